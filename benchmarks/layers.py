@@ -7,11 +7,12 @@ take turns within each round, ratios are medians over the rounds; peak memory is
 processes.
 
 One table compares layers on directional Laplacians with those on a single one, of the paper's
-K = 16 and of Selling's stencils, at equal channels.
+K = 16 and of Selling's stencils, at equal channels; another first-order layers with plain ones of
+as many parameters, to 2 %.
 
     python benchmarks/layers.py [PART] [--rounds 7] [--device cpu|cuda]
 
-PART is one of layer, directions, sizes, memory (on a CPU alone) and networks.
+PART is one of layer, directions, first-order, sizes, memory (on a CPU alone) and networks.
 """
 
 import statistics
@@ -31,6 +32,7 @@ from turns import in_turns, installed, machine, peak_memory, ratio, resident_mem
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.recipes import recipe
 from cheblienet_models import ChebConv, Graph, WideResNet, sample_edges, sample_vertices
+from cheblienet_models.layers.cheb_conv import Operators
 
 KERNEL_SIZE, NARROW, WIDE, BATCH = 4, 16, 32, 8
 LAYERS = 8
@@ -276,6 +278,37 @@ def directions(rounds: int, device: str) -> None:
         print_row(f"{channels[0]} -> {channels[1]}", *middles, *ratios)
 
 
+def first_order(rounds: int, device: str) -> None:
+    """Derivatives before polynomials against polynomials alone, of as many parameters."""
+    specs = {
+        "se2, 48 x 48 x 8": GraphSpec(
+            "se2", 48, orientations=8, eps_squared=0.1, period="2pi", levels=1, gradients=True
+        ),
+        "r2, 96 x 96": GraphSpec("r2", 96, levels=1, gradients=True),
+    }
+    print_head("graph", "channels", "plain", "first-order", "over plain")
+    for name, spec in specs.items():
+        graph = graph_of(spec).to(device)
+        pairs = ((16, 8), (32, 16), (64, 32)) if "se2" in name else ((19, 12), (38, 24), (76, 48))
+        for plain, first in pairs:
+            works: dict[str, Callable[[], None]] = {}
+            kinds: dict[Operators, int] = {"laplacian": plain, "first-order": first}
+            for operators, channels in kinds.items():
+                layer = ChebConv(
+                    channels, channels, KERNEL_SIZE, graph, bias=False, operators=operators
+                )
+                x, g = (
+                    torch.randn(graph.num_vertices, BATCH, channels, device=device)
+                    for _ in range(2)
+                )
+                x = x.permute(1, 2, 0).requires_grad_()
+                works[operators] = partial(forth_and_back, layer.to(device), x, g.permute(1, 2, 0))
+            took = in_turns(works, rounds, device, warm=True)
+            cells = (milliseconds(took[one]) for one in works)
+            over = ratio(took["first-order"], took["laplacian"])
+            print_row(name, f"{plain}, {first}", *cells, f"{over:.2f}")
+
+
 def sizes(rounds: int, device: str) -> None:
     print_head("graph", "V", "forward + backward, ours", "ns per vertex")
     for size in (24, 48, 96, 192):
@@ -340,6 +373,7 @@ def opened(size: int, device: str, **fields: Any) -> Graph:
 PARTS: dict[str, Callable[..., None]] = {
     "layer": compare,
     "directions": directions,
+    "first-order": first_order,
     "sizes": sizes,
     "memory": stacks,
     "networks": networks,

@@ -18,6 +18,7 @@ from cheblienet_models.harmonics import (
 )
 from cheblienet_models.layers.cheb_conv import ChebConv
 from cheblienet_models.layers.diffusion import Diffusion
+from cheblienet_models.layers.gradient import Gradient, GradientNorm
 from cheblienet_models.layers.lifting import Lift, Project
 from cheblienet_models.layers.oriented_lift import OrientedLift
 from cheblienet_models.layers.pooling import GlobalPool, SpatialPool, SpatialUnpool
@@ -35,6 +36,8 @@ __all__ = [
     "Diffusion",
     "FromHarmonics",
     "GlobalPool",
+    "Gradient",
+    "GradientNorm",
     "Graph",
     "LatLonToVertices",
     "LevelMap",

@@ -3,6 +3,7 @@
 import os
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -38,6 +39,12 @@ def multiplied(matrix: Tensor, x: Tensor) -> Tensor:
 def autocast_type(x: Tensor) -> str:
     """The kind of device that autocast knows a tensor by: it has none for `meta`."""
     return "cpu" if x.is_meta else x.device.type
+
+
+def uncast(x: Tensor) -> AbstractContextManager[Any]:
+    """No autocast; where there is none, nothing, which takes no time."""
+    on = torch.is_autocast_enabled(x.device.type)
+    return torch.autocast(x.device.type, enabled=False) if on else nullcontext()
 
 
 def never_below_float32(fn: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:

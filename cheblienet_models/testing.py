@@ -16,8 +16,8 @@ from cheblienet_models.graphs.pyramid import LevelMap, Pyramid
 from cheblienet_models.symmetries.motions import Motion
 from cheblienet_models.symmetries.search import symmetries
 
-Kind = Literal["vertices", "base"]
-Output = Literal["auto", "invariant", "vertices", "base"]
+Kind = Literal["vertices", "base", "orientations"]
+Output = Literal["auto", "invariant", "vertices", "base", "orientations"]
 
 
 def assert_equivariant(
@@ -36,7 +36,9 @@ def assert_equivariant(
     For each symmetry g it compares module(g signal) with g module(signal), in eval mode and without
     gradients. Symmetries are those that the levels share which the module has as submodules (all of
     them where it has the pyramid), which the signal and the output are on, and those in between;
-    see `cheblienet_models.symmetries`.
+    see `cheblienet_models.symmetries`. Where a part of the module says `handed`, as first-order
+    layers do, reflections are none of them, unless they are asked for by name; of Laplacians alone
+    they are.
 
     Args:
         module: takes one signal and returns one tensor.
@@ -157,6 +159,10 @@ def _target(y: Tensor, pyramid: Pyramid, output: Output) -> _Place | None:
     """
     if output == "invariant":
         return None
+    if output == "orientations":
+        place = _Place(0, "orientations", pyramid.levels[0].grid[:1])
+        check_shape("The output on orientations", y, [("B", "C", *place.shape)])
+        return place
     fits = [
         place
         for level, graph in enumerate(pyramid.levels)
@@ -198,6 +204,8 @@ def _chosen(
     used = _levels(module, pyramid) | {place.level for place in places if place is not None}
     levels = range(min(used), max(used) + 1)
     motions = symmetries(pyramid, levels)
+    if names is None and any(getattr(part, "handed", False) for part in module.modules()):
+        motions = {name: of for name, of in motions.items() if not of[levels[0]].reflects}
     where = f"{pyramid.name}@{pyramid.version}, levels {levels[0]} to {levels[-1]},"
     if not motions:
         raise ValueError(f"The graphs of {where} have no symmetry that could be tested.")
@@ -223,13 +231,24 @@ def _moved(x: Tensor, place: _Place | None, motions: dict[int, Motion]) -> Tenso
     """The signal g x: what was at v is at g v."""
     if place is None:
         return x
-    motion = motions[place.level]
-    image = (motion.vertices if place.kind == "vertices" else motion.base).to(x.device)
+    image = _permutation(motions[place.level], place.kind).to(x.device)
     flat = x.flatten(-len(place.shape))
     inside = torch.arange(len(image)) if place.inside is None else place.inside.long()
     inside, moved = inside.to(x.device), flat.clone()
     moved[..., inside[image]] = flat[..., inside]
     return moved.view_as(x)
+
+
+def _permutation(motion: Motion, kind: Kind) -> Tensor:
+    """Where each vertex, base point or orientation goes."""
+    if kind != "orientations":
+        return motion.vertices if kind == "vertices" else motion.base
+    if motion.orientations is None:
+        raise ValueError(
+            "Orientations are compared where symmetries turn all points' alike. On the sphere they "
+            "do not: say output='vertices'."
+        )
+    return motion.orientations
 
 
 def _inside(y: Tensor, place: _Place | None) -> Tensor:

@@ -163,8 +163,19 @@ def _foreign(key: str, value: Any) -> str:
 
 def _operators(state: Mapping[str, Any]) -> str:
     """What the layers of a state are polynomials of."""
-    directional = any(key.endswith(f".{OPERATOR_NAMES}") for key in state)
-    return "directional" if directional else "laplacian"
+    names = (value for key, value in state.items() if key.endswith(f".{OPERATOR_NAMES}"))
+    return operators_of(next(names, None))
+
+
+def operators_of(names: Any) -> str:
+    """What the buffer OPERATOR_NAMES, or its absence, says that a layer is of.
+
+    Of directional Laplacians it has their names.
+    """
+    if names is None:
+        return "laplacian"
+    first_order = isinstance(names, Tensor) and bytes(names.flatten().tolist()) == b"first-order"
+    return "first-order" if first_order else "directional"
 
 
 def _shape(value: Any) -> tuple[int, ...] | None:

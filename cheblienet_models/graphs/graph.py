@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable
 from typing import Any, Self
 
-import torch
 from torch import Tensor
 
 from cheblienet_models.arguments import check_signal, flag, instance
@@ -12,6 +11,7 @@ from cheblienet_models.errors import MissingEigenpairsError
 from cheblienet_models.graphs import filters
 from cheblienet_models.graphs.edges import EdgeList, Neighbors, edge_list, neighbors_of
 from cheblienet_models.graphs.full_grid import Order, checked_order, on_grid, places_in_map
+from cheblienet_models.graphs.gradients import Gradients
 from cheblienet_models.graphs.mapped import Directional, Mapped, Reopen
 from cheblienet_models.graphs.polynomials import Function, Polynomial, approximated, heat
 from cheblienet_models.store.levels import LaplacianKind, Level
@@ -50,9 +50,10 @@ class Graph(Mapped):
         eigenvalue_scale: factor by which Delta's eigenvalues estimate those of the operator
             -(d_forward^2 + eps^2 d_sideways^2 + xi^-2 d_rotation^2), measured by the build; None
             where it could not be, or the store is older than this number.
-        degree: (V,) weighted degrees, in the dtype of the Laplacian.
-        area: (V,) vertex areas with mean 1, in the dtype of the Laplacian.
+        degree, area: (V,) weighted degrees; areas with mean 1; in the dtype of the Laplacian.
         eigenvalues: (M,) float64, too, ascending; None where no eigenpairs are stored.
+        gradients: first derivatives along the frame, those of the whole graph also where a random
+            sub-graph is drawn; None where the graph was built without `gradients`.
         subgraph: (nnz,) values of a random sub-graph, which each layer uses instead while the layer
             itself is in training mode; None for the whole graph. See `sample_edges`.
         subgraph_degree: (V,) weighted degrees of that sub-graph, or None.
@@ -72,13 +73,14 @@ class Graph(Mapped):
         self.lambda_max, self.eigenvalue_scale = stored.lambda_max, stored.eigenvalue_scale
         self.num_vertices, self.num_edges = stored.num_vertices, stored.num_edges
         directional, eigenpairs = stored.directional, stored.eigenpairs
-        matrices = {f"{name}_": of for name, (of, _) in directional.items()}
-        for prefix, of in {"": stored.laplacian, **matrices}.items():
-            for part, array in zip(Csr._fields, (of.indptr, of.indices, of.data), strict=True):
-                self.register_buffer(prefix + part, torch.from_numpy(array), persistent=False)
+        self._register_matrix("", stored.laplacian)
+        for name, (matrix, _) in directional.items():
+            self._register_matrix(f"{name}_", matrix)
         self._scales = {name: scale for name, (_, scale) in directional.items()}
-        vectors = eigenpairs.vectors if eigenpairs else None
+        vectors, fields = eigenpairs.vectors if eigenpairs else None, stored.gradients
         self.register_buffer("eigenvectors", vectors, persistent=False)
+        self.gradients = Gradients(reopen, self.label, fields) if fields else None
+        self.adopt_parts()
         self.subgraph: Tensor | None = None
         self.subgraph_degree: Tensor | None = None
         self._edges: EdgeList | None = None
@@ -339,12 +341,11 @@ class Graph(Mapped):
         to the tolerance; the polynomial itself is exact on constants, and they and the sum stay as
         far as the rows of the stored float32 Laplacian add up: to about 3e-8 t lambda_max.
 
-        For a time t of the operator -(d_forward^2 + eps^2 d_sideways^2 + xi^-2 d_rotation^2), whose
-        eigenvalues are `eigenvalue_scale` times those of Delta, diffuse for `t *
-        graph.eigenvalue_scale`. The entries 1, eps^2 and xi^-2 of R^-1 are the diffusivities D11,
-        D22 and D33 of the literature on orientation scores, whose hypoelliptic diffusions have
-        D22 = 0 (a small eps) and, of an operator D11 d_forward^2 + D33 d_rotation^2, t D11 as time
-        here and xi^-2 = D33 / D11.
+        For a time t of the operator, whose eigenvalues are `eigenvalue_scale` times those of Delta,
+        diffuse for `t * graph.eigenvalue_scale`. The entries 1, eps^2 and xi^-2 of R^-1 are the
+        diffusivities D11, D22 and D33 of the literature on orientation scores; its hypoelliptic
+        diffusions have D22 = 0 (a small eps) and, of an operator D11 d_forward^2 + D33
+        d_rotation^2, t D11 as time here and xi^-2 = D33 / D11.
 
         Args:
             x: (B, C, V), of any floating point dtype; under autocast it is not cast.
@@ -386,9 +387,8 @@ class Graph(Mapped):
             shape being `grid[1:]`; in the dtype of x. Without a mask nothing is filled.
 
         Raises:
-            ValueError: x has another shape; fill, where there is anything to fill, is no value of
-                its dtype, as NaN is none of integers; another order, or "ring" where the sampling
-                is not HEALPix.
+            ValueError: x has another shape; fill, where it is needed, is no value of its dtype, as
+                NaN is none of integers; another order, or "ring" where there is no HEALPix.
         """
         checked_order(self.label, self.sampling, self.grid, order)
         places = places_in_map(self.grid, self.base_index, order)

@@ -14,7 +14,7 @@ from cheblienet_models.errors import StoreError, one_line, quoted
 MAY_DIFFER = (
     *("sampling", "size", "subdivisions", "nside", "bandlimit", "points", "seed", "boundary"),
     *("gaussian", "coordinates", "domain", "spacing", "mask", "region"),
-    *("xi", "alpha", "in_plane_fraction", "levels", "eigenpairs"),
+    *("xi", "alpha", "in_plane_fraction", "levels", "eigenpairs", "gradients"),
 )
 """Of a specification: where, and how finely, a manifold is sampled. The rest decides which operator
 the polynomials of a trained layer are of."""

@@ -10,7 +10,8 @@ from torch import Tensor, nn
 
 from cheblienet_models.arguments import instance
 from cheblienet_models.errors import StoreError
-from cheblienet_models.tensors import all_finite, has_values, never_below_float32
+from cheblienet_models.store.csr import CsrArrays
+from cheblienet_models.tensors import Csr, all_finite, has_values, never_below_float32
 
 
 class Directional(NamedTuple):
@@ -38,7 +39,12 @@ class Mapped(nn.Module):
 
     Args:
         reopen: how to open it again.
+
+    Attributes:
+        entries: what its `values` are of, for messages.
     """
+
+    entries = "Laplacian"
 
     def __init__(self, reopen: Reopen) -> None:
         super().__init__()
@@ -58,7 +64,7 @@ class Mapped(nn.Module):
         tensor: Tensor = getattr(self, name)
         if name not in self._looked_at and has_values(tensor):
             if not all_finite(tensor):
-                what = name.replace("values", "Laplacian").replace("_", " ").strip()
+                what = name.replace("values", self.entries).replace("_", " ").strip()
                 count = int((~tensor.isfinite()).sum())
                 raise StoreError(
                     f"{self.extra_repr()}: {count} of {tensor.numel()} entries of its {what} are "
@@ -71,6 +77,12 @@ class Mapped(nn.Module):
     def handle(self) -> Reopen:
         """How to open it again; the same for all copies of what was opened once."""
         return self._reopen
+
+    def _register_matrix(self, prefix: str, matrix: CsrArrays) -> None:
+        """Have a matrix as the buffers `row_pointers`, `columns` and `values`, names prefixed."""
+        arrays = matrix.indptr, matrix.indices, matrix.data
+        for part, array in zip(Csr._fields, arrays, strict=True):
+            self.register_buffer(prefix + part, torch.from_numpy(array), persistent=False)
 
     def adopt_parts(self) -> None:
         """Let its mapped children know whose they are; weakly, so that one can be kept alone."""

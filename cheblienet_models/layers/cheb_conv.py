@@ -7,13 +7,15 @@ from typing import Any, Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from cheblienet_models.arguments import check_signal, choice, flag, instance, integer
-from cheblienet_models.graphs.checkpoints import OPERATOR_NAMES
+from cheblienet_models.arguments import choice, flag, instance, integer
+from cheblienet_models.graphs.checkpoints import OPERATOR_NAMES, operators_of
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.layers.chebyshev import chebyshev, chebyshev_basis
+from cheblienet_models.layers.derivatives import derivatives
+from cheblienet_models.layers.gradient import GradientNorm, check_input, fields_of, linear_fields
 from cheblienet_models.tensors import autocast_type, logical, vertex_major
 
-Operators = Literal["laplacian", "directional"]
+Operators = Literal["laplacian", "directional", "first-order"]
 
 
 class ChebConv(nn.Module):
@@ -26,6 +28,17 @@ class ChebConv(nn.Module):
     being the graph's Laplacians along forward, sideways and rotation: the layer learns its
     anisotropy, which that of the metric fixes. Any polynomial in left-invariant operators is
     equivariant.
+
+    Laplacians commute with reflections, so layers and networks of these alone treat mirror images
+    alike. With operators="first-order" on SE(2) and SO(3), orientations modulo 2 pi,
+
+        y = sum_{k < K} T_k(L) (x W_k + sum_j (A_j x) U_jk) + b,
+
+    A_j along forward, sideways and rotation as `Gradient` has them: equivariant under rotations and
+    translations, not under reflections, which change the signs of sideways and rotation. Those are
+    left out with handed=False, and reflections kept. On the plane, in space and on the sphere the
+    A_j x are in_channels norms of gradients instead, `GradientNorm`, handed or not. Recursions run
+    on the narrower of all that and the result.
 
     Results are vertex-major in memory, (V, B, C) behind the logical (B, C, V), and so is what the
     layer works on: between layers of this package nothing is transposed.
@@ -40,16 +53,21 @@ class ChebConv(nn.Module):
             in_channels.
         operators: "laplacian", that of the metric, or "directional", the J = 3 of a graph that was
             built with `directional`; these know, while training, no random sub-graphs, which are of
-            the metric's Laplacian.
+            the metric's Laplacian. Or "first-order", with gradients, of the whole graph, of a graph
+            that was built with `gradients`.
+        handed: whether first-order operators tell mirror images apart; in space they do not.
 
     Attributes:
         weight: (K, in, out), or (1 + J (K - 1), in, out) with W_0 first, then W_1k, k = 1..K-1,
-            and so on; Kaiming-normal, the fan-in being the product of the first two.
+            and so on, or (K, (1 + J) in, out) with W_k above U_1k, U_2k, ... and J = 1 for norms;
+            Kaiming-normal, the fan-in being the product of the first two.
         bias: (out,), or None.
+        norms: the GradientNorm of first-order operators where there are no orientations; else None.
 
     Raises:
         TypeError: a size is no integer, or graph is something else, such as a whole pyramid.
-        ValueError: a size below 1, other operators, or ones that the graph does not have.
+        ValueError: a size below 1, other operators, or ones that the graph does not have, such as
+            first-order ones where orientations count modulo pi, or handed ones in space.
     """
 
     def __init__(
@@ -62,6 +80,7 @@ class ChebConv(nn.Module):
         *,
         save_basis: bool = False,
         operators: Operators = "laplacian",
+        handed: bool = True,
     ) -> None:
         super().__init__()
         self.in_channels = integer("in_channels", in_channels, 1)
@@ -69,15 +88,23 @@ class ChebConv(nn.Module):
         self.kernel_size = integer("kernel_size", kernel_size, 1)
         self.graph = instance("graph", graph, Graph)
         self.save_basis = flag("save_basis", save_basis)
-        self.operators = operators
-        terms = 1 + len(self._checked_operators()) * (kernel_size - 1)
-        self.weight = nn.Parameter(torch.empty(terms, in_channels, out_channels))
+        self.operators = choice("operators", operators, get_args(Operators))
+        self.handed = flag("handed", handed) and operators == "first-order"
+        self.norms: GradientNorm | None = None
+        self.fields = 0  # that are taken as they are
+        graph.laplacian_parts()  # refused here where they are damaged
+        terms, width = kernel_size, in_channels
+        if operators == "directional":
+            terms = 1 + self._directions() * (kernel_size - 1)
+        elif operators == "first-order":
+            width *= 1 + self._derivatives()
+        self.weight = nn.Parameter(torch.empty(terms, width, out_channels))
         self.bias = nn.Parameter(torch.empty(out_channels)) if flag("bias", bias) else None
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Draw new weights; the bias becomes 0."""
-        nn.init.normal_(self.weight, std=math.sqrt(2 / (len(self.weight) * self.in_channels)))
+        nn.init.normal_(self.weight, std=math.sqrt(2 / self.weight[..., 0].numel()))
         if self.bias is not None:
             nn.init.zeros_(self.bias)
 
@@ -92,7 +119,7 @@ class ChebConv(nn.Module):
             ValueError: x has another shape, dtype or device; the message states both. Or a random
                 sub-graph is drawn, and the operators are directional.
         """
-        self._check(x)
+        check_input(f"ChebConv on {self.graph.label}", x, self.in_channels, self.graph, self.weight)
         if torch.is_autocast_enabled(autocast_type(x)):
             x = x.to(torch.get_autocast_dtype(autocast_type(x)))
         y = self._summed(vertex_major(x))
@@ -102,16 +129,7 @@ class ChebConv(nn.Module):
 
     def _summed(self, x: Tensor) -> Tensor:
         """The sum without the bias, (V, B, in) -> (V, B, out)."""
-        graph = self.graph
-        if self.operators == "laplacian":
-            matrices = [*graph.laplacian_parts(training=self.training)]
-        elif self.training and graph.subgraph is not None:
-            raise ValueError(
-                f"ChebConv on {graph.label} with operators='directional' has no random "
-                "sub-graphs, which are of the metric's Laplacian: call sample_edges(graph, 1)."
-            )
-        else:
-            matrices = graph.directional_parts()
+        x, matrices = self._with_derivatives(x), self._matrices()
         y: Tensor
         if self.save_basis and self.kernel_size > 1:
             y, _ = chebyshev_basis(x, self.weight, *matrices)
@@ -119,44 +137,67 @@ class ChebConv(nn.Module):
             y = chebyshev(x, self.weight, *matrices)
         return y
 
-    def _checked_operators(self) -> tuple[str, ...]:
-        """Names of the operators; those that are not the metric's are told in checkpoints."""
-        if choice("operators", self.operators, get_args(Operators)) == "laplacian":
-            self.graph.laplacian_parts()  # refused here where they are damaged
-            return ("laplacian",)
+    def _with_derivatives(self, x: Tensor) -> Tensor:
+        """What polynomials are taken of, (V, B, in) -> (V, B, in or (1 + J) in)."""
+        if self.fields:
+            return derivatives(x, fields_of(self.graph), self.fields, own=1)
+        if self.norms is not None:
+            return torch.cat([x, vertex_major(self.norms(logical(x)))], dim=2)
+        return x
+
+    def _matrices(self) -> list[Tensor]:
+        """Row pointers, columns and values of the Laplacians."""
+        graph = self.graph
+        if self.operators != "directional":
+            return [*graph.laplacian_parts(training=self.training)]
+        if self.training and graph.subgraph is not None:
+            raise ValueError(
+                f"ChebConv on {graph.label} with operators='directional' has no random "
+                "sub-graphs, which are of the metric's Laplacian: call sample_edges(graph, 1)."
+            )
+        return graph.directional_parts()
+
+    def _directions(self) -> int:
+        """How many directional Laplacians there are; checkpoints have their names."""
         names = tuple(self.graph.directional)
         if not names:
             raise ValueError(
                 f"{self.graph.label} has no directional Laplacians; build it with "
                 "`directional=0.05`."
             )
-        encoded = torch.tensor(list(",".join(names).encode()), dtype=torch.uint8)
+        self._record(",".join(names))
+        return len(names)
+
+    def _derivatives(self) -> int:
+        """How many times as many channels derivatives have as the signal; told in checkpoints."""
+        self._record(self.operators)
+        if "forward" in fields_of(self.graph).names:
+            names = linear_fields("ChebConv with operators='first-order'", self.graph).names
+            self.fields = len(names) if self.handed else 1
+            return self.fields
+        channels = self.in_channels
+        self.norms = GradientNorm(channels, channels, self.graph, handed=self.handed)
+        return 1
+
+    def _record(self, operators: str) -> None:
+        encoded = torch.tensor(list(operators.encode()), dtype=torch.uint8)
         self.register_buffer(OPERATOR_NAMES, encoded)
-        return names
 
     def _load_from_state_dict(
         self, state_dict: Mapping[str, Any], prefix: str, *others: Any, **named: Any
     ) -> None:
         """Refuse weights of other operators, which may have the same shape."""
-        given, own = f"{prefix}{OPERATOR_NAMES}", self._buffers.get(OPERATOR_NAMES)
-        if f"{prefix}weight" in state_dict and (given in state_dict) != (own is not None):
-            then = "directional" if given in state_dict else "laplacian"
+        then = operators_of(state_dict.get(f"{prefix}{OPERATOR_NAMES}"))
+        if f"{prefix}weight" in state_dict and then != self.operators:
             raise ValueError(
                 f"{prefix}weight is of operators='{then}'; this layer has operators="
                 f"'{self.operators}', of which the same weights would be another function."
             )
         super()._load_from_state_dict(state_dict, prefix, *others, **named)
 
-    def _check(self, x: Tensor) -> None:
-        graph, name = self.graph, f"ChebConv on {self.graph.label}"
-        check_signal(name, x, ("B", self.in_channels, graph.num_vertices), graph.values.device)
-        if x.dtype != self.weight.dtype and not torch.is_autocast_enabled(autocast_type(x)):
-            raise ValueError(
-                f"{name} takes {self.weight.dtype}, as its weights are. Got {x.dtype}; move either "
-                "with .to()."
-            )
-
     def extra_repr(self) -> str:
         """The line that print(layer) shows."""
         sizes = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}"
-        return sizes if self.operators == "laplacian" else f"{sizes}, operators={self.operators}"
+        unhanded = ", handed=False" * (self.operators == "first-order" and not self.handed)
+        named = f", operators={self.operators}" * (self.operators != "laplacian")
+        return f"{sizes}{named}{unhanded}"

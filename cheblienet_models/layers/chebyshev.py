@@ -14,7 +14,6 @@ Not as a list, of which torch's dispatcher takes apart each call for as long as 
 """
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -30,7 +29,7 @@ from cheblienet_models.layers.chebyshev_sums import (
     shared_recursion,
     weight_moments,
 )
-from cheblienet_models.tensors import Csr, Product
+from cheblienet_models.tensors import Csr, Product, uncast
 
 MATRICES = ", ".join(
     f"Tensor{'?' * (n > 0)} {part}{n or ''}{'=None' * (n > 0)}"
@@ -52,7 +51,7 @@ def chebyshev(x: Tensor, weight: Tensor, *laplacians: Tensor) -> Tensor:
     Computed in the dtype of the matrices, whatever that of x and weight.
     """
     matrices, dtype = _products(laplacians)
-    with _uncast(x):
+    with uncast(x):
         total = chebyshev_sum(matrices, x.to(dtype), weight.to(dtype))
     return total.to(x.dtype)
 
@@ -70,7 +69,7 @@ def _(x: Tensor, weight: Tensor, *laplacians: Tensor) -> Tensor:
 def chebyshev_basis(x: Tensor, weight: Tensor, *laplacians: Tensor) -> tuple[Tensor, Tensor]:
     """As `chebyshev`, with all T_k(L_j) x, k >= 1, (J n, V, B, in) for a faster backward."""
     matrices, dtype = _products(laplacians)
-    with _uncast(x):
+    with uncast(x):
         start, weights = x.to(dtype), weight.to(dtype)
         total = applied(start, weights[0])
         basis = start.new_empty(len(weight) - 1, *x.shape)
@@ -96,7 +95,7 @@ def chebyshev_moments(x: Tensor, g: Tensor, count: int, *laplacians: Tensor) -> 
     (count, in, out) in the dtype of the matrices, count being 1 + J n.
     """
     matrices, dtype = _products(laplacians)
-    with _uncast(x):
+    with uncast(x):
         return weight_moments(matrices, x.to(dtype), g.to(dtype), count)
 
 
@@ -114,7 +113,7 @@ def chebyshev_gradients(
 ) -> tuple[Tensor, Tensor]:
     """The gradients of the sum by x (V, B, in) and weight (1 + J n, in, out), in their dtypes."""
     matrices, dtype = _products(laplacians)
-    with _uncast(x):
+    with uncast(x):
         cotangent, start = g.to(dtype), x.to(dtype)
         transposed = weight.to(dtype).transpose(1, 2)
         count, narrow, wide = weight.shape
@@ -136,12 +135,6 @@ def _(
 ) -> tuple[Tensor, Tensor]:
     del g, basis, laplacians
     return torch.empty_like(x), torch.empty_like(weight)
-
-
-def _uncast(x: Tensor) -> AbstractContextManager[Any]:
-    """No autocast; where there is none, nothing, which takes no time."""
-    on = torch.is_autocast_enabled(x.device.type)
-    return torch.autocast(x.device.type, enabled=False) if on else nullcontext()
 
 
 def _products(laplacians: Sequence[Tensor]) -> tuple[list[Product], torch.dtype]:

@@ -125,6 +125,9 @@ def shared_recursion(
     Returns:
         The gradients by x (V, B, in) and by the weights (1 + J n, in, out).
     """
+    count, narrow, wide = transposed.shape
+    if count * narrow <= 2 * wide:
+        return _stacked_recursion(matrices, g, x, transposed)
     first, *others = transposed.unbind()
     by_x, of_x = applied(g, first), as_rows(x)
     moments, rows = [contracted(of_x, as_rows(g))], as_rows(by_x)
@@ -132,6 +135,20 @@ def shared_recursion(
         rows.addmm_(term, of_term)
         moments.append(contracted(of_x, term))
     return by_x, torch.stack(moments)
+
+
+def _stacked_recursion(
+    matrices: Sequence[Product], g: Tensor, x: Tensor, transposed: Tensor
+) -> tuple[Tensor, Tensor]:
+    """As `shared_recursion`, all T_k(L_j) g side by side, for few and large products."""
+    count, narrow, wide = transposed.shape
+    basis = g.new_empty(*g.shape[:2], count, narrow)
+    basis[:, :, 0] = g
+    for k, term in enumerate(polynomials(matrices, g, count), 1):
+        basis[:, :, k] = term.view_as(g)
+    stacked = basis.flatten(2)
+    moments = contracted(as_rows(x), as_rows(stacked)).view(wide, count, narrow)
+    return applied(stacked, transposed.flatten(0, 1)), moments.transpose(0, 1).contiguous()
 
 
 def applied(x: Tensor, matrix: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import Recorded
 from cheblienet_models.graphs.mapped import Mapped
 from cheblienet_models.layers.lifting import GridPlaces
-from cheblienet_models.layers.wavelets import Kind, checked_lengths, filters, waves
+from cheblienet_models.layers.wavelets import Kind, checked_lengths, filters, pairs, waves
 from cheblienet_models.tensors import autocast_type, logical, vertex_major
 
 
@@ -20,8 +20,13 @@ class OrientedLift(Recorded):
     """Filter an image by lines along each of the graph's orientations: orientation scores U.
 
     U(x, theta) is large where a bright line through x runs along (cos theta, sin theta), the
-    direction of A_1 at theta: x right, y down, theta from x toward y. The filters are real and
-    even, so theta counts modulo pi, as on the graph. Nothing is trained; it is linear.
+    direction of A_1 at theta: x right, y down, theta from x toward y. Filters that are real and
+    even know theta modulo pi. Nothing is trained; it is linear.
+
+    On a graph with orientations modulo 2 pi each of them is one of a quadrature pair, whose odd
+    part has large scores where an edge runs along theta and the image is brighter on the side of
+    theta + pi/2; half a turn on they have the other sign. So they do in a mirror image, and
+    networks that begin with them tell it apart.
 
     "cake" wavelets cut the Fourier disc into slices (Duits et al.; Bekkers et al. 2014, "A
     multi-orientation analysis approach to retinal vessel tracking"): cubic B-splines in the angle,
@@ -39,10 +44,11 @@ class OrientedLift(Recorded):
     an open boundary mirror images have a part in the scores. It takes about (n_o + 2) H W (H + W)
     multiplications a channel and scale.
 
-    Equivariant, to rounding, under flips, rotations by 180 degrees, the torus's shifts, and
-    rotations by 90 degrees where n_o is even and the image a square. Rotations by other steps of
-    theta cost about 1 % of the scores away from boundaries, those between steps, to which
-    scores have to be interpolated, up to 11 % (`benchmarks/lifts.py`).
+    Equivariant, to rounding, under flips (but for odd filters), rotations by 180 degrees, the
+    torus's shifts, and rotations by 90 degrees where these are whole steps of theta and the image
+    is a square. Rotations by other steps of theta cost about 1 % of the scores away from
+    boundaries, those between steps, to which scores have to be interpolated, up to 11 %
+    (`benchmarks/lifts.py`).
 
     The largest score over orientations keeps crossings. Their sum does not: see `Project`.
 
@@ -56,18 +62,20 @@ class OrientedLift(Recorded):
 
     Args:
         graph: of SE(2), on a lattice.
-        kind: "cake" or "gabor".
+        kind: "cake" or "gabor", the latter with orientations modulo pi alone.
         scales: a number S, for 4, 8, 16, ... pixels, or S lengths in pixels, ascending. Of a cake
             the standard deviations of Gaussians: rings are differences of one to the next, the
             first of 1. Of Gabor filters the wavelengths, about twice the width of a line.
 
     Attributes:
         lengths: (S,) of the scales, finest first.
+        handed: whether there are odd filters.
 
     Raises:
         TypeError: graph is something else, such as a whole pyramid.
-        ValueError: the graph is not one of SE(2) on a lattice; another kind; fewer scales than one,
-            or lengths that do not ascend or are too short.
+        ValueError: the graph is not one of SE(2) on a lattice, or has an odd number of orientations
+            modulo 2 pi; another kind, or Gabor filters modulo 2 pi; fewer scales than one, or
+            lengths that do not ascend or are too short.
     """
 
     def __init__(
@@ -76,15 +84,22 @@ class OrientedLift(Recorded):
         super().__init__()
         _check_lattice(instance("graph", graph, Graph))
         self.kind, self.lengths = kind, checked_lengths(kind, scales)
+        self.handed = graph.period > math.pi
+        if self.handed and (kind != "cake" or graph.orientations % 2):
+            raise ValueError(
+                "OrientedLift modulo 2 pi takes kind='cake' and an even number of orientations, "
+                f"whose opposites are among them. Got kind={kind!r} and {graph.orientations} on "
+                f"{graph.label}: use Lift, which repeats a signal."
+            )
         self.settings = {"kind": kind, "scales": list(self.lengths)}
         self.label, self.grid, self.num_vertices = graph.label, graph.grid, graph.num_vertices
-        self.wavelets = Wavelets(graph, kind, self.lengths)
+        self.wavelets = wavelets_of(graph, kind, self.lengths)
         self.grid_places = GridPlaces(graph, "nested")
 
     @property
     def num_scales(self) -> int:
-        """S, channels that it makes of one."""
-        return len(self.lengths)
+        """Channels that it makes of one: S, or 2 S with odd filters."""
+        return len(self.lengths) * (1 + self.handed)
 
     @property
     def sizes(self) -> list[tuple[int, ...]]:
@@ -95,7 +110,9 @@ class OrientedLift(Recorded):
     def forward(self, x: Tensor) -> Tensor:
         """(B, C, H, W) or (B, C, H W) -> (B, C S, V), channel c at scale s at place c S + s.
 
-        S is the number of scales, the finest first. In the dtype of x, computed in the wider of it
+        S is the number of scales, the finest first; where there are odd filters there are twice as
+        many channels, (B, C 2 S, V), those of the even filters of all scales before those of the
+        odd ones. In the dtype of x, computed in the wider of it
         and float32, also under autocast; differentiable.
 
         Raises:
@@ -115,6 +132,8 @@ class OrientedLift(Recorded):
 
     def inverse(self, scores: Tensor) -> Tensor:
         """(B, C S, V) -> (B, C, H, W), the sum over orientations and scales, differentiable.
+
+        Scores of odd filters, in (B, C 2 S, V), have no part in it.
 
         After the lift it is the image, of which only frequencies beyond 0.8 pi radians a pixel are
         damped; with an open boundary those of the image continued by its mirror images.
@@ -138,7 +157,7 @@ class OrientedLift(Recorded):
             raise ValueError(f"OrientedLift.inverse takes {taken}. Got {tuple(scores.shape)}.")
         channels = scores.shape[1] // scales
         rows = vertex_major(scores).view(orientations, height, width, -1, channels, scales)
-        return rows.sum((0, 5)).permute(2, 3, 0, 1)
+        return rows[..., : len(self.lengths)].sum((0, 5)).permute(2, 3, 0, 1)
 
     def extra_repr(self) -> str:
         """The line that print(layer) shows."""
@@ -209,18 +228,64 @@ class Wavelets(Mapped):
         return self
 
 
+class PairedWavelets(Wavelets):
+    """Quadrature pairs: even filters as `Wavelets` has them, and odd ones.
+
+    An odd filter has a part odd in x, X, and one odd in y, Y: i times it takes cos cos to
+    -X cos sin - Y sin cos, where sin is the quarter of x's and of y's waves. Half a turn on even
+    scores are the same, and odd ones have the other sign.
+    """
+
+    odd_in_x: Tensor
+    odd_in_y: Tensor
+
+    def _made(self) -> dict[str, Tensor]:
+        """The buffers, float64."""
+        _, lengths, (orientations, *sides), periodic = self._made_for
+        (y, *along_y), (x, *along_x) = (waves(side, periodic=periodic) for side in sides)
+        (even, odd), (mirrored, odd_mirrored) = (
+            pairs(lengths, orientations, (y[:, None], other[None])) for other in (x, -x)
+        )
+        names = "rows", "quarter_rows", "columns", "quarter_columns"
+        return {
+            "even": (even + mirrored) / 2,
+            "odd": (even - mirrored) / 2,
+            "odd_in_x": (odd - odd_mirrored) / 2,
+            "odd_in_y": (odd + odd_mirrored) / 2,
+            **dict(zip(names, (*along_y, *along_x), strict=True)),
+        }
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, C, H, W) -> (B, C, 2 S, n_o, H, W), in the wider of x's dtype and its own."""
+        x = x.to(torch.promote_types(x.dtype, self.even.dtype))
+        parts = (part.to(x.dtype) for part in self.buffers())
+        even, odd, odd_in_x, odd_in_y, rows, quarter_rows, columns, quarter_columns = parts
+        spectrum = (rows @ x @ columns.T)[:, :, None, None]
+        lines = rows.T @ (even * spectrum) @ columns
+        lines = lines - quarter_rows.T @ (odd * spectrum) @ quarter_columns
+        edges = rows.T @ (odd_in_x * spectrum) @ quarter_columns
+        edges = edges + quarter_rows.T @ (odd_in_y * spectrum) @ columns
+        both = torch.cat([lines, lines], dim=3), torch.cat([-edges, edges], dim=3)
+        return torch.cat(both, dim=2)
+
+
+def wavelets_of(graph: Graph, kind: Kind, lengths: tuple[float, ...]) -> Wavelets:
+    """The filters of a graph, in pairs where orientations count modulo 2 pi."""
+    return (PairedWavelets if graph.period > math.pi else Wavelets)(graph, kind, lengths)
+
+
 def _reopened(
     reopen: Callable[..., Graph], arguments: tuple[Any, ...], kind: Kind, lengths: tuple[float, ...]
 ) -> Wavelets:
     """Those of a graph that is opened again. Unpickling calls this."""
-    return Wavelets(reopen(*arguments), kind, lengths)
+    return wavelets_of(reopen(*arguments), kind, lengths)
 
 
 def _check_lattice(graph: Graph) -> None:
-    of_lines = graph.coordinates.shape[1] > 2 and graph.period == math.pi  # 2 are the place
-    if graph.sampling != "lattice" or len(graph.grid) != 3 or not of_lines:
+    oriented = graph.coordinates.shape[1] > 2  # 2 are the place
+    if graph.sampling != "lattice" or len(graph.grid) != 3 or not oriented:
         raise ValueError(
             "OrientedLift is for SE(2) on a lattice of pixels, whose Fourier plane its filters "
-            f"divide, with orientations modulo pi. {graph.label}, grid {graph.grid}, has no such "
-            "orientations: use Lift, which repeats a signal."
+            f"divide. {graph.label}, grid {graph.grid}, has no such orientations: use Lift, which "
+            "repeats a signal."
         )

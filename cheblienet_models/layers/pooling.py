@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from cheblienet_models.arguments import check_signal, choice, instance
+from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.pyramid import LevelMap, Pyramid
 from cheblienet_models.tensors import logical, vertex_major
 
@@ -86,29 +87,57 @@ class SpatialUnpool(_Reduce):
 class GlobalPool(nn.Module):
     """Reduce a signal over all vertices: invariant under every symmetry of the graph.
 
+    Or over positions alone, which keeps orientations: a turn by a step of theta that maps positions
+    to positions, such as by 90 degrees, rolls what is left; other turns do so about as well as the
+    layers before are equivariant.
+
     Args:
         mode: "max" or "mean"; the mean is that of the vertices, whatever area each stands for, so
             that on latitudes and longitudes the poles count for more than their share.
+        keep: the graph whose orientations are kept; none where left out.
 
     Raises:
-        ValueError: another mode.
+        TypeError: keep is no graph.
+        ValueError: another mode, or a graph without orientations, or on the sphere, where they are
+            counted from another direction at each point.
     """
 
-    def __init__(self, mode: Literal["max", "mean"] = "max") -> None:
+    def __init__(self, mode: Literal["max", "mean"] = "max", keep: Graph | None = None) -> None:
         super().__init__()
         self.mode = choice("mode", mode, ("max", "mean"))
+        self.kept = None if keep is None else (keep_orientations(keep), keep.num_vertices)
 
     def forward(self, x: Tensor) -> Tensor:
-        """(B, C, V) -> (B, C).
+        """(B, C, V) -> (B, C), or (B, C, n_o).
 
         Raises:
             TypeError: x is no tensor.
             ValueError: x has another number of dimensions, or no floating-point dtype where the
-                mean is taken.
+                mean is taken, or another number of vertices than the graph whose orientations are
+                kept.
         """
-        check_signal("GlobalPool", x, ("B", "C", "V"), floating=self.mode == "mean")
-        return x.amax(2) if self.mode == "max" else x.mean(2)
+        orientations, vertices = self.kept or (None, "V")
+        check_signal("GlobalPool", x, ("B", "C", vertices), floating=self.mode == "mean")
+        if orientations is not None:
+            x = x.unflatten(2, (orientations, -1))
+        return x.amax(-1) if self.mode == "max" else x.mean(-1)
 
     def extra_repr(self) -> str:
         """The line that print(layer) shows."""
-        return f"mode={self.mode!r}"
+        return f"mode={self.mode!r}" + (f", orientations={self.kept[0]}" if self.kept else "")
+
+
+def keep_orientations(graph: Graph) -> int:
+    """The number of orientations of a graph all of whose points count them alike.
+
+    Raises:
+        TypeError: it is something else, such as a whole pyramid.
+        ValueError: there are none, or on the sphere, from another direction at each point.
+    """
+    count = instance("keep", graph, Graph).orientations
+    if count == 1 or graph.boundary is None:
+        raise ValueError(
+            f"{graph.label} has no orientations that all points count alike, as SE(2) has: pool "
+            "over everything (head='invariant')."
+        )
+    return count

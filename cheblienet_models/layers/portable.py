@@ -1,20 +1,22 @@
 """Exported programs in torch's own operators: for ONNX, and where this package is not."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.export import ExportedProgram
+from torch.fx import Node
 
 from cheblienet_models.arguments import instance
 from cheblienet_models.graphs.filters import working_dtype
+from cheblienet_models.layers.derivatives import SMALL
 from cheblienet_models.tensors import Csr
 
 
 def portable(program: ExportedProgram) -> ExportedProgram:
-    """The program with each Chebyshev sum and filter decomposed into gathers and sums.
+    """The program with each Chebyshev sum, derivative and filter decomposed into gathers and sums.
 
     It computes the same, to rounding, and holds its graphs; `torch.onnx.export` takes it, and saved
     with `torch.export.save` it is loaded without this package. A product gathers a copy of the
@@ -45,6 +47,8 @@ def portable(program: ExportedProgram) -> ExportedProgram:
         operators.chebyshev.default: partial(_sum, widths),
         operators.chebyshev_basis.default: partial(_sum_and_basis, widths),
         operators.filtered.default: partial(_filtered, widths),
+        operators.gradient.default: partial(_gradient, widths),
+        operators.norms.default: _norms,
     }
     decomposed: ExportedProgram = program.run_decompositions(decompositions)
     return decomposed
@@ -58,11 +62,12 @@ def _widths(program: ExportedProgram) -> Widths:
     held = {**program.state_dict, **program.constants}
     names = program.graph_signature.inputs_to_buffers
     operators = torch.ops.cheblienet_models
-    sums = operators.chebyshev, operators.chebyshev_basis, operators.filtered
+    sums = operators.chebyshev, operators.chebyshev_basis, operators.filtered, operators.gradient
     targets = {operator.default for operator in sums}
     widths: Widths = {}
     for node in program.graph.nodes:
-        parts = node.args[2:] if node.target in targets else ()
+        given = node.args[2:] if node.target in targets else ()
+        parts = [part for part in given if isinstance(part, Node)]
         for matrix in zip(parts[::3], parts[1::3], strict=True):
             row_pointers, columns = (held[names[part.name]] for part in matrix)
             key = len(row_pointers), len(columns)
@@ -104,16 +109,44 @@ def _filtered(widths: Widths, x: Tensor, coefficients: Tensor, *laplacian: Tenso
     return total.to(x.dtype)
 
 
+def _gradient(
+    widths: Widths,
+    x: Tensor,
+    scales: Sequence[float],
+    own: int,
+    _: Sequence[int],
+    *parts: Tensor,
+) -> Tensor:
+    """As the operator `gradient`."""
+    matrix = Csr(*parts[:3])
+    start = x.to(matrix.values.dtype)
+    along = _product(widths, matrix, start).view(-1, *x.shape)
+    terms = [start] * own + [scale * along[n] for n, scale in enumerate(scales)]
+    return torch.cat(terms, dim=2).to(x.dtype)
+
+
+def _norms(along: Tensor, weight: Tensor, fields: int) -> Tensor:
+    """As the operator `norms`."""
+    mixed = along.reshape(-1, len(weight)) @ weight
+    squares = mixed.view(*along.shape[:2], fields, -1).square()
+    return (squares.sum(2) + SMALL).sqrt()
+
+
 def _polynomials(widths: Widths, start: Tensor, count: int, laplacian: Csr) -> list[Tensor]:
     """T_k(L) start, (V, B, C), for k < count."""
-    width = widths[len(laplacian.row_pointers), len(laplacian.columns)]
-    sources, entries = _padded(laplacian, width)
     terms = [start]
     for k in range(1, count):
-        gathered = terms[-1].index_select(0, sources.flatten()).view(*sources.shape, -1)
-        product = (entries[:, None] @ gathered).view_as(start)
+        product = _product(widths, laplacian, terms[-1]).view_as(start)
         terms.append(product if k == 1 else 2 * product - terms[-2])
     return terms
+
+
+def _product(widths: Widths, matrix: Csr, x: Tensor) -> Tensor:
+    """A matrix (rows, V) times (V, B, C), (rows, 1, B C)."""
+    width = widths[len(matrix.row_pointers), len(matrix.columns)]
+    sources, entries = _padded(matrix, width)
+    gathered = x.index_select(0, sources.flatten()).view(*sources.shape, -1)
+    return entries[:, None] @ gathered
 
 
 def _padded(matrix: Csr, width: int) -> tuple[Tensor, Tensor]:

@@ -1,7 +1,8 @@
 """Line filters in the Fourier plane of pixels, one for each orientation, and the waves there.
 
 Frequencies are (y, x) in radians a pixel, in [-pi, pi]. Filters are real and even, so they keep
-lines, whose energy is on the line through 0 that is perpendicular to them.
+lines, whose energy is on the line through 0 that is perpendicular to them; or such a one and an odd
+one, which keeps edges.
 """
 
 import math
@@ -75,17 +76,54 @@ def _falling(radius: Tensor) -> Tensor:
     return (fallen * (math.pi / 2)).cos().square()
 
 
+def pairs(
+    lengths: Sequence[float], orientations: int, frequencies: tuple[Tensor, Tensor]
+) -> tuple[Tensor, Tensor]:
+    """Quadrature pairs of a cake at the first n_o / 2 of theta_k = -pi + 2 k pi/n_o.
+
+    A pair is (a + b)/2 and i (a - b)/2, a being a slice on the side of theta + pi/2 alone and b the
+    opposite one: it keeps lines, and edges that are brighter on that side. Half a turn on, the
+    first is the same, the other has another sign.
+
+    Args:
+        lengths: in pixels, as `checked_lengths` gives them.
+        orientations: n_o, even.
+        frequencies: y and x, of shapes that broadcast to (H, W); float64.
+
+    Returns:
+        Twice (scales, n_o / 2, H, W) float64, the second without its i.
+    """
+    y, x = frequencies
+    radius, half = torch.hypot(y, x), orientations // 2
+    steps = torch.atan2(y, x) * (half / math.pi) + half / 2
+    sides = (
+        torch.stack([_slice(steps - k - turn, orientations) for k in range(half)])
+        for turn in (0, half)
+    )
+    one, opposite = sides
+    rings, low = _rings(lengths, radius)
+    even, odd = (rings[:, None] * part / 2 for part in (one + opposite, one - opposite))
+    even[-1] += low / orientations
+    window = _falling(radius)
+    return even * window, odd * window
+
+
 def _cake(lengths: Sequence[float], orientations: int, radius: Tensor, direction: Tensor) -> Tensor:
     """Slices of a disc: together they are 1."""
     # Energy of lines along theta is at theta + pi/2, which is k steps of pi/n_o.
     steps = direction * (orientations / math.pi)
     slices = torch.stack([_slice(steps - k, orientations) for k in range(orientations // 2 + 1)])
+    rings, low = _rings(lengths, radius)
+    spectra = rings[:, None] * slices
+    spectra[-1] += low / orientations
+    return spectra
+
+
+def _rings(lengths: Sequence[float], radius: Tensor) -> tuple[Tensor, Tensor]:
+    """(S, H, W) what each length adds to those before it, and (H, W) what is beyond all."""
     lows = [torch.ones_like(radius)]
     lows += [torch.exp(-0.5 * (radius * length).square()) for length in lengths]
-    rings = torch.stack([a - b for a, b in pairwise(lows)])
-    spectra = rings[:, None] * slices
-    spectra[-1] += lows[-1] / orientations
-    return spectra
+    return torch.stack([a - b for a, b in pairwise(lows)]), lows[-1]
 
 
 def _slice(steps: Tensor, period: int) -> Tensor:

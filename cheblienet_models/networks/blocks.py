@@ -16,6 +16,7 @@ from cheblienet_models.layers.oriented_lift import OrientedLift
 from cheblienet_models.layers.wavelets import Kind
 from cheblienet_models.tensors import check_finite, logical, vertex_major
 
+Head = Literal["invariant", "oriented"]
 LiftChoice = Literal["repeat", "cake", "gabor"] | nn.Module
 """How a network lifts images: repeated over orientations, by an `OrientedLift` of one scale, or by
 a module that makes (B, C', V) of them, C' being C, or `num_scales` times C where it has that."""
@@ -154,7 +155,7 @@ class ResidualBlock(nn.Module):
         in_channels, out_channels: widths.
         kernel_size: of both Chebyshev convolutions.
         graph: where.
-        operators: of these, as ChebConv has it.
+        operators, handed: of these, as ChebConv has them.
 
     Raises:
         TypeError, ValueError: as ChebConv.
@@ -167,13 +168,16 @@ class ResidualBlock(nn.Module):
         kernel_size: int,
         graph: Graph,
         operators: Operators = "laplacian",
+        *,
+        handed: bool = True,
     ) -> None:
         super().__init__()
         conv = partial(ChebConv, out_channels=out_channels, graph=graph, bias=False)
+        kind: Any = {"kernel_size": kernel_size, "operators": operators, "handed": handed}
         self.norm1 = BatchNorm(in_channels)
-        self.conv1 = conv(in_channels, kernel_size=kernel_size, operators=operators)
+        self.conv1 = conv(in_channels, **kind)
         self.norm2 = BatchNorm(out_channels)
-        self.conv2 = conv(out_channels, kernel_size=kernel_size, operators=operators)
+        self.conv2 = conv(out_channels, **kind)
         same = in_channels == out_channels
         self.skip = nn.Identity() if same else conv(in_channels, kernel_size=1)
 

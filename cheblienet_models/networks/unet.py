@@ -2,19 +2,20 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any, get_args
 
 import torch
 from torch import Tensor, nn
 
-from cheblienet_models.arguments import integer, is_sequence
+from cheblienet_models.arguments import choice, integer, is_sequence
 from cheblienet_models.errors import quoted
 from cheblienet_models.graphs.full_grid import on_grid
 from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
 from cheblienet_models.graphs.pyramid import Pyramid
 from cheblienet_models.layers.cheb_conv import ChebConv, Operators
 from cheblienet_models.layers.lifting import Project, Reduction
-from cheblienet_models.layers.pooling import Mode, SpatialPool, SpatialUnpool
-from cheblienet_models.networks.blocks import BatchNorm, LiftChoice, Network, ResidualBlock
+from cheblienet_models.layers.pooling import Mode, SpatialPool, SpatialUnpool, keep_orientations
+from cheblienet_models.networks.blocks import BatchNorm, Head, LiftChoice, Network, ResidualBlock
 from cheblienet_models.tensors import logical, vertex_major
 
 PAPER_CHANNELS = (16, 32, 64, 128, 256, 256, 256)
@@ -32,7 +33,8 @@ class UNet(Network):
     needs one for each point. The maximum is over the orientations above each base point, here.
 
     Equivariant under the symmetries that all levels share, to rounding (with random pooling, in
-    eval mode): the prediction for a turned signal is the turned prediction.
+    eval mode): the prediction for a turned signal is the turned prediction. So is that for a mirror
+    image, unless operators are first-order and handed.
 
     Checkpoints have `pool`, `unpool` and `project`, which no weight tells of: a network with others
     refuses them.
@@ -55,7 +57,11 @@ class UNet(Network):
         check_finite: whether signals are searched for NaN and infinite values, of which one would
             make a whole output NaN; not while compiled or exported. On a GPU each call then waits
             for its queue.
-        operators: of the convolutions, as ChebConv has it: "laplacian" or "directional".
+        operators, handed: of the convolutions, as ChebConv has them: "laplacian", "directional" or
+            "first-order", handed or not.
+        head: "invariant", projection over orientations, or "oriented": the channels of all
+            orientations at a point are classified together, and nothing is projected. What is
+            classified, `features`, turns with the image; the prediction does not.
 
     Raises:
         TypeError: pyramid is something else, such as a store, or a number is no integer.
@@ -77,29 +83,33 @@ class UNet(Network):
         lift: LiftChoice = "repeat",
         check_finite: bool = True,
         operators: Operators = "laplacian",
+        handed: bool = True,
+        head: Head = "invariant",
     ) -> None:
         super().__init__(pyramid, in_channels, num_classes, lift, check_finite=check_finite)
         self.channels = widths = _checked_channels(pyramid, channels)
         self.settings = {"pool": pool, "unpool": unpool, "project": project}
+        choice("head", head, get_args(Head))
         levels = pyramid.levels
         first = self.lifted_channels, widths[0], kernel_size, levels[0]
-        self.conv = ChebConv(*first, bias=False, operators=operators)
+        self.conv = ChebConv(*first, bias=False, operators=operators, handed=handed)
+        kind: Any = {"kernel_size": kernel_size, "operators": operators, "handed": handed}
         self.down = nn.ModuleList(
-            ResidualBlock(widths[n], widths[n + 1], kernel_size, level, operators)
+            ResidualBlock(widths[n], widths[n + 1], graph=level, **kind)
             for n, level in enumerate(levels)
         )
         finer = range(len(levels) - 1)
         self.pools = nn.ModuleList(SpatialPool(pyramid, n, pool) for n in finer)
         self.unpools = nn.ModuleList(SpatialUnpool(pyramid, n, unpool) for n in finer)
         self.up = nn.ModuleList(
-            ResidualBlock(
-                widths[n + 2] + widths[n + 1], widths[n + 1], kernel_size, levels[n], operators
-            )
+            ResidualBlock(widths[n + 2] + widths[n + 1], widths[n + 1], graph=levels[n], **kind)
             for n in finer
         )
         self.norm = BatchNorm(widths[1])
-        self.classify = ChebConv(widths[1], num_classes, 1, levels[0])
         self.project = Project(levels[0], project)
+        self.classify: nn.Module = ChebConv(widths[1], num_classes, 1, levels[0])
+        if head == "oriented":
+            self.classify = nn.Linear(widths[1] * keep_orientations(levels[0]), num_classes)
         ignore_graphs_in_ddp(self)
 
     def forward(self, signal: Tensor) -> Tensor:
@@ -117,6 +127,22 @@ class UNet(Network):
             ValueError: it has another shape, dtype or device, or values that are not
                 finite.
         """
+        x = torch.relu(self.norm(self.features(signal)))
+        if isinstance(self.classify, nn.Linear):
+            fibers = vertex_major(x).unflatten(0, (self.classify.in_features // x.shape[1], -1))
+            x = logical(self.classify(fibers.permute(1, 2, 0, 3).flatten(2)))
+        else:
+            x = self.project(self.classify(x))
+        finest = self.pyramid.levels[0]
+        parts = (finest.label, finest.grid, finest.num_points, self.places.grid_places.places)
+        return on_grid(*parts, torch.log_softmax(x, dim=1), math.nan)
+
+    def features(self, signal: Tensor) -> Tensor:
+        """What is classified, before its norm: images as of `forward` -> (B, C, V).
+
+        Raises:
+            TypeError, ValueError: as `forward`.
+        """
         self._check_shape(signal)
         x: Tensor = self.conv(self._lifted(signal))
         skips: list[Tensor] = []
@@ -128,10 +154,7 @@ class UNet(Network):
         skips.pop()
         for n in reversed(range(len(self.up))):
             x = self.up[n](_beside(self.unpools[n](x), skips.pop()))
-        x = self.project(self.classify(torch.relu(self.norm(x))))
-        finest = self.pyramid.levels[0]
-        parts = (finest.label, finest.grid, finest.num_points, self.places.grid_places.places)
-        return on_grid(*parts, torch.log_softmax(x, dim=1), math.nan)
+        return x
 
 
 def default_channels(levels: int) -> tuple[int, ...]:

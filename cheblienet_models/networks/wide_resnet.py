@@ -1,17 +1,19 @@
 """The wide residual Chebyshev network for classification."""
 
 import math
+from functools import partial
 from itertools import pairwise
+from typing import get_args
 
 import torch
 from torch import Tensor, nn
 
-from cheblienet_models.arguments import integer, number
+from cheblienet_models.arguments import choice, integer, number
 from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
 from cheblienet_models.graphs.pyramid import Pyramid
 from cheblienet_models.layers.cheb_conv import ChebConv, Operators
 from cheblienet_models.layers.pooling import GlobalPool, Mode, SpatialPool
-from cheblienet_models.networks.blocks import BatchNorm, LiftChoice, Network, ResidualBlock
+from cheblienet_models.networks.blocks import BatchNorm, Head, LiftChoice, Network, ResidualBlock
 
 BASE_WIDTHS = (16, 32, 64)
 
@@ -22,6 +24,10 @@ class WideResNet(Network):
     Invariant under the symmetries of the graph: on a square SE(2) lattice with an even number of
     orientations, and on the plane, the output does not change when the image is turned by 90
     degrees (with random pooling, in eval mode).
+
+    Networks of Laplacians alone, directional ones too, do not tell mirror images apart either:
+    right for vessels or photographs, wrong for digits, letters or cyclones, for which there are
+    first-order operators, `handed`.
 
     Checkpoints have `pool` and `first_level`, which no weight tells of: a network with others
     refuses them.
@@ -43,10 +49,15 @@ class WideResNet(Network):
         check_finite: whether images are searched for NaN and infinite values, of which one would
             make a whole output NaN; not while compiled or exported. On a GPU each call then waits
             for its queue.
-        operators: of the convolutions, as ChebConv has it: "laplacian" or "directional".
+        operators, handed: of the convolutions, as ChebConv has them: "laplacian", "directional" or
+            "first-order", handed or not.
         first_level: of the first convolution; the lifted images are pooled down to it before. Line
             filters see images at full resolution whatever it is; on level 1 a lattice in the plane
             has a quarter of the vertices.
+        head: "invariant", pooling over everything, or "oriented", over positions alone, so that
+            every orientation of a feature has weights of its own. Turning an image by 90 degrees
+            rolls `features` along orientations, and so the output changes; take it where upright
+            things are to be told from turned ones.
 
     Raises:
         TypeError: pyramid is something else, such as a store, or a number is no integer.
@@ -69,31 +80,37 @@ class WideResNet(Network):
         lift: LiftChoice = "repeat",
         check_finite: bool = True,
         operators: Operators = "laplacian",
+        handed: bool = True,
         first_level: int = 0,
+        head: Head = "invariant",
     ) -> None:
         super().__init__(pyramid, in_channels, num_classes, lift, check_finite=check_finite)
         integer("first_level", first_level, 0, len(pyramid.levels) - 1)
         self.settings = {"first_level": first_level, "pool": pool}
+        choice("head", head, get_args(Head))
         integer("depth", depth, 1)
         widths = _widths(number("widen", widen))
         self.down = nn.Sequential(*(SpatialPool(pyramid, n, pool) for n in range(first_level)))
         first = self.lifted_channels, widths[0], kernel_size, pyramid.levels[first_level]
-        self.conv = ChebConv(*first, bias=False, operators=operators)
+        self.conv = ChebConv(*first, bias=False, operators=operators, handed=handed)
         self.groups = nn.ModuleList()
         self.pools = nn.ModuleList()
         channels, level = widths[0], first_level
         for place, width in enumerate(widths):
             graph = pyramid.levels[level]
             sizes = pairwise([channels, *[width] * depth])
-            blocks = (ResidualBlock(*size, kernel_size, graph, operators) for size in sizes)
+            made = partial(ResidualBlock, operators=operators, handed=handed)
+            blocks = (made(*size, kernel_size, graph) for size in sizes)
             self.groups.append(nn.Sequential(*blocks))
             channels = width
             pools = place < len(widths) - 1 and level + 1 < len(pyramid.levels)
             self.pools.append(SpatialPool(pyramid, level, pool) if pools else nn.Identity())
             level += pools
         self.norm = BatchNorm(channels)
-        self.global_pool = GlobalPool("mean" if pool == "mean" else "max")
-        self.classify = nn.Linear(channels, num_classes)
+        kept = pyramid.levels[level] if head == "oriented" else None
+        self.global_pool = GlobalPool("mean" if pool == "mean" else "max", kept)
+        orientations = kept.orientations if kept else 1
+        self.classify = nn.Linear(channels * orientations, num_classes)
         ignore_graphs_in_ddp(self)
 
     def forward(self, images: Tensor) -> Tensor:
@@ -110,13 +127,23 @@ class WideResNet(Network):
             TypeError: the images are no tensor.
             ValueError: they have another shape, or values that are not finite.
         """
+        return torch.log_softmax(self.classify(self.features(images).flatten(1)), dim=1)
+
+    def features(self, images: Tensor) -> Tensor:
+        """What is classified: (B, in_channels, *base shape) or lifted -> (B, C) or (B, C, n_o).
+
+        The latter with head="oriented".
+
+        Raises:
+            TypeError, ValueError: as `forward`.
+        """
         if hasattr(self.lift, "sizes"):  # a module of one's own may take other images
             self._check_shape(images)
         x = self.conv(self.down(self._lifted(images)))
         for group, pool in zip(self.groups, self.pools, strict=True):
             x = pool(group(x))
-        x = self.global_pool(torch.relu(self.norm(x)))
-        return torch.log_softmax(self.classify(x), dim=1)
+        pooled: Tensor = self.global_pool(torch.relu(self.norm(x)))
+        return pooled
 
 
 def _widths(widen: float) -> list[int]:

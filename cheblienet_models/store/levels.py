@@ -13,6 +13,7 @@ from torch import Tensor
 from cheblienet_models.errors import StoreError, quoted
 from cheblienet_models.store.csr import CsrArrays, read_csr
 from cheblienet_models.store.files import Document, Folder
+from cheblienet_models.store.gradients import StoredGradients, read_gradients
 
 LaplacianKind = Literal["normalized", "combinatorial"]
 DIRECTIONS = ("forward", "sideways", "rotation")
@@ -61,6 +62,7 @@ class Level:
         period: of orientations, radians.
         directional: the Laplacians along single directions, combinatorial, by name, each with its
             own lambda_max; empty where none are stored.
+        gradients: first derivatives along the frame; None where none are stored.
     """
 
     label: str
@@ -78,6 +80,7 @@ class Level:
     boundary: str | None = None
     period: float = math.pi
     directional: Mapping[str, tuple[CsrArrays, float]] = field(default_factory=dict)
+    gradients: StoredGradients | None = None
 
     @property
     def num_vertices(self) -> int:
@@ -131,6 +134,9 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
     eigenpairs = None
     if "eigenpairs" in spec:
         eigenpairs = read_eigenpairs(folder, vertices, spec["eigenpairs"], lambda_max)
+    gradients = None
+    if "gradients" in spec:
+        gradients = read_gradients(folder, spec, known.get("gradients"), vertices)
     degree, area, coordinates = _of_points(folder, vertices)
     words = {name: spec[name] for name in WORDS if isinstance(spec.get(name), str)}
     return Level(
@@ -147,6 +153,7 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
         eigenvalue_scale=scale,
         period=2 * math.pi if spec.get("period") == "2pi" else math.pi,
         directional=_directional(folder, known, vertices) if "directional" in spec else {},
+        gradients=gradients,
         **words,
     )
 

@@ -17,10 +17,13 @@ from torch import Tensor
 from cheblienet_models.errors import StoreError, quoted
 from cheblienet_models.store.csr import CsrArrays
 from cheblienet_models.store.files import Document, Folder, canonical
+from cheblienet_models.store.gradients import StoredGradients
 from cheblienet_models.store.levels import Eigenpairs, Level
 from cheblienet_models.tensors import Csr, csr_tensor
 
 Array = npt.NDArray[Any]
+Entries = tuple[Array, Array, Array]
+"""Rows, columns and values (n,) of a matrix."""
 
 MASKED = 2**24
 """Points of a mask that are hashed at a time."""
@@ -36,6 +39,8 @@ ORTHONORMAL = 1e-3
 """Largest relative change of a random vector under Phi^T Phi."""
 VECTORS = 64
 """Eigenvectors that are multiplied at a time."""
+POWERS = 8
+"""Steps of the iteration with which norms of gradients are probed."""
 
 
 def verify_files(version: Folder, attributes: Document) -> None:
@@ -167,6 +172,8 @@ def verify_facts(spec: Document, facts: Document, level: Level) -> None:
     _verify_masses(level, rows, own, values)
     for name, (matrix, _) in level.directional.items():
         _verify_directional(level, name, matrix)
+    if level.gradients is not None:
+        _verify_gradients(level.label, level.gradients, facts["gradients"].get("largest"))
 
 
 def _verify_directional(level: Level, name: str, matrix: CsrArrays) -> None:
@@ -294,3 +301,58 @@ def _verify_eigenpairs(level: Level, eigenpairs: Eigenpairs, laplacian: Tensor) 
     probe = torch.randn(len(values), 1, generator=torch.Generator().manual_seed(0))
     if not (vectors.T @ (vectors @ probe) - probe).norm() <= ORTHONORMAL * probe.norm():
         raise StoreError(f"The stored eigenvectors of {level.label} are not orthonormal.")
+
+
+def _verify_gradients(label: str, gradients: StoredGradients, largest: Any) -> None:
+    """Check gradients: 0 on constants, beside their sums with transposes, norms as they say."""
+    if not _is_number(largest) or largest < 0:
+        raise StoreError(f"{label} must have a largest norm of gradients. Got {quoted(largest)}.")
+    vertices = gradients.fields.shape[1]
+    for n, (name, norm) in enumerate(zip(gradients.names, gradients.norms, strict=True)):
+        entries, sums = (_of_field(m, n) for m in (gradients.fields, gradients.symmetric))
+        rows, columns, values = entries
+        finite = np.isfinite(values).all() and np.isfinite(sums[2]).all()
+        constants = rows, np.zeros_like(columns), values
+        if not (finite and _cancel(vertices, constants) and _are_sums(vertices, entries, sums)):
+            raise StoreError(
+                f"The {name} gradients of {label} must be finite, be 0 on constants, and be stored "
+                "with their sums with their transposes."
+            )
+        if not _reached_norm(vertices, *entries) <= norm * (1 + ROUNDING):
+            raise StoreError(f"The {name} gradients of {label} have a norm above {norm:g}.")
+
+
+def _of_field(matrix: CsrArrays, n: int) -> Entries:
+    """The entries of the n-th of square matrices, one below the other."""
+    vertices = matrix.shape[1]
+    pointers = matrix.indptr[n * vertices : (n + 1) * vertices + 1]
+    within = slice(pointers[0], pointers[-1])
+    rows = np.repeat(np.arange(vertices), np.diff(pointers))
+    return rows, matrix.indices[within].astype(np.int64), matrix.data[within].astype(np.float64)
+
+
+def _are_sums(vertices: int, entries: Entries, sums: Entries) -> bool:
+    """Whether entries and those of the transpose add up to the others."""
+    rows, columns, values = entries
+    parts = entries, (columns, rows, values), (sums[0], sums[1], -sums[2])
+    return _cancel(vertices, *parts)
+
+
+def _cancel(vertices: int, *parts: Entries) -> bool:
+    """Whether entries of the same place add up to 0, to rounding."""
+    rows, columns, values = map(np.concatenate, zip(*parts, strict=True))
+    places, which = np.unique(rows * vertices + columns, return_inverse=True)
+    totals, sizes = (np.bincount(which, part, len(places)) for part in (values, abs(values)))
+    return not _far(totals, np.zeros_like(totals), sizes)
+
+
+def _reached_norm(vertices: int, rows: Array, columns: Array, values: Array) -> float:
+    """The largest |G v| of unit vectors v that a few power iterations of G^T G meet."""
+    vector: Array = np.random.default_rng(0).standard_normal(vertices)
+    largest = 0.0
+    for _ in range(POWERS):
+        vector = vector / max(np.linalg.norm(vector), np.finfo(np.float64).tiny)
+        image = np.bincount(rows, values * vector[columns], vertices)
+        largest = max(largest, float(np.linalg.norm(image)))
+        vector = np.bincount(columns, values * image[rows], vertices)
+    return largest

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 
 import torch
 from torch import Tensor
@@ -17,15 +18,21 @@ class Motion:
     Args:
         base: (points,) int64, of the base: of the points inside where the graph has a mask.
         vertices: (V,) int64, of the vertices.
+        orientations: (n_o,) int64, of the orientations; None where that differs between points.
+        reflects: whether it turns left to right.
     """
 
     base: Tensor
     vertices: Tensor
+    orientations: Tensor | None
+    reflects: bool
 
 
-def motion(base: Tensor, orientations: Tensor) -> Motion:
+def motion(base: Tensor, orientations: Tensor, *, reflects: bool = False) -> Motion:
     """From (points,) images of the points and (n_o, points or 1) images of the orientations."""
-    return Motion(base, (orientations * len(base) + base).flatten())
+    vertices = (orientations * len(base) + base).flatten()
+    alike = orientations[:, 0] if orientations.shape[1] == 1 else None
+    return Motion(base, vertices, alike, reflects)
 
 
 def within(places: Tensor, base_index: Tensor | None) -> Tensor | None:
@@ -57,6 +64,12 @@ class AxisPermutation:
 
     sources: tuple[int, ...]
     reversals: tuple[bool, ...]
+
+    @property
+    def reflects(self) -> bool:
+        """Whether it turns left to right: the sign of its determinant."""
+        swaps = sum(a > b for a, b in combinations(self.sources, 2))
+        return (swaps + sum(self.reversals)) % 2 == 1
 
     def fits(self, shape: tuple[int, ...]) -> bool:
         """Whether a box of this shape is mapped to itself."""
@@ -113,8 +126,9 @@ AXES = "zyx"
 ALIGNED = 1e-9
 """How far the cosine of the angle between equal axes may be from 1."""
 
-Move = tuple[str, Tensor, Tensor]
-"""A name, (points,) images of the full lattice's points, (n_o, 1) images of the orientations."""
+Move = tuple[str, Tensor, Tensor, bool]
+"""A name, (points,) images of the full lattice's points, (n_o, 1) images of the orientations, and
+whether it reflects."""
 
 
 def lattice_motions(
@@ -135,13 +149,13 @@ def lattice_motions(
         if axes is not None:
             images = isometry.images(axes, arrows=arrows)
         if isometry.fits(shape) and images is not None:
-            moves.append((name, isometry.places(shape), images[:, None]))
+            moves.append((name, isometry.places(shape), images[:, None], isometry.reflects))
     if periodic and len(shape) in ISOMETRIES:  # shifts do not turn them
         moves += _translations(shape, graph.grid[0], coarsest)
-    for name, places, orientations in moves:
+    for name, places, orientations, reflects in moves:
         base = within(places, graph.base_index)
         if base is not None:
-            yield name, motion(base, orientations)
+            yield name, motion(base, orientations, reflects=reflects)
 
 
 def _axes(graph: Graph) -> Tensor | None:
@@ -162,7 +176,7 @@ def _translations(shape: tuple[int, ...], n_o: int, coarsest: tuple[int, ...]) -
     for axis in reversed(range(len(shape))):
         new = list(_indices(shape))
         new[axis] = (new[axis] + shape[axis] // coarsest[axis]) % shape[axis]
-        yield f"translation_{names[axis]}", _flattened(new, shape), k
+        yield f"translation_{names[axis]}", _flattened(new, shape), k, False
 
 
 def _indices(shape: tuple[int, ...]) -> tuple[Tensor, ...]:
@@ -197,13 +211,14 @@ def sphere_motions(graph: Graph, coarsest: tuple[int, ...]) -> Iterator[tuple[st
         if base is None:
             continue
         orientations = torch.arange(graph.orientations)[:, None]
+        reflects = bool(torch.linalg.det(matrix) < 0)
         if graph.coordinates.shape[1] > 2:  # besides the angles of the place
             steps = _turns(beta, gamma, matrix, base) * (graph.orientations / graph.period)
             if (steps - steps.round()).abs().max() > ON_THE_GRID:
                 continue
-            handedness = 1 if torch.linalg.det(matrix) > 0 else -1
-            orientations = (handedness * orientations + steps.round().long()) % graph.orientations
-        yield name, motion(base, orientations)
+            sense = -1 if reflects else 1
+            orientations = (sense * orientations + steps.round().long()) % graph.orientations
+        yield name, motion(base, orientations, reflects=reflects)
 
 
 def _isometries(sides: tuple[int, ...]) -> Iterator[tuple[str, Tensor]]:

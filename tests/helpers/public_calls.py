@@ -63,6 +63,8 @@ def publish(folder: Path) -> Path:
     store = folder / "graphs.zarr"
     plane = {"orientations": 4, "weights": "selling", "directional": 0.05, "eigenpairs": 4}
     build(GraphSpec("se2", 8, levels=2, **plane), store, name="plane")
+    arrows = {"orientations": 4, "period": "2pi", "gradients": True}
+    build(GraphSpec("se2", 8, levels=1, **arrows), store, name="arrows")
     build(GraphSpec("s2", subdivisions=1, levels=2), store, name="sphere")
     build(GraphSpec("r3s2", 4, axes="6", weights="selling", levels=1), store, name="space")
     return store
@@ -86,7 +88,11 @@ def of_models(store: Path) -> Iterator[Call]:
     for layer in (models.FromHarmonics, models.ToHarmonics):
         basis = {"degree": 2, "basis": "tournier07", "affine": np.eye(4)}
         yield call(layer, fibers, graph=axes, **basis)
-    yield call(models.GlobalPool, signal, mode="mean")
+    arrows = opened["arrows"].levels[0]
+    norms = {"in_channels": 3, "out_channels": 2, "graph": arrows, "handed": True}
+    yield call(models.Gradient, signal, graph=arrows)
+    yield call(models.GradientNorm, signal, **norms)
+    yield call(models.GlobalPool, signal, mode="mean", keep=arrows)
     yield call(models.Lift, images, graph=graph, order="nested")
     yield call(models.OrientedLift, images, graph=graph, kind="cake", scales=[4.0])
     yield call(models.OrientedLift(graph).inverse, scores=signal)
@@ -97,8 +103,11 @@ def of_models(store: Path) -> Iterator[Call]:
     network |= {"lift": "cake", "check_finite": True, "operators": "directional", "pool": "mean"}
     wide = {**network, "depth": 1, "widen": 0.125, "first_level": 0}
     yield call(models.WideResNet, images, **wide)
-    yield call(models.UNet, images, **network, channels=[2, 2, 2], unpool="mean", project="max")
+    shaped = {**network, "channels": [2, 2, 2], "unpool": "mean", "project": "max"}
+    yield call(models.UNet, images, **shaped)
     small = models.WideResNet(**wide)
+    yield call(small.features, images=images)
+    yield call(models.UNet(**shaped).features, signal=images)
     yield call(models.ignore_graphs_in_ddp, module=small)
     yield call(models.load_weights, network=small, state=small.state_dict(), allow_other_graph=True)
     yield call(models.check_finite, name="mine", x=images)

@@ -41,6 +41,18 @@ def cake(theta: float, n_o: int, lengths: Sequence[float], y: np.ndarray, x: np.
     return [ring * window(y, x) for ring in rings]
 
 
+def pair(theta: float, n_o: int, lengths: Sequence[float], y: np.ndarray, x: np.ndarray) -> list:
+    """The even wavelets of a directed theta for each scale, then the odd ones."""
+    along, across = along_and_across(theta, y, x)
+    t = np.arctan2(-along, across) * n_o / (2 * np.pi)  # from theta + pi/2
+    one, opposite = (sum(spline(t + turn + m * n_o) for m in range(-3, 4)) for turn in (0, n_o / 2))
+    lows = [1.0, *(np.exp(-((y**2 + x**2) * length**2) / 2) for length in lengths)]
+    rings = [(a - b) / 2 * window(y, x) for a, b in pairwise(lows)]
+    even, odd = ([(one + sign * opposite) * ring for ring in rings] for sign in (1, -1))
+    even[-1] = even[-1] + lows[-1] / n_o * window(y, x)
+    return even + [1j * part for part in odd]
+
+
 def gabor(theta: float, n_o: int, lengths: Sequence[float], y: np.ndarray, x: np.ndarray) -> list:
     """A wavelet for each wavelength."""
     along, across = along_and_across(theta, y, x)
@@ -72,12 +84,15 @@ def frequencies(height: int, width: int) -> tuple[np.ndarray, np.ndarray]:
 def scores(
     images: np.ndarray, n_o: int, kind: str, lengths: Sequence[float], *, periodic: bool
 ) -> np.ndarray:
-    """(..., H, W) -> (S, n_o, ..., H, W), open images being continued by their mirror images."""
+    """(..., H, W) -> (S, n_o, ..., H, W), open images being continued by their mirror images.
+
+    Of the kind "pair", modulo 2 pi, (2 S, n_o, ..., H, W).
+    """
     height, width = images.shape[-2:]
     images = continued(images, periodic=periodic)
     y, x = frequencies(*images.shape[-2:])
-    thetas = -np.pi / 2 + np.arange(n_o) * np.pi / n_o
-    make = cake if kind == "cake" else gabor
+    thetas = (np.arange(n_o) / n_o - 0.5) * (2 * np.pi if kind == "pair" else np.pi)
+    make = {"cake": cake, "gabor": gabor, "pair": pair}[kind]
     filters = np.array([make(theta, n_o, lengths, y, x) for theta in thetas]).swapaxes(0, 1)
     waves = np.fft.fft2(images)
     filtered = np.fft.ifft2([[wavelet * waves for wavelet in scale] for scale in filters])

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import first_order
 import heated
 import masked
 import pytest
@@ -23,6 +24,7 @@ def _seeded() -> None:
 
 spectral_graphs = store_of(spectral.SPECS, "session")
 """Stored eigenpairs, all of them but in one graph."""
+gradient_graphs = store_of(first_order.SPECS, "session", opened=True)
 heated_graphs = store_of(heated.SPECS, "session")
 symmetric_graphs = store_of(symmetric.SPECS, "session")
 """Graphs on every sampling, most with symmetries."""

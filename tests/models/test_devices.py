@@ -19,6 +19,7 @@ SPECS = {
         "se2", 8, orientations=4, weights="selling", directional=0.05, levels=2, eigenpairs=5
     ),
     "sphere": GraphSpec("so3", subdivisions=1, orientations=2, levels=2, laplacian="normalized"),
+    "arrows": GraphSpec("se2", 8, orientations=4, period="2pi", levels=2, gradients=True),
     "axes": GraphSpec("r3s2", 4, axes="6", weights="selling", levels=1),
 }
 GRID = models.regular_grid(6, 12, west=0)
@@ -51,6 +52,12 @@ def layers(of: models.Store) -> Iterator[Case]:
     fine, coarse = plane.levels
     signal, image = (2, 3, fine.num_vertices), (2, 3, *fine.grid[1:])
     base = 2, 3, sphere.levels[0].num_points
+    first, arrows = {"operators": "first-order"}, of["arrows"].levels[0]
+    yield models.Gradient(arrows), (2, 3, arrows.num_vertices)
+    for handed in (False, True):
+        yield models.GradientNorm(3, 2, arrows, handed=handed), (2, 3, arrows.num_vertices)
+    yield models.GlobalPool("max", arrows), (2, 3, arrows.num_vertices)
+    yield models.UNet(of["arrows"], 3, 2, 2, (2, 2, 2), head="oriented", **first), image
     for wide in (2, 9):
         yield models.ChebConv(3, wide, 3, fine), signal
         yield models.ChebConv(3, wide, 3, fine, save_basis=True), signal

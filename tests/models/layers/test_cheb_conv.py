@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from first_order import dense
 from torch import Tensor, nn
 
 from cheblienet_models import (
@@ -79,6 +80,33 @@ def test_the_spectral_definition_and_its_gradients(
     pairs += [(conv.weight.grad, weight.grad), (conv.bias.grad, bias.grad)]
     for computed, by_definition in pairs:
         assert (computed - by_definition).norm() <= 1e-5 * by_definition.norm()
+
+
+@pytest.mark.parametrize("handed", [True, False])
+@BASIS
+@pytest.mark.parametrize("channels", [(2, 3), (2, 14), (4, 2)])
+def test_polynomials_of_derivatives(
+    gradient_graphs: Store, channels: tuple[int, int], save_basis: bool, handed: bool
+) -> None:
+    """Against dense algebra in float64; the recursion runs on either side, or both gradients."""
+    graph, options = gradient_graphs["arrows"].levels[1].double(), {"save_basis": save_basis}
+    kind = {"operators": "first-order", "handed": handed}
+    conv = ChebConv(*channels, 4, graph, **options, **kind).double()
+    fields = dense(graph)[: 3 if handed else 1]
+    assert conv.weight.shape == (4, (1 + len(fields)) * channels[0], channels[1])
+    x = torch.randn(2, channels[0], graph.num_vertices).double().requires_grad_()
+    laplacian = graph.laplacian.to_dense()
+    terms = [torch.eye(len(laplacian)).double(), laplacian]
+    terms += [2 * laplacian @ laplacian - terms[0]]
+    terms += [2 * laplacian @ terms[2] - laplacian]
+    along = torch.cat([x, *(x @ field.T for field in fields)], 1)
+    expected = torch.einsum("kuv,biv,kio->bou", torch.stack(terms), along, conv.weight)
+    expected, y = expected + conv.bias[:, None], conv(x)
+    assert (y - expected).abs().max() <= 1e-12
+    g, parts = torch.randn_like(y), (x, conv.weight, conv.bias)
+    pairs = [torch.autograd.grad(one, parts, g, retain_graph=True) for one in (y, expected)]
+    for computed, by_definition in zip(*pairs, strict=True):
+        assert (computed - by_definition).norm() <= 1e-6 * by_definition.norm()
 
 
 @OPERATORS
@@ -166,6 +194,22 @@ def test_random_subgraphs_are_refused_while_training(graph: Graph, sample: objec
     assert torch.equal(conv.eval()(x), expected)
     sample(graph, 1)
     assert torch.equal(conv.train()(x), expected)
+
+
+def test_weights_of_first_order_are_told_apart(gradient_graphs: Store) -> None:
+    """Norms of 4 channels beside these have weights of the shape of 8 channels."""
+    graph = (pyramid := gradient_graphs["plane"]).levels[0]
+    first = ChebConv(4, 3, 4, graph, operators="first-order", bias=False)
+    plain = ChebConv(8, 3, 4, graph, bias=False)
+    assert (
+        load_weights(nn.Sequential(pyramid, first), nn.Sequential(pyramid, first).state_dict())
+        == ()
+    )
+    for one, other, named in ((first, plain, "laplacian"), (plain, first, "first-order")):
+        with pytest.raises(ValueError, match=f"weight is of operators='{named}'; this layer has"):
+            one.load_state_dict(other.state_dict(), strict=False)
+        with pytest.raises(ValueError, match=f"weights are of operators='{named}'; Sequential he"):
+            load_weights(nn.Sequential(pyramid, one), nn.Sequential(pyramid, other).state_dict())
 
 
 @OPERATORS

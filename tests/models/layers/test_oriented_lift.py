@@ -30,10 +30,17 @@ OTHERS = {
     "lines": GraphSpec("se2", 33, orientations=12, levels=1, weights="selling"),
     "masked": GraphSpec("se2", mask=awkward(16), orientations=6, levels=1),
 }
+ARROWS = {
+    "arrows": GraphSpec("se2", 12, orientations=8, period="2pi", levels=1),
+    "six-arrows": GraphSpec("se2", "11x14", orientations=6, period="2pi", levels=1),
+    "five-arrows": GraphSpec("se2", 8, orientations=5, period="2pi", levels=1),
+    "torus-arrows": GraphSpec(
+        "se2", 9, orientations=4, period="2pi", boundary="periodic", levels=1
+    ),
+}
 REFUSED = {
     "r2": GraphSpec("r2", 8, levels=1),
     "r3": GraphSpec("r3", 4, levels=1),
-    "arrows": GraphSpec("se2", 8, orientations=4, period="2pi", levels=1),
     "random": GraphSpec("se2", points=60, orientations=4),
     "so3": GraphSpec("so3", subdivisions=1, orientations=4, levels=1),
     "equiangular": GraphSpec("so3", bandlimit=4, orientations=4, levels=1),
@@ -44,7 +51,7 @@ KIND = pytest.mark.parametrize("kind", ["cake", "gabor"])
 NAME = pytest.mark.parametrize("name", SPECS)
 
 
-graphs = store_of(SPECS | OTHERS | REFUSED, opened=True)
+graphs = store_of(SPECS | OTHERS | ARROWS | REFUSED, opened=True)
 
 
 def by_orientation(scores: Tensor, graph: Graph) -> Tensor:
@@ -71,6 +78,33 @@ def test_scores_are_those_of_a_dense_transform(
         assert scores.dtype == dtype
         assert scores.shape == (2, 3 * lift.num_scales, graph.num_vertices)
         assert abs(scores.numpy() - expected).max() <= tolerance * abs(images).max()
+
+
+@pytest.mark.parametrize("name", [name for name in ARROWS if name != "five-arrows"])
+@pytest.mark.parametrize("scales", [1, (3.0, 4.5)])
+def test_pairs_of_even_and_odd_filters(graphs: Store, name: str, scales: object) -> None:
+    """Even ones alone give the image back; odd ones change sign half a turn on, and in mirrors."""
+    pyramid = graphs[name]
+    graph = pyramid.levels[0]
+    n_o, height, width = graph.grid
+    images = truth.covered((2, 3, height, width), periodic="torus" in name)
+    lift = pickle.loads(pickle.dumps(OrientedLift(graph, "cake", scales).double()))
+    expected = truth.scores(images, n_o, "pair", lift.lengths, periodic="torus" in name)
+    expected = np.moveaxis(expected, (0, 1), (2, 3)).reshape(2, -1, n_o, height * width)
+    scores = lift(torch.from_numpy(images))
+    assert scores.shape == (2, 3 * lift.num_scales, graph.num_vertices)
+    assert abs(scores.view(2, -1, n_o, height * width).numpy() - expected).max() <= 1e-12
+    assert (lift.inverse(scores) - torch.from_numpy(images)).abs().max() <= 1e-12
+    even, odd = scores.view(2, 3, 2, -1, n_o, height * width).unbind(2)
+    assert torch.equal(even, even.roll(n_o // 2, 3))
+    assert torch.equal(odd, -odd.roll(n_o // 2, 3))
+    given = torch.from_numpy(images)
+    kept = assert_equivariant(lift, pyramid, given, tolerance=1e-12).keys()
+    assert "rotation_180" in kept
+    assert ("rotation_90" in kept) == (n_o % 4 == 0)
+    assert "flip" not in kept
+    with pytest.raises(AssertionError, match="not equivariant under flip"):
+        assert_equivariant(lift, pyramid, given, symmetries=["flip"], tolerance=0.1)
 
 
 @NAME
@@ -181,6 +215,12 @@ def test_no_parameters_and_pickled_as_handles(graphs: Store, name: str) -> None:
     assert torch.equal(again(images), lift(images))
     assert repr(again) == repr(lift)
     assert "kind='gabor', scales=(4.0, 7.0)" in repr(lift)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("five-arrows", "cake"), ("arrows", "gabor")])
+def test_filters_without_an_odd_one_are_refused(graphs: Store, name: str, kind: str) -> None:
+    with pytest.raises(ValueError, match=rf"takes kind='cake' and an even .*'{kind}' .* {name}@v0"):
+        OrientedLift(graphs[name].levels[0], kind)
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -41,6 +41,8 @@ MODULES: dict[str, Callable[[Pyramid], nn.Module]] = {
     "filters": lambda p: WideResNet(p, 2, 3, lift=OrientedLift(p.levels[0], scales=2), **SMALL),
     "scores": lambda p: OrientedLift(p.levels[0], scales=2),
     "directional": lambda p: WideResNet(p, 2, 3, operators="directional", **SMALL),
+    "arrows": lambda p: WideResNet(p, 2, 3, operators="first-order", **SMALL),
+    "plane": lambda p: UNet(p, 2, 3, 2, (2, 3, 4), operators="first-order"),
 }
 ON_MASKS = {"masked unet": ("unet", "ring"), "masked wide": ("wide", "healpix")}
 
@@ -56,13 +58,16 @@ Exported = tuple[Pyramid, nn.Module, torch.export.ExportedProgram, torch.export.
 
 
 @pytest.fixture(scope="module")
-def exported(store: Path, masked_graphs: Path, directional: Store) -> Callable[[str], Exported]:
+def exported(
+    store: Path, masked_graphs: Path, directional: Store, gradient_graphs: Store
+) -> Callable[[str], Exported]:
     """A module, its program for batches of any size and the portable one, made once."""
 
     @functools.cache
     def of(name: str) -> Exported:
         kind, mask = ON_MASKS.get(name, (name, None))
         whole = directional["whole"] if name == "directional" else open_store(store)["torus"]
+        whole = gradient_graphs[name] if name in {"arrows", "plane"} else whole
         pyramid = open_store(masked_graphs)[mask] if mask else whole
         module = made(pyramid, kind)
         dimensions = ({0: torch.export.Dim("batch", min=1, max=64)},)

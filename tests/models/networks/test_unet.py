@@ -1,5 +1,6 @@
 """The network of segmentation: shapes, skips, training, channels, refusals."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from stores import pyramid_of
 from torch import nn
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_models import Pyramid, UNet, open_store
+from cheblienet_models import Pyramid, Store, UNet, WideResNet, open_store
 from cheblienet_models.networks.unet import default_channels
 
 
@@ -91,3 +92,20 @@ def test_refusals(pyramid: Pyramid, options: dict[str, object], message: str) ->
 def test_one_level_is_too_few(symmetric_graphs: Path) -> None:
     with pytest.raises(ValueError, match=r"at least two levels\. square@v001 has 1"):
         UNet(open_store(symmetric_graphs)["square"], 1, 2)
+
+
+def test_oriented_heads_turn_but_for_their_weights(gradient_graphs: Store) -> None:
+    pyramid = gradient_graphs["arrows"]
+    network = UNet(pyramid, 1, 2, 3, (2, 3, 4), operators="first-order", head="oriented").double()
+    images = torch.randn(2, 1, 8, 8, dtype=torch.float64)
+    network(images)  # so that running statistics are not at their start
+    turn = partial(torch.rot90, k=-1, dims=(2, 3))
+    with torch.no_grad():
+        upright, turned = turn(network.eval()(images)), network(turn(images))
+        assert (turned - upright).abs().max() > 1e-3
+        weight = network.classify.weight
+        weight.copy_(weight.view(2, 4, 3).roll(1, 1).flatten(1))
+        assert (network(turn(images)) - upright).abs().max() <= 1e-12
+    for name in ("plane", "turned"):
+        with pytest.raises(ValueError, match=f"{name}@v001, level . has no orientations that all"):
+            WideResNet(gradient_graphs[name], 1, 2, depth=1, head="oriented")

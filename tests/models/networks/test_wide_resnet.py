@@ -8,7 +8,8 @@ from stores import pyramid_of
 from torch import nn
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_models import Pyramid, WideResNet, load_weights, open_store
+from cheblienet_models import Pyramid, Store, WideResNet, load_weights, open_store
+from cheblienet_models.testing import assert_equivariant
 
 SMALL = {"depth": 1, "widen": 1}
 
@@ -36,6 +37,26 @@ def test_invariant_under_quarter_turns(store: Path, name: str, pool: str) -> Non
         for moved in (*(torch.rot90(images, turns, (2, 3)) for turns in (1, 2, 3)), images.flip(2)):
             assert (network(moved) - upright).abs().max() <= 1e-4
         assert (network(images.roll(1, 1)) - upright).abs().max() > 1e-3
+
+
+@pytest.mark.parametrize("pool", ["max", "mean"])
+def test_oriented_heads_roll_with_the_image(gradient_graphs: Store, pool: str) -> None:
+    """By a step for a quarter turn, four orientations being a whole one; so weights may instead."""
+    pyramid, kind = gradient_graphs["arrows"], {"operators": "first-order", "pool": pool, **SMALL}
+    network = trained(WideResNet(pyramid, 3, 10, 3, head="oriented", **kind), 8).double()
+    with pytest.raises(ValueError, match=r"classify.weight has shape \(10, 256\), the network's"):
+        load_weights(WideResNet(pyramid, 3, 10, 3, **kind), network.state_dict())
+    images, weight = torch.randn(4, 3, 8, 8, dtype=torch.float64), network.classify.weight
+    turned = torch.rot90(images, -1, (2, 3))  # x, to the right, to y, down
+    with torch.no_grad():
+        rolled, upright = network.features(images).roll(1, 2), network(images)
+        assert (network.features(turned) - rolled).abs().max() <= 1e-12
+        assert (network(turned) - upright).abs().max() > 1e-3
+        weight.copy_(weight.view(10, 64, 4).roll(1, 2).flatten(1))
+        assert (network(turned) - upright).abs().max() <= 1e-12
+    network.forward = network.features
+    kept = assert_equivariant(network, pyramid, images, output="orientations", tolerance=1e-12)
+    assert kept.keys() == {"rotation_90", "rotation_180"}
 
 
 def test_not_invariant_with_an_odd_number_of_orientations(tmp_path: Path) -> None:

@@ -58,6 +58,7 @@ def test_motions_are_signed_permutations(
         turned = (voxels(shape) - center) @ np.array(MATRICES[name]).T + center
         assert motion[0].base.tolist() == index_of(turned, shape).tolist()
         assert torch.equal(motion[0].base, motion[0].vertices)
+        assert motion[0].reflects == (np.linalg.det(MATRICES[name]) < 0)
 
 
 @pytest.mark.parametrize("side", [2, 3])

@@ -1,0 +1,101 @@
+"""First derivatives along the frame of a graph, as a module over what the store has."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from cheblienet_models.arguments import choice, instance
+from cheblienet_models.graphs.mapped import Mapped, Reopen
+from cheblienet_models.store.gradients import StoredGradients
+from cheblienet_models.tensors import Csr, csr_tensor
+
+SYMMETRIC = "symmetric_"
+
+
+class Gradients(Mapped):
+    """The matrices G of the F fields of a frame, each (V, V), one below the other.
+
+    Fields are x and y on the plane, x, y and z in space, south and east on the sphere; forward,
+    sideways and rotation on SE(2) and SO(3), the left-invariant ones. G is in units of 1 / length,
+    the width of the domain or a radian; constants become 0 to float32 rounding. Where orientations
+    count modulo pi, forward and sideways are known up to one common sign for each vertex.
+
+    Buffers `row_pointers` (F V + 1,), `columns` and `values` (nnz,) are the stacked matrix, and
+    `symmetric_row_pointers`, `symmetric_columns` and `symmetric_values` that of S = G + G^T, of
+    which transposes are made as S - G. They follow the graph with `.to()`.
+
+    Args:
+        reopen: how to open the graph again.
+        label: of the graph.
+        stored: the arrays.
+
+    Attributes:
+        names: (F) of the fields.
+        norms: (F) bounds of their spectral norms, at least 0.
+        units: (F) what layers divide by, 1 / length: along rotation its norm, elsewhere twice the
+            median norm of a row, one for all directions, so that frames may turn. On pixels that
+            is 1 / their spacing, whatever the size, boundary and mask.
+        starts: (2 F + 2) entries before each field's, of G and then of S, and of all.
+    """
+
+    entries = "gradients"
+
+    def __init__(self, reopen: Reopen, label: str, stored: StoredGradients) -> None:
+        function, arguments = reopen
+        super().__init__((_reopened, (function, *arguments)))
+        instance("stored", stored, StoredGradients)
+        self.label, self.names, self.norms = label, stored.names, stored.norms
+        base = 2 * _median_norm(stored)
+        self.units = tuple(
+            norm if name == "rotation" else base
+            for name, norm in zip(self.names, self.norms, strict=True)
+        )
+        self.starts: list[int] = []
+        for prefix, of in (("", stored.fields), (SYMMETRIC, stored.symmetric)):
+            self.starts += of.indptr[:: of.shape[1]].tolist()
+            self._register_matrix(prefix, of)
+
+    def parts(self) -> list[Tensor]:
+        """Row pointers, columns and values of the stacked G, then those of S."""
+        return [
+            self.finite(f"{prefix}{part}") for prefix in ("", SYMMETRIC) for part in Csr._fields
+        ]
+
+    def matrix(self, name: str) -> Tensor:
+        """G of a field, (V, V) sparse CSR tensor over the buffers; row pointers are a copy.
+
+        Raises:
+            ValueError: there is no such field.
+        """
+        n = self.names.index(choice("name", name, self.names))
+        matrix = Csr(*self.parts()[:3])
+        vertices = (len(matrix.row_pointers) - 1) // len(self.names)
+        return csr_tensor(block(matrix, vertices, n, self.starts), vertices)
+
+    def extra_repr(self) -> str:
+        """The line that print(graph.gradients) shows."""
+        return f"{self.label}, {', '.join(self.names)}"
+
+
+def block(matrix: Csr, vertices: int, n: int, starts: Sequence[int]) -> Csr:
+    """Rows n V to (n + 1) V of a matrix, given the entries before each such block."""
+    row_pointers = matrix.row_pointers[n * vertices : (n + 1) * vertices + 1]
+    within = slice(starts[n], starts[n + 1])
+    return Csr(row_pointers - starts[n], matrix.columns[within], matrix.values[within])
+
+
+def _median_norm(stored: StoredGradients) -> float:
+    """Of the rows of all directions of the base at a vertex, root mean square."""
+    vertices, fields = stored.fields.shape[1], len(stored.names) - ("rotation" in stored.names)
+    ends = stored.fields.indptr[: fields * vertices + 1]
+    own = np.repeat(np.arange(fields * vertices) % vertices, np.diff(ends))
+    values = stored.fields.data[: ends[-1]].astype(np.float64)
+    return float(np.sqrt(np.median(np.bincount(own, values**2, vertices)) / fields))
+
+
+def _reopened(reopen: Callable[..., Any], *arguments: Any) -> Gradients:
+    """Those of a graph that is opened again. Unpickling calls this."""
+    gradients: Gradients = reopen(*arguments).gradients
+    return gradients

@@ -1,0 +1,74 @@
+"""The gradients of a graph: as stored, in memory once, following networks, pickled as handles."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse
+import torch
+from first_order import SPECS
+from torch import nn
+
+from cheblienet_graphs import open_group
+from cheblienet_models import Gradient, Store, StoreError, ignore_graphs_in_ddp
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_matrices_are_those_that_were_built(gradient_graphs: Store, name: str) -> None:
+    pyramid = gradient_graphs[name]
+    graph, group = pyramid.levels[-1], open_group(gradient_graphs.path, name)
+    fields = group[f"levels/{len(pyramid.levels) - 1}/gradients/fields"]
+    stored = scipy.sparse.csr_array(
+        tuple(fields[part][:] for part in ("data", "indices", "indptr")), fields.attrs["shape"]
+    ).toarray()
+    gradients = graph.gradients
+    for n, (field, norm) in enumerate(zip(gradients.names, gradients.norms, strict=True)):
+        matrix = gradients.matrix(field).to_dense()
+        assert np.array_equal(matrix, stored[n * len(matrix) : (n + 1) * len(matrix)])
+        assert norm >= torch.linalg.matrix_norm(matrix, 2) * 0.9999
+        assert matrix.sum(1).abs().max() < 1e-4
+
+
+def test_units_are_steps_of_pixels(gradient_graphs: Store) -> None:
+    """Whatever the boundary and the mask: weights mean the same."""
+    units = {n: gradient_graphs[n].levels[0].gradients.units for n in ("torus", "plane")}
+    assert units == {"torus": pytest.approx((12, 12)), "plane": pytest.approx((16, 16))}
+    units = [gradient_graphs[n].levels[0].gradients.units for n in ("arrows", "masked")]
+    assert units == [pytest.approx((8, 8, 1)), pytest.approx((12, 12, 1))]
+
+
+def test_they_follow_a_network_and_are_held_once(gradient_graphs: Store) -> None:
+    graph = gradient_graphs["arrows"].levels[0]
+    of, stored = graph.gradients, graph.gradients.values
+    layers = nn.ModuleList([Gradient(graph), Gradient(graph)])
+    assert layers.half()[1].graph.gradients.values.data_ptr() == stored.data_ptr()
+    assert layers.double()[0].graph.gradients is of
+    assert of.values.dtype == of.symmetric_values.dtype == torch.float64
+    layers.share_memory()
+    assert all(part.is_shared() for part in of.parts())
+    assert layers.state_dict() == {}
+    ignore_graphs_in_ddp(layers)
+    ignored = set(layers._ddp_params_and_buffers_to_ignore)
+    assert {name for name, _ in layers.named_buffers(remove_duplicate=False)} == ignored
+    copied = copy.deepcopy(layers)
+    assert copied[0].graph.gradients.values.data_ptr() == of.values.data_ptr()
+
+
+def test_pickles_are_handles(gradient_graphs: Store) -> None:
+    pyramid = gradient_graphs["arrows"].double()
+    graph = pyramid.levels[1]
+    for given in (pyramid, graph, graph.gradients, Gradient(graph)):
+        assert len(pickle.dumps(given)) < 4000
+    for given in (graph.gradients, Gradient(graph)):
+        again = pickle.loads(pickle.dumps(given))
+        of = again if given is graph.gradients else again.graph.gradients
+        assert all(map(torch.equal, of.parts(), graph.gradients.parts()))
+
+
+@pytest.mark.parametrize("part", ["values", "symmetric_values"])
+def test_values_that_are_not_finite_are_told(gradient_graphs: Store, part: str) -> None:
+    graph = gradient_graphs["arrows"].levels[0]
+    getattr(graph.gradients, part)[3] = torch.nan  # of this process alone, as it is mapped
+    with pytest.raises(StoreError, match=r"1 of .* entries of its .*gradients are NaN or infinite"):
+        Gradient(graph)(torch.zeros(1, 1, graph.num_vertices))
