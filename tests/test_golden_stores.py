@@ -60,6 +60,10 @@ def arrays(pyramid: Pyramid) -> dict[str, np.ndarray]:
         by_path |= matrix(f"{path}/laplacian", graph.laplacian_parts())
         for direction, parts in graph.directional.items():
             by_path |= matrix(f"{path}/directional/{direction}", parts[:3])
+        parts = graph.gradients.parts() if graph.gradients is not None else []
+        for name, start in (("fields", 0), ("symmetric", 3)):
+            if parts and len(parts[start + 2]):
+                by_path |= matrix(f"{path}/gradients/{name}", parts[start : start + 3])
         stored = {name: getattr(graph, name) for name in ARRAYS}
         by_path |= {f"{path}/{k}": np.asarray(v) for k, v in stored.items() if v is not None}
     for fine in range(len(pyramid.levels) - 1):

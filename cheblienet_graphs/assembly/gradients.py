@@ -348,7 +348,8 @@ def write_gradients(build: Build, level: Level) -> GradientFacts:
         csr = build.staging.csr(level.gradient_path(part), shape, nnz[part])
         build.write_row_pointers(counts, csr.indptr)
         build.sweep(FilledGradients(level, part), nnz[part])
-    bounds, largest = norms(
-        gradient_rows(build.kept, level).matrix, units(level.spec, level.number)
-    )
-    return GradientFacts(nnz[layout.FIELDS], nnz[layout.SYMMETRIC], tuple(bounds), largest)
+    spacings = units(level.spec, level.number)
+    bounds, largest = norms(gradient_rows(build.kept, level).matrix, spacings)
+    lengths = tuple(spacings.tolist())
+    entries = nnz[layout.FIELDS], nnz[layout.SYMMETRIC]
+    return GradientFacts(*entries, tuple(bounds), lengths, largest)

@@ -16,10 +16,12 @@ from types import MappingProxyType
 from typing import Any
 
 from cheblienet_graphs.errors import SpecError, StoreError, UnreadableError
+from cheblienet_graphs.gradients.source import units
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.edges import DIRECTIONS
 from cheblienet_graphs.store import layout
+from cheblienet_graphs.typing import Floats
 
 LARGEST_COUNT = 2**63 - 1
 LARGEST = 1e15
@@ -53,13 +55,15 @@ class GradientFacts:
         nnz: entries of the matrices of all fields.
         symmetric_nnz: entries of their sums with their transposes.
         norms: bounds of the fields' spectral norms, per unit of length or radian.
-        largest: the largest norm of a row, in units of the points' mean spacing or, along the
-            fiber, of its step.
+        spacings: what a step to a neighbor is along each: the points' mean spacing or, along the
+            fiber, the step between orientations. Layers multiply by these.
+        largest: the largest norm of a row, in units of 1 / these.
     """
 
     nnz: int
     symmetric_nnz: int
     norms: tuple[float, ...]
+    spacings: tuple[float, ...]
     largest: float
 
 
@@ -298,7 +302,8 @@ def _level(spec: GraphSpec, number: int, facts: Any) -> LevelFacts:
             for direction in DIRECTIONS
         }
     if spec.gradients:
-        read["gradients"] = _gradients(f"{name}.gradients", spec, facts.get("gradients"))
+        known = facts.get("gradients")
+        read["gradients"] = _gradients(f"{name}.gradients", units(spec, number), known)
     return LevelFacts(**read | {"grid": tuple(read["grid"])})
 
 
@@ -326,11 +331,14 @@ def _operator(name: str, facts: Any, vertices: int) -> OperatorFacts:
     return OperatorFacts(**_read(name, facts, rules))
 
 
-def _gradients(name: str, spec: GraphSpec, facts: Any) -> GradientFacts:
-    fields = len(spec.geometry.frame)
-    rules = {"nnz": COUNT, "symmetric_nnz": COUNT, "norms": _are_sizes(fields), "largest": SIZE}
-    read = _read(name, facts, rules)
-    return GradientFacts(**read | {"norms": tuple(map(float, read["norms"]))})
+def _gradients(name: str, spacings: Floats, facts: Any) -> GradientFacts:
+    sizes = _are_sizes(len(spacings))
+    rules = {"nnz": COUNT, "symmetric_nnz": COUNT, "norms": sizes, "spacings": sizes}
+    read = _read(name, facts, rules | {"largest": SIZE})
+    for value, spacing in zip(read["spacings"], spacings.tolist(), strict=True):
+        _checked(f"{name}.spacings", value, spacing)
+    numbers = {of: tuple(map(float, read[of])) for of in ("norms", "spacings")}
+    return GradientFacts(**read | numbers)
 
 
 def _are_sizes(count: int) -> Rule:

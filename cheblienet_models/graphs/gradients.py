@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 from torch import Tensor
 
 from cheblienet_models.arguments import choice, instance
@@ -34,9 +33,9 @@ class Gradients(Mapped):
     Attributes:
         names: (F) of the fields.
         norms: (F) bounds of their spectral norms, at least 0.
-        units: (F) what layers divide by, 1 / length: along rotation its norm, elsewhere twice the
-            median norm of a row, one for all directions, so that frames may turn. On pixels that
-            is 1 / their spacing, whatever the size, boundary and mask.
+        units: (F) what layers divide by, 1 / length: that of a step to a neighbor, one for all
+            directions of the base, so that frames may turn. Weights then mean the same whatever
+            size, boundary and mask; bounds of norms are those of few rows at borders.
         starts: (2 F + 2) entries before each field's, of G and then of S, and of all.
     """
 
@@ -47,11 +46,7 @@ class Gradients(Mapped):
         super().__init__((_reopened, (function, *arguments)))
         instance("stored", stored, StoredGradients)
         self.label, self.names, self.norms = label, stored.names, stored.norms
-        base = 2 * _median_norm(stored)
-        self.units = tuple(
-            norm if name == "rotation" else base
-            for name, norm in zip(self.names, self.norms, strict=True)
-        )
+        self.units = tuple(1 / spacing for spacing in stored.spacings)
         self.starts: list[int] = []
         for prefix, of in (("", stored.fields), (SYMMETRIC, stored.symmetric)):
             self.starts += of.indptr[:: of.shape[1]].tolist()
@@ -84,15 +79,6 @@ def block(matrix: Csr, vertices: int, n: int, starts: Sequence[int]) -> Csr:
     row_pointers = matrix.row_pointers[n * vertices : (n + 1) * vertices + 1]
     within = slice(starts[n], starts[n + 1])
     return Csr(row_pointers - starts[n], matrix.columns[within], matrix.values[within])
-
-
-def _median_norm(stored: StoredGradients) -> float:
-    """Of the rows of all directions of the base at a vertex, root mean square."""
-    vertices, fields = stored.fields.shape[1], len(stored.names) - ("rotation" in stored.names)
-    ends = stored.fields.indptr[: fields * vertices + 1]
-    own = np.repeat(np.arange(fields * vertices) % vertices, np.diff(ends))
-    values = stored.fields.data[: ends[-1]].astype(np.float64)
-    return float(np.sqrt(np.median(np.bincount(own, values**2, vertices)) / fields))
 
 
 def _reopened(reopen: Callable[..., Any], *arguments: Any) -> Gradients:

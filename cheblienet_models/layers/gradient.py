@@ -15,9 +15,9 @@ from cheblienet_models.tensors import autocast_type, logical, vertex_major
 class Gradient(nn.Module):
     """The first derivatives of a signal along the frame of a graph, by the step of a vertex.
 
-    A_f x = G_f x / unit_f for the fields that `graph.gradients.names` says. Units are those of
-    `graph.gradients.units`: of pixels 1 / their spacing, whatever the size, boundary and mask, so
-    that weights may be carried over; noise keeps about half of its size, and a smooth signal less.
+    A_f x = G_f x / unit_f for the fields that `graph.gradients.names` says, unit_f those of
+    `graph.gradients.units`, 1 / spacing, whatever the size, boundary and mask, so that weights may
+    be carried over; noise keeps about half of its size, and a smooth signal less.
 
     On SE(2) and SO(3) the fields, forward, sideways and rotation, are left-invariant, so the layer
     is equivariant under rotations and translations; a reflection gives them the signs +, - and -.

@@ -18,6 +18,7 @@ FRAMES = {
 }
 """Fields by manifold."""
 MAX_NORM = 1e30
+SIZES = ("norms", "spacings")
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,15 @@ class StoredGradients:
             width of the domain or a radian.
         symmetric: (F V, V), G + G^T of each field; without entries where all are antisymmetric.
         norms: bounds of the fields' spectral norms, at least 0.
+        spacings: what a step to a neighbor is along each, above 0, one for all directions of the
+            base.
     """
 
     names: tuple[str, ...]
     fields: CsrArrays
     symmetric: CsrArrays
     norms: tuple[float, ...]
+    spacings: tuple[float, ...]
 
 
 def read_gradients(folder: Folder, spec: Document, facts: Any, vertices: int) -> StoredGradients:
@@ -57,11 +61,10 @@ def read_gradients(folder: Folder, spec: Document, facts: Any, vertices: int) ->
             f"{folder} must have gradients true, on {', '.join(FRAMES)}. "
             f"Got {quoted(spec['gradients'])} on {quoted(manifold)}."
         )
-    norms: Any = known.get("norms")
-    if not isinstance(norms, list) or [*map(_is_size, norms)] != [True] * len(names):
+    norms, spacings = (_sizes(folder, name, known.get(name), len(names)) for name in SIZES)
+    if 0.0 in spacings or len(set(spacings[: 3 if manifold == "r3" else 2])) > 1:
         raise StoreError(
-            f"{folder} must have {len(names)} norms of gradients, finite numbers from 0. "
-            f"Got {quoted(norms)}."
+            f"{folder} must have one spacing above 0 along the base. Got {quoted(spacings)}."
         )
     parts = set((folder / "gradients").names() if "gradients" in folder.names() else ())
     fields, symmetric = (
@@ -70,7 +73,17 @@ def read_gradients(folder: Folder, spec: Document, facts: Any, vertices: int) ->
         else _empty(len(names) * vertices, vertices)
         for part, fact in (("fields", "nnz"), ("symmetric", "symmetric_nnz"))
     )
-    return StoredGradients(names, fields, symmetric, tuple(map(float, norms)))
+    return StoredGradients(names, fields, symmetric, norms, spacings)
+
+
+def _sizes(folder: Folder, name: str, values: Any, count: int) -> tuple[float, ...]:
+    """A fact that has a number for each field."""
+    if not isinstance(values, list) or [*map(_is_size, values)] != [True] * count:
+        raise StoreError(
+            f"{folder} must have {count} {name} of gradients, finite numbers from 0. "
+            f"Got {quoted(values)}."
+        )
+    return tuple(map(float, values))
 
 
 def _is_size(value: Any) -> bool:

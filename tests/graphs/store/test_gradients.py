@@ -79,6 +79,8 @@ def test_all_in_proportion_is_noticed(arrays: LevelArrays, scale: float) -> None
         ("norms", [1.0, 2.0]),
         ("norms", [1.0, 2.0, None]),
         ("norms", 3.0),
+        ("spacings", [1.0, 1.0, 1.0]),
+        ("spacings", [0.0]),
         ("largest", 1e300),
         ("largest", 0.1),
         ("norms", [9e9, 9e9, 9e9]),

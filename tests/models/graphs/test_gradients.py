@@ -35,7 +35,7 @@ def test_units_are_steps_of_pixels(gradient_graphs: Store) -> None:
     units = {n: gradient_graphs[n].levels[0].gradients.units for n in ("torus", "plane")}
     assert units == {"torus": pytest.approx((12, 12)), "plane": pytest.approx((16, 16))}
     units = [gradient_graphs[n].levels[0].gradients.units for n in ("arrows", "masked")]
-    assert units == [pytest.approx((8, 8, 1)), pytest.approx((12, 12, 1))]
+    assert units == [pytest.approx((n, n, 2 / np.pi)) for n in (8, 12)]
 
 
 def test_they_follow_a_network_and_are_held_once(gradient_graphs: Store) -> None:
