@@ -98,7 +98,7 @@ class OrientedLift(Recorded):
 
     @property
     def num_scales(self) -> int:
-        """S, or 2 S with odd filters: it makes so many channels of one."""
+        """S, or 2 S with odd filters, the channels that it makes of one."""
         return len(self.lengths) * (1 + self.handed)
 
     @property
