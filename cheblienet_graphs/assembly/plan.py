@@ -25,6 +25,9 @@ LEAST_BLOCK_ROWS = 1_024
 PROCESS = {"stencil": 100e6, "search": 350e6}
 """What a process takes before it does a block: interpreter, libraries, for a search torch too."""
 
+GRADIENT = {True: 300, False: 2_000}
+"""What a vertex of a block takes for each field of its gradient, copied or computed."""
+
 VORONOI = 1_000
 """What a point takes besides, while its Voronoi cell is computed."""
 
@@ -177,9 +180,9 @@ def scratch_nbytes(level: Level) -> int:
 def _row(level: Level) -> int:
     """Bytes that a vertex of a block takes."""
     entries = level.degree_bound // level.num_vertices + 1
-    if level.spec.gradients:
-        entries = max(entries, sum(gradient_entries(level).values()) // level.num_vertices)
-    return 100 + entries * (20 if level.choice.engine == "stencil" else 300)
+    fields = len(level.spec.geometry.frame) if level.spec.gradients else 0
+    each = 20 if level.choice.engine == "stencil" else 300
+    return 100 + entries * each + fields * GRADIENT[level.whole_lattice]
 
 
 def _kept(level: Level) -> float:

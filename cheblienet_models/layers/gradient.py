@@ -158,7 +158,7 @@ def linear_fields(name: str, graph: Graph) -> Gradients:
     if "forward" in gradients.names and graph.period == math.pi:
         raise ValueError(
             f"{name} needs orientations modulo 2 pi; modulo pi, as on {graph.label}, forward and "
-            'sideways have no sign: build it with `period="2pi"` (clg build --period 2pi).'
+            'sideways have no sign: build it with `period="2pi"`.'
         )
     return gradients
 
