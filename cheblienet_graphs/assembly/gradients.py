@@ -34,8 +34,8 @@ from cheblienet_graphs.store.facts import GradientFacts
 from cheblienet_graphs.store.staged import Range, Result, Writer
 from cheblienet_graphs.typing import Floats, Indices
 
-MARGIN = 3
-"""Places from a side of a lattice whose rows are no copies: one-sided rows reach 2 of them."""
+MARGIN = WINDOW + 1
+"""Places from a side of a lattice whose rows are no copies: one-sided rows reach WINDOW of them."""
 REGULAR = ("icosahedral", "healpix")
 """Samplings of the sphere whose points are about equally far apart: few neighbors are enough."""
 FEWEST = {False: (6, 16), True: (16, 32)}
@@ -177,7 +177,7 @@ class ComputedGradients(GradientRows):
         inside, full, points = self._level.inside, self._level.full, self._level.sampling.num_points
         if inside is None or not isinstance(full, Lattice):
             return [(0, points)]
-        across = (WINDOW + 1) * int(np.cumprod([1, *full.shape[:0:-1]]).sum())
+        across = MARGIN * int(np.cumprod([1, *full.shape[:0:-1]]).sum())
         lo, hi = int(inside.places[start]) - across, int(inside.places[stop - 1]) + across + 1
         if full.periodic and hi - lo >= full.num_points:
             return [(0, points)]

@@ -100,6 +100,18 @@ def test_a_narrow_torus_has_as_many_images_as_it_needs(tmp_path: Path) -> None:
     assert verify(tmp_path / "g.zarr") == []
 
 
+@pytest.mark.parametrize("period", ["pi", "2pi"])
+def test_what_inspect_differentiates_on_rotations_has_the_derivatives_it_says(
+    tmp_path: Path, period: str
+) -> None:
+    """Stored gradients, which other tests compare with exponentials, come close to them."""
+    how = {"subdivisions": 3, "orientations": 12, "period": period}
+    built(GraphSpec("so3", levels=1, gradients=True, **how), tmp_path)
+    (report,) = inspect(tmp_path / "g.zarr", eigenvalues=0).levels
+    assert 0 < report.derivatives.error < 0.05
+    assert 0 < report.derivatives.turning_error < 0.06
+
+
 @pytest.mark.parametrize("manifold", ["r2", "r3", "se2", "s2", "so3"])
 def test_inspect_measures_errors_and_their_order(tmp_path: Path, manifold: str) -> None:
     flat = {"size": 16} if manifold != "s2" and manifold != "so3" else {"subdivisions": 3}
