@@ -19,10 +19,10 @@ import cheblienet_graphs
 ROOT = Path(__file__).parents[1]
 LONGEST = 400
 PAGE = (ROOT / "docs/explanation/architecture.md").read_text()
-CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+TOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
 FLOORS = {
     contract["containers"][0]: [floor.split(" | ") for floor in contract["layers"]]
-    for contract in CONTRACTS["contracts"]
+    for contract in TOOLS["importlinter"]["contracts"]
     if contract["type"] == "layers"
 }
 
@@ -57,6 +57,14 @@ def test_the_page_has_the_floors(package: str) -> None:
     table = PAGE.partition(f"Of `{package}`")[2].partition("| rooms |")[2].partition("\n\n")[0]
     rows = [line.split("|")[1] for line in table.splitlines()[2:]]
     assert [re.findall(r"`(\w+)`", row) for row in rows] == FLOORS[package]
+
+
+def test_every_room_is_installed() -> None:
+    """An editable install has them all, listed or not: only a user's would miss one."""
+    rooms = {
+        ".".join(f.parent.relative_to(ROOT).parts) for p in FLOORS for f in (ROOT / p).rglob("*.py")
+    }
+    assert {*TOOLS["setuptools"]["packages"]} == rooms | {"cheblienet_cli"}
 
 
 @pytest.mark.parametrize("package", FLOORS)
