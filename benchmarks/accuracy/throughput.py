@@ -14,12 +14,14 @@ import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import shared_path  # noqa: F401  to import what all scripts share
 import torch
 from classifiers import network_of, parameters, pyramid_of
 from layers import PYG, with_pyg
+from networks import accept_matrices
 from scripts import parser_of, print_head, print_row, temporary_store
 from settings import Settings
 from study_plans import CONTENDERS
@@ -79,6 +81,8 @@ def networks(store: Path, device: str) -> dict[str, nn.Module]:
 
 def available(contenders: Mapping[str, Settings]) -> dict[str, Settings]:
     """Those whose packages are here; what is left out is said."""
+    if find_spec("escnn"):
+        accept_matrices()  # before it is imported for the first time
     return {
         name: settings
         for name, settings in contenders.items()
@@ -87,11 +91,15 @@ def available(contenders: Mapping[str, Settings]) -> dict[str, Settings]:
 
 
 def of_one_size(contenders: Mapping[str, Settings], store: Path, side: int) -> dict[str, Settings]:
-    """Of widths that give about as many parameters as the network on SE(2) has."""
+    """Of widths that give about as many parameters as the network on SE(2) has.
+
+    Those on graphs have multiples of 4 channels: products with 11 take five times as long.
+    """
     target = _parameters(Settings(), store, side)
     widened = {}
     for name, settings in contenders.items():
-        widths = [replace(settings, widen=sixteenths / 16) for sixteenths in range(2, 33)]
+        step = 4 if settings.network == "graph" else 1
+        widths = [replace(settings, widen=n / 16) for n in range(4, 33, step)]
         counts = {one: abs(_parameters(one, store, side) - target) for one in widths}
         widened[name] = min(counts, key=lambda one: counts[one])
     return widened
