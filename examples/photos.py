@@ -14,6 +14,7 @@ import argparse
 import pickle
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -31,7 +32,7 @@ LEFT_OUT = 5
 
 
 def network(side: int, classes: int) -> WideResNet:
-    """On the plane, whose graph of side x side pixels is built here: seconds, and nothing to keep."""
+    """On the plane; the graph of side x side pixels is built here, in seconds."""
     with tempfile.TemporaryDirectory() as store:
         built = build(GraphSpec("r2", side), store)
         pyramid = open_store(store)[f"{built.name}@{built.version}"]
@@ -41,7 +42,7 @@ def network(side: int, classes: int) -> WideResNet:
 def photo(file: Path, side: int) -> Tensor:
     """(3, side, side) colors in [-2, 2], of the largest square in the middle of the photo."""
     image = ImageOps.exif_transpose(Image.open(file)).convert("RGB")
-    square = ImageOps.fit(image, (side, side), Image.Resampling.BOX)
+    square = ImageOps.fit(image, (side, side), Image.Resampling.BILINEAR)
     colors = torch.from_numpy(np.array(square, np.float32)).permute(2, 0, 1)
     return colors / 63.75 - 2
 
@@ -106,9 +107,20 @@ def train_and_save(arguments: argparse.Namespace) -> None:
     torch.save(saved, arguments.model)
 
 
+def opened(file: Path) -> dict[str, Any]:
+    """What `train` saved: side, classes and weights."""
+    try:
+        saved = torch.load(file, weights_only=True)
+    except (pickle.UnpicklingError, RuntimeError, EOFError):
+        saved = None
+    if not isinstance(saved, dict) or saved.keys() != {"side", "classes", "weights"}:
+        raise ValueError(f"{file} is no model that `train` wrote. Give the .pt file that it named.")
+    return saved
+
+
 def predict(arguments: argparse.Namespace) -> None:
     """Print the probability of each class, the likeliest first, for each photo."""
-    saved = torch.load(arguments.model, weights_only=True)
+    saved = opened(arguments.model)
     model = network(saved["side"], len(saved["classes"]))
     model.load_state_dict(saved["weights"])
     images = torch.stack([photo(file, saved["side"]) for file in arguments.photos])
@@ -138,7 +150,5 @@ def main() -> None:
 if __name__ == "__main__":
     try:
         main()
-    except pickle.UnpicklingError:
-        raise SystemExit("Error: the model must be a file that `train` wrote.") from None
     except (CheblienetError, StoreError, OSError, ValueError) as error:
         raise SystemExit(f"Error: {error}") from error
