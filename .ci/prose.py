@@ -88,7 +88,7 @@ def prose_of(text: str) -> Prose:
 
 
 def text_of(file: Path) -> str:
-    """A page's Markdown: of a gallery script its text blocks, of the changelog the coming release."""
+    """A page: of a gallery script its text blocks, of the changelog the coming release."""
     text = file.read_text()
     if file.suffix == ".py":
         return "\n\n".join([ast.get_docstring(ast.parse(text)) or "", *_comments(text)])
