@@ -29,3 +29,11 @@ def new_picture(text: str) -> Path:
     if kind not in Image.SAVE or not file.parent.is_dir():
         raise argparse.ArgumentTypeError(f"must be a picture, as .png, in a folder. Got {text}.")
     return file
+
+
+def new_model(text: str) -> Path:
+    """Where a trained network can be written."""
+    file = Path(text)
+    if file.suffix != ".pt" or not file.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"must be a .pt file in a folder. Got {text}.")
+    return file

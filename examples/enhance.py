@@ -6,7 +6,7 @@ over orientations brings the lines back to the image. The sum would give a blur 
 
     python examples/enhance.py PICTURE ENHANCED.png [--time 32] [--dark]
 
-Pictures are read and written by Pillow: pip install "cheblienet[images]".
+Pictures are read and written by Pillow: pip install '.[images]' in a clone.
 """
 
 import argparse

@@ -8,7 +8,7 @@ apart there, so each is smoothed along itself and hardly across.
 FOD.nii.gz is 4-D, the coefficients of even spherical harmonics, as MRtrix writes them with
 `--basis tournier07`. dipy's are of descoteaux07_legacy unless it was told otherwise, and often of
 functions in directions of the voxels: then give --voxel-directions. What is outside of the mask
-becomes 0. Needs pip install "cheblienet[volumes]".
+becomes 0. Needs pip install '.[volumes]' in a clone.
 """
 
 import argparse

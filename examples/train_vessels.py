@@ -8,7 +8,7 @@ functions. The network is equivariant: a turned photograph gives the turned map.
 
 Both patterns, sorted, must give the photographs and their traces in one order; the last photograph
 is left out of the training, and is what the map is of: its green channel, its trace, and the map.
-Pictures are read and written by Pillow: pip install "cheblienet[images]".
+Pictures are read and written by Pillow: pip install '.[images]' in a clone.
 """
 
 import argparse

@@ -6,7 +6,7 @@ orientations and scales says how much of a vessel a pixel is.
 
     python examples/vessel_map.py PHOTOGRAPH VESSELS.png [--side 320] [--time 4]
 
-Pictures are read and written by Pillow: pip install "cheblienet[images]".
+Pictures are read and written by Pillow: pip install '.[images]' in a clone.
 """
 
 import argparse

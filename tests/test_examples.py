@@ -89,6 +89,35 @@ def test_train_vessels(run: Run) -> None:
     assert correlation(vessels, LINES) > 0.7 > correlation(green, LINES)
 
 
+SIZES = (40, 30), (24, 64), (33, 33), (90, 20)
+
+
+def stripes(width: int, height: int, period: int) -> NDArray[np.float64]:
+    """(height, width), vertical stripes whose phase is that of the middle."""
+    across = np.arange(width) - width / 2
+    return np.tile(0.5 + 0.4 * np.sin(2 * np.pi * across / period), (height, 1))
+
+
+@pytest.mark.slow
+def test_photos(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    """Stripes and even gray, of mixed sizes; a turned photo has the same probabilities."""
+    for name in ("fine", "even"):
+        Path("photos", name).mkdir(parents=True)
+        Path("photos", name, "notes.txt").write_text("notes")
+        for number, size in enumerate(2 * SIZES):
+            picture = stripes(*size, 4) if name == "fine" else stripes(*size, 10**6)
+            save(f"photos/{name}/{number}.png", picture + 0.02 * number)
+    run("photos.py", "train", "photos", "model.pt", "--side", 16, "--steps", 12)
+    assert capsys.readouterr().out == "2 of 2 photos that were left out are classified right.\n"
+    new = stripes(50, 36, 4)
+    for name, picture in (("new.jpg", new), ("turned.png", np.rot90(new)), ("new.png", new)):
+        save(name, picture)
+    run("photos.py", "predict", "model.pt", "new.jpg", "new.png", "turned.png")
+    jpeg, upright, turned = capsys.readouterr().out.splitlines()
+    assert jpeg.startswith("new.jpg: fine ")
+    assert upright.partition(": ")[2] == turned.partition(": ")[2]
+
+
 def save_volume(file: str, values: np.ndarray, affine: np.ndarray = AFFINE) -> None:
     nibabel.save(nibabel.Nifti1Image(values, affine), file)
 
@@ -129,6 +158,12 @@ REFUSED = {
     "train_vessels.py tall*.png *.jpg out.png": "Found 2 photographs, 0 traces",
     "train_vessels.py tall*.png tall*.png out.png --steps 0": "must be at least 1. Got 0.",
     "train_vessels.py tall*.png tall*.png out.png --side 64": "give a larger --side",
+    "photos.py train nowhere out.pt": "nowhere is no folder",
+    "photos.py train . out.pt": "sub-folder of photos for each of 2 or more classes. Found 0.",
+    "photos.py train . out.txt": "must be a .pt file in a folder. Got out.txt.",
+    "photos.py train . out.pt --side 0": "must be at least 1. Got 0.",
+    "photos.py predict notes.xyz gray.png": "notes.xyz is no model that `train` wrote",
+    "photos.py predict nowhere.pt gray.png": "No such file",
     "enhance_fibers.py fod.nii other.nii out.nii": "other.nii: its affine must be that of the",
     "enhance_fibers.py mask.nii mask.nii out.nii": "mask.nii must be 4-D, several values a voxel",
     "enhance_fibers.py fod.nii mask.nii out.nii": "has 7 coefficients; even degrees",

@@ -2,14 +2,18 @@
 
 import getpass
 import runpy
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import matplotlib as mpl
+import numpy as np
 import pytest
+from PIL import Image
 
-SCRIPTS = sorted((Path(__file__).parents[1] / "docs/gallery").glob("*.py"))
+DOCS = Path(__file__).parents[1] / "docs"
+SCRIPTS = sorted((DOCS / "gallery").glob("*.py"))
 
 
 @pytest.fixture
@@ -39,3 +43,25 @@ def test_a_script_draws(
         assert any(axes.has_data() for axes in figure.axes)
     left = {path.name for path in tmp_path.iterdir() if path.suffix != ".png"}
     assert left <= {f"torchinductor_{getpass.getuser()}"}  # torch's own cache
+
+
+@pytest.mark.slow
+def test_the_picture_of_the_first_screen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both answers are alike, as the script asserts, and the lines stand out of the noise."""
+    monkeypatch.setattr(sys, "argv", ["first.py", str(tmp_path / "first.png")])
+    names = runpy.run_path(str(DOCS / "images/first.py"), run_name="__main__")
+    with (
+        Image.open(tmp_path / "first.png") as drawn,
+        Image.open(DOCS / "images/first.png") as shown,
+    ):
+        assert drawn.size == shown.size
+    picture = names["noisy_lines"]()
+    x, y = np.meshgrid(np.arange(64.0), np.arange(64.0))
+    away = (x - 30) * np.sin(0.9) - (y - 32) * np.cos(0.9)
+    beside = abs((x - 32) * np.sin(-0.4) - (y - 34) * np.cos(-0.4)) > 6
+    on, off = (abs(away) < 1) & beside, (abs(away) > 6) & beside
+    contrasts = [
+        (image[on].mean() - image[off].mean()) / image[off].std()
+        for image in (picture.numpy(), names["enhanced"](picture, str(tmp_path / "store")).numpy())
+    ]
+    assert contrasts[1] > 2 * contrasts[0]

@@ -133,3 +133,15 @@ def test_lazy_package_knows_its_names() -> None:
     assert all(getattr(cheblienet_graphs, name) for name in cheblienet_graphs.__all__)
     with pytest.raises(AttributeError, match="nonsense"):
         cheblienet_graphs.nonsense  # noqa: B018
+
+
+def test_the_citation_has_the_version() -> None:
+    citation = (ROOT / "CITATION.cff").read_text()
+    assert re.findall(r"^version: (.+)$", citation, re.MULTILINE) == [cheblienet_graphs.__version__]
+
+
+def test_the_paper_cites_what_its_bibliography_has() -> None:
+    cited = set(re.findall(r"@(\w+\d{4})", (ROOT / "paper.md").read_text()))
+    entries = re.findall(r"^@\w+\{(\w+),$", (ROOT / "paper.bib").read_text(), re.MULTILINE)
+    assert cited == set(entries)
+    assert len(entries) == len(cited)

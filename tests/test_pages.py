@@ -41,7 +41,7 @@ LINKS = [
     if "://" not in link
 ]
 PLACEHOLDERS = re.compile(r"--help|\b[A-Z]+\b|mine\.toml")
-SMALL = {"96x96x6": "16x16x6", "96, 96": "16, 16", "64, 96": "16, 24", "96x64": "24x16"}
+SMALL = {'"se2", 96': '"se2", 16', "96, 96": "16, 16", "64, 96": "16, 24", "96x64": "24x16"}
 """Of sizes of examples."""
 BROUGHT = {
     "disc.png": lambda file: Image.fromarray(np.uint8(255 * disc(16))).save(file),
@@ -114,7 +114,10 @@ def test_what_pages_print_is_compared() -> None:
 
 
 def test_nothing_is_left_out() -> None:
-    assert {"build se2 --size 96 --orientations 6 --eps 0.1", "build recipe climatenet"} <= BUILDS
+    assert {
+        "build se2 --size 96 --orientations 6 --eps-squared 0.1",
+        "build recipe climatenet",
+    } <= BUILDS
     pages = {page for page, examples in EXAMPLES.items() if examples}
     assert pages - WHOLE == {"README.md", "docs/reference/python.md", *TESTED_ELSEWHERE}
     assert all((ROOT / "tests" / file).exists() for file in TESTED_ELSEWHERE.values())

@@ -2,8 +2,8 @@
 Lines enhanced in noise
 =======================
 
-Two lines that cross, in noise: lifted to SE(2), where each runs at its own orientation; diffused
-along themselves; brought back by the maximum over orientations.
+Two lines cross in noise. The picture is lifted to SE(2), where each line has its own orientation.
+Diffusion runs along the lines. The maximum over orientations projects the result back.
 """
 
 # %%
@@ -37,8 +37,8 @@ build(spec, folder.name, name="lines")
 graph = open_store(folder.name)["lines"].levels[0]
 
 # %%
-# Lift, diffuse for 32 squared pixels, project. The sum over orientations is drawn, too: it is
-# an isotropic blur of the picture.
+# Lift, diffuse for 32 squared pixels, project. The last panel has the sum over orientations
+# instead: an isotropic blur of the picture.
 
 scores = OrientedLift(graph)(picture[None, None])
 time = 32 / SIDE**2 * graph.eigenvalue_scale

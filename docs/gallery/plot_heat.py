@@ -2,14 +2,14 @@
 Heat on SE(2) and on the sphere
 ===============================
 
-An impulse at one vertex, diffused. On SE(2) with eps^2 = 0.1 heat runs along the orientation it is
-at; with eps = 1, and on the plane, it spreads evenly. On the sphere it is compared with the exact
-kernel.
+An impulse at one vertex diffuses. On SE(2) with eps^2 = 0.1 heat spreads along the orientation of
+the vertex. With eps = 1, and on the plane, it spreads evenly. On the sphere it is compared with the
+exact kernel.
 """
 
 # %%
-# The plane, SE(2) with eps = 1 and the same xi, and with eps^2 = 0.1: the figure of ``clg plot heat
-# plane isotropic anisotropic``. A row for each graph, a column for each orientation.
+# Three graphs: the plane, SE(2) with eps = 1, and SE(2) with the same xi and eps^2 = 0.1. ``clg
+# plot heat plane isotropic anisotropic`` draws the same. Rows are graphs, columns are orientations.
 
 import tempfile
 
@@ -31,7 +31,7 @@ draw_heat(plt.figure(figsize=(9, 4.5)), heat_of(*(open_graph(folder.name, name) 
 plt.show()
 
 # %%
-# The sphere. Points that lie on the curve have the heat that they should have.
+# The sphere. Points on the curve have the exact heat.
 
 build(GraphSpec("s2", subdivisions=4, levels=1), folder.name, name="sphere")
 draw_heat(plt.figure(figsize=(9, 3.2)), heat_of(open_graph(folder.name, "sphere")))

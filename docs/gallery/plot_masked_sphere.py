@@ -2,8 +2,8 @@
 A masked field on the sphere
 ============================
 
-A field on latitudes and longitudes that is missing on two continents: resampled to a graph of the
-sea, diffused there, and put back on the grid. Nothing crosses land.
+A field on latitudes and longitudes is missing on two continents. It is resampled to a graph of the
+sea, diffused there, and resampled to the grid. No edge ends on land.
 """
 
 # %%
@@ -41,7 +41,7 @@ signal = to_vertices(torch.tensor(field, dtype=torch.float32)[None, None])
 smooth = graph.diffuse(signal, 0.01 * graph.eigenvalue_scale, density=True)
 
 # %%
-# Left the field, in the middle its vertices, right the diffused field on the grid; land is gray.
+# Left is the field, in the middle its vertices, right the diffused field on the grid. Land is gray.
 
 figure, axes = plt.subplots(1, 3, figsize=(9, 2.4), sharex=True, sharey=True)
 limits = {"vmin": -5, "vmax": 35, "cmap": "cividis"}

@@ -3,7 +3,7 @@ Neighborhoods of SE(2)
 =======================
 
 The edges of one vertex, at four orientations, for an isotropic metric and for eps^2 = 0.1. With a
-small eps moving sideways is dear, so neighborhoods follow the orientation.
+small eps sideways motion is expensive, so neighborhoods follow the orientation.
 """
 
 # %%
@@ -23,9 +23,9 @@ for name, eps_squared in asked.items():
     build(spec, folder.name, name=name)
 
 # %%
-# A row for each graph, a column for each orientation. Blue edges stay within the orientation;
-# orange strokes stand at neighbors of other ones, along theirs. Dashed is the ball of the metric
-# that was asked for, green the one that the edges realize: with these weights they differ.
+# Rows are graphs, columns are orientations. Blue edges stay within the orientation. Orange strokes
+# mark neighbors at other orientations, and point along these. The dashed line is the ball of the
+# requested metric, the green line the ball that the edges realize. With these weights they differ.
 
 figure, rows = plt.subplots(2, 4, figsize=(9, 5), sharex=True, sharey=True)
 for (name, eps_squared), row in zip(asked.items(), rows, strict=True):

@@ -2,8 +2,8 @@
 Eigenvalues against the exact ones
 ==================================
 
-The first eigenvalues of two graphs on a torus, above, and how far they are from those of the
-operator, below. Kernel weights, the default, miss by about the same at every resolution; Selling's
+Above are the first eigenvalues of two graphs on a torus, below their errors. With kernel weights,
+the default, the error is about the same at every resolution. With Selling's weights the eigenvalues
 converge.
 """
 

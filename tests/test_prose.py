@@ -1,0 +1,80 @@
+"""Sentences of every page that is written by hand are short, as .ci/prose.py counts them."""
+
+import re
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PROSE: dict[str, Any] = runpy.run_path(str(ROOT / ".ci/prose.py"))
+PAGES = {str(file.relative_to(ROOT)): file for file in PROSE["pages"]()}
+RIDDLES = (
+    "whoever finds them|stand(s)? for (the|that) metric|What others do not have|are staircases"
+    "|Linux is what|sideways dear|What you bring|land being missing|is not to be used"
+    "|worth reading, seldom|did not fit in any more|do not care|lasts while newer|gives nothing"
+    "|has to be waited for|whoever did what|which else fails|left to themselves|What finds neighbo"
+    "|drawn by chance|remedy, to be typed|Take the name"
+)
+"""Sentences that had to be read twice."""
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_sentences_are_short(page: str) -> None:
+    prose = PROSE["prose_of"](PROSE["text_of"](PAGES[page]))
+    assert prose.words > 20
+    assert prose.mean <= 18
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_riddle_is_left(page: str) -> None:
+    text = " ".join(PROSE["text_of"](PAGES[page]).split())
+    assert re.findall(f".{{20}}(?:{RIDDLES})", text) == []
+
+
+def test_the_pages_are_all_of_them() -> None:
+    hand_written = {str(file.relative_to(ROOT)) for file in (ROOT / "docs").rglob("*.md")}
+    built = {name for name in hand_written if re.search("/_(build|gallery)/", name)}
+    assert hand_written - built - set(PAGES) == {"docs/reference/cli.md"}
+    assert {"README.md", "CHANGELOG.md", "docs/gallery/plot_heat.py"} <= set(PAGES)
+
+
+def test_what_counts() -> None:
+    """Two sentences, of an item each; code, tables, headings and formulas are no prose."""
+    page = """# A heading of five words
+
+- One two `code that is one word` four.
+- One [linked text](page.md) four, 5.6 six
+
+| a | table |
+|---|---|
+
+```sh
+a command
+```
+
+$$x = 1$$
+"""
+    prose = PROSE["prose_of"](page)
+    assert [len(sentence) for sentence in prose.sentences] == [4, 6]
+    assert (prose.mean, prose.longest) == (5, 6)
+    assert [len(s) for s in PROSE["prose_of"]("Half is 0.5. It ends! So does 2.").sentences] == [
+        3,
+        2,
+        3,
+    ]
+
+
+def test_the_grade_is_flesch_and_kincaids() -> None:
+    """Of ten words of one syllable: 0.39 x 10 + 11.8 x 1 - 15.59."""
+    assert PROSE["prose_of"]("The cat sat on the mat and had a nap.").grade == pytest.approx(0.11)
+
+
+def test_a_page_of_long_sentences_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("One " * 19 + "end.")
+    assert PROSE["main"]([str(page)]) == 1
+    assert "| 20 | 1 | 20.0 | 20 |" in capsys.readouterr().out
+    page.write_text("One " * 17 + "end.")
+    assert PROSE["main"]([str(page)]) == 0
