@@ -10,12 +10,13 @@ import click
 import cheblienet_graphs as graphs
 from cheblienet_cli import options
 from cheblienet_cli.options import Decorator, Group, Once, examples, option, together
-from cheblienet_cli.output import print_table, progress, show
+from cheblienet_cli.output import print_table, show
 from cheblienet_cli.specification import options_of
 from cheblienet_cli.spelling import option as option_of
 from cheblienet_graphs.errors import InputError, OtherGraphWarning, RecipeError, Remedy, SpecError
 from cheblienet_graphs.limits import WORKERS
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold
+from cheblienet_graphs.progress import progress_bar
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.search.choice import DEVICES, ENGINES
 
@@ -64,7 +65,7 @@ def _how(default_name: str) -> Decorator:
     """The options that say how and where to build; those not given are None or False."""
     name = option("--name NAME", f"Name of the graph.  [default: {default_name}]")
     how = (option(*described) for described in HOW.items())
-    return together(name, options.store, *how, options.as_json, options.quiet)
+    return together(name, options.store, *how, options.as_json, options.quiet, options.verbose)
 
 
 def _command(manifold: Manifold) -> click.Command:
@@ -146,13 +147,21 @@ def recipes(as_json: bool) -> None:
 
 
 def _run(
-    spec: "graphs.GraphSpec", *, dry_run: bool, as_json: bool, quiet: bool, **how: Any
+    spec: "graphs.GraphSpec",
+    *,
+    dry_run: bool,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+    **how: Any,
 ) -> None:
+    if quiet and verbose:
+        raise click.UsageError("--quiet and --verbose exclude each other: give one of the two.")
     given = {name: value for name, value in how.items() if value is not None}
     if dry_run:
         _plan(spec, given, as_json)
     else:
-        _build(spec, given, as_json, quiet)
+        _build(spec, given, as_json, quiet=quiet, verbose=verbose)
 
 
 def _plan(spec: "graphs.GraphSpec", how: dict[str, Any], as_json: bool) -> None:
@@ -175,12 +184,14 @@ def _plan(spec: "graphs.GraphSpec", how: dict[str, Any], as_json: bool) -> None:
     click.echo("\n".join(lines))
 
 
-def _build(spec: "graphs.GraphSpec", how: dict[str, Any], as_json: bool, quiet: bool) -> None:
+def _build(
+    spec: "graphs.GraphSpec", how: dict[str, Any], as_json: bool, *, quiet: bool, verbose: bool
+) -> None:
     """Build, and print what was built."""
     result = None
     try:
         with (
-            progress(shown=not quiet) as update,
+            progress_bar(shown=not quiet) as update,
             warnings.catch_warnings(action="ignore", category=OtherGraphWarning),  # told below
         ):
             result = graphs.build(spec, progress=update, **how)
@@ -190,7 +201,7 @@ def _build(spec: "graphs.GraphSpec", how: dict[str, Any], as_json: bool, quiet: 
             show(report | {"spec": spec.to_dict(), "spec_sha256": spec.sha256})
         else:
             click.echo(f"{result.name}@{result.version}")
-        for line in [] if quiet else _lines(spec, how, result):
+        for line in [] if quiet else _lines(spec, how, result, verbose=verbose):
             click.echo(line, err=True)
     except BaseException as error:
         if result:
@@ -199,21 +210,25 @@ def _build(spec: "graphs.GraphSpec", how: dict[str, Any], as_json: bool, quiet: 
 
 
 def _lines(
-    spec: "graphs.GraphSpec", how: dict[str, Any], result: "graphs.Published"
+    spec: "graphs.GraphSpec", how: dict[str, Any], result: "graphs.Published", *, verbose: bool
 ) -> Iterator[str]:
-    """What was built."""
-    from cheblienet_graphs.assembly.checks import sentences  # help does without
+    """What was built: size, fidelity, place; all that is known of it where that is wanted."""
+    from cheblienet_graphs.assembly import checks  # help does without
     from cheblienet_graphs.spec import words
 
     place = f"{result.name}@{result.version} in {how['store']}"
-    yield from words.sentences(spec, option_of)
-    yield from words.reached(spec, result.levels)
+    if verbose:
+        yield from words.sentences(spec, option_of)
+        yield from words.reached(spec, result.levels)
+    finest = result.levels[0]
+    yield words.size(finest["vertices"], finest["edges"], spec.levels, result.nbytes)
     if result.built:
         if how["resume"]:
             went_on = "Went on with an" if result.resumed else "There was no"
             yield f"{went_on} interrupted build of this graph."
-        yield from sentences(spec, result.checks, option_of)
-        if how.get("dask", "local") == "local":
+        told = checks.sentences if verbose else checks.summary
+        yield from told(spec, result.checks, option_of)
+        if verbose and how.get("dask", "local") == "local":
             yield words.done_by(result.processes, result.threads)
         yield f"Published as {place}."
     else:

@@ -35,6 +35,11 @@ TEMPLATES = {
     "all at the edge": "second moments are nowhere free of the mask's edge",
     "moments": "second moments consistent with the metric: {close}{some}",
     "no moments": "second moments not consistent with the metric{some}",
+    # fidelity, as a build ends with it
+    "realized": (
+        "{weights} weights realize eps^2 = {realized} where {asked:.4g} was asked; {0} realizes "
+        "it exactly"
+    ),
     # causes
     "apart": "falls into {count:,} components",
     "one orientation": "has one orientation, so nothing turns",

@@ -18,6 +18,7 @@ from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric, with_period
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Setting, Size
 from cheblienet_graphs.samplings.given import GivenPoints
 from cheblienet_graphs.samplings.given_tables import PointArrays
+from cheblienet_graphs.spec import least
 from cheblienet_graphs.spec.edges import KERNELS, Kernel
 from cheblienet_graphs.spec.fields import normalized
 from cheblienet_graphs.spec.mask import Mask, mask_field
@@ -282,15 +283,20 @@ class GraphSpec:
 
     @property
     def default_name(self) -> str:
-        """The name under which the graph is published unless another is given."""
-        numbers = [*self.sampling_kind.name_parts(self.level_size(0))]
-        if self.geometry.oriented:
-            numbers.append(self.axes or self.orientations)
-        turns = "-2pi" if self.period == "2pi" else ""
-        sampling = "" if self.sampling_kind.regular else f"{self.sampling}-"
-        seed = f"-seed{self.seed}" if self.seed else ""
-        part = "" if self.mask is None else "-masked" if self.region is None else "-region"
-        return f"{self.manifold}-{sampling}{'x'.join(map(str, numbers))}{turns}{seed}{part}"
+        """The name under which the graph is published unless another is given.
+
+        Size, and fields that differ from the defaults, as far as 48 characters allow; else, and
+        with masks, regions or given points, the first 8 digits of the digest.
+        """
+        return least.default_name(self)
+
+    def __repr__(self) -> str:
+        """Manifold, size, and the fields that differ from the defaults; arrays by their digest."""
+        return least.expression(self)
+
+    def __str__(self) -> str:
+        """The same, and below it the fields that have their defaults; lines of 96 columns."""
+        return least.screen(self)
 
     @property
     def searched_neighbors(self) -> int:

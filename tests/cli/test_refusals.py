@@ -35,7 +35,24 @@ def world(tmp_path_factory: pytest.TempPathFactory, store: Path) -> Path:
     """A folder with stores of one graph and of several, and files of all kinds."""
     here = tmp_path_factory.mktemp("world")
     one = str(here / "graphs.zarr")
-    assert run(["build", "r2", "--size", "8", "--levels", "2", "--quiet", "--store", one]) == 0
+    assert (
+        run(
+            [
+                "build",
+                "r2",
+                "--size",
+                "8",
+                "--levels",
+                "2",
+                "--name",
+                "r2-8x8",
+                "--quiet",
+                "--store",
+                one,
+            ]
+        )
+        == 0
+    )
     assert run(["tag", "r2-8x8", "paper", "--store", one]) == 0
     shutil.copytree(one, here / "foreign.zarr")
     zarr.open_group(here / "foreign.zarr" / "mine", mode="w")
