@@ -114,7 +114,10 @@ def test_what_pages_print_is_compared() -> None:
 
 
 def test_nothing_is_left_out() -> None:
-    assert {"build se2 --size 96 --orientations 6 --eps 0.1", "build recipe climatenet"} <= BUILDS
+    assert {
+        "build se2 --size 96 --orientations 6 --eps-squared 0.1",
+        "build recipe climatenet",
+    } <= BUILDS
     pages = {page for page, examples in EXAMPLES.items() if examples}
     assert pages - WHOLE == {"README.md", "docs/reference/python.md", *TESTED_ELSEWHERE}
     assert all((ROOT / "tests" / file).exists() for file in TESTED_ELSEWHERE.values())

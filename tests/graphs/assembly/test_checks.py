@@ -145,7 +145,7 @@ def test_the_line_on_fidelity_is_true(tmp_path: Path, name: str) -> None:
         line,
     )
     low, high, asked = map(float, said.groups())
-    levels = [level for level in inspect(store, "asked", eigenvalues=0).levels]
+    levels = inspect(store, "asked", eigenvalues=0).levels
     along = [m.eps_squared for level in levels for m in level.effective_metric]
     assert (low, high) == (float(f"{min(along):.2g}"), float(f"{max(along):.2g}"))
     assert asked == pytest.approx(spec.eps**2)
