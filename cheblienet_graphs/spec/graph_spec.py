@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, Never
 
 import numpy.typing as npt
 
@@ -22,7 +22,7 @@ from cheblienet_graphs.spec import least
 from cheblienet_graphs.spec.edges import KERNELS, Kernel
 from cheblienet_graphs.spec.fields import normalized
 from cheblienet_graphs.spec.mask import Mask, mask_field
-from cheblienet_graphs.values import Number, choice, integer
+from cheblienet_graphs.values import Number, choice, integer, refuse_unknown
 
 
 @dataclass(frozen=True, init=False)
@@ -76,6 +76,7 @@ class GraphSpec:
         drift: slack in [0.001, 1] of first moments of matched weights on the sphere; default none.
 
     Raises:
+        TypeError: there is no argument of a name; the message has the nearest that there is.
         SpecError: a value is of the wrong type or out of range; the message names the field, the
             accepted range and the value found.
     """
@@ -154,8 +155,10 @@ class GraphSpec:
         gradients: bool | None = None,
         drift: Number | None = None,
         boundary_correction: bool | None = None,
+        **unknown: Never,
     ) -> None:
         given = {name: value for name, value in locals().items() if name != "self"}
+        refuse_unknown(given.pop("unknown"), [*given])
         for field, value in normalized(given).items():
             object.__setattr__(self, field, value)
         object.__setattr__(self, "mask", mask_field(self, mask, mask_order))
