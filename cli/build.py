@@ -21,17 +21,18 @@ from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.search.choice import DEVICES, ENGINES
 
 HOW = {
-    f"--engine {'|'.join(ENGINES)}": "What finds neighbors; all find the same.  [default: stencil "
+    f"--engine {'|'.join(ENGINES)}": "Search engine; results are identical.  [default: stencil "
     "on lattices, else pruned]",
-    f"--device {'|'.join(DEVICES)}": "Where distances are evaluated.  [default: cuda where there "
-    "is one and the engine can use it]",
-    "--workers N": f"Processes that do the work, in {WORKERS}.  [default: 1; with --dask local one "
+    f"--device {'|'.join(DEVICES)}": "Device that computes distances.  [default: cuda if there is "
+    "one and the engine can use it]",
+    "--workers N": f"Number of processes, in {WORKERS}.  [default: 1; with --dask local one "
     "for each core]",
-    "--memory-limit SIZE": "Of all processes, such as 2GB: sets how much is done at a time.",
-    "--dask ADDRESS|FILE|local": "Dask cluster that does the work: its scheduler's address, or the "
-    "file that this wrote, or local. Its workers must see the store's file system.",
-    "--resume": "Go on with an interrupted build of the same graph.",
-    "--dry-run": "Say what would be built, and how large.",
+    "--memory-limit SIZE": "Memory of all processes, such as 2GB; sets the size of blocks.",
+    "--dask ADDRESS|FILE|local": "Dask cluster that does the work: the address of its scheduler, "
+    "the file that the scheduler wrote, or local. Its workers must see the file system of the "
+    "store.",
+    "--resume": "Continue an interrupted build of the same graph.",
+    "--dry-run": "Print what would be built and its size; build nothing.",
     "--force": "Build a new version even if an equal one exists.",
 }
 """Options of all builds, and what they do."""
@@ -79,7 +80,7 @@ def _command(manifold: Manifold) -> click.Command:
         short_help=f"Graphs on {title}{meaning}.",
     )
     @options_of(manifold)
-    @_how("made from the above")
+    @_how("size and non-default fields")
     def command(**chosen: Any) -> None:
         how = {of.name: chosen.pop(of.name) for of in recipe.params if of.name in chosen}
         given = {name: value for name, value in chosen.items() if value not in (None, ())}
@@ -224,7 +225,7 @@ def _lines(
     yield words.size(finest["vertices"], finest["edges"], spec.levels, result.nbytes)
     if result.built:
         if how["resume"]:
-            went_on = "Went on with an" if result.resumed else "There was no"
+            went_on = "Continued an" if result.resumed else "There was no"
             yield f"{went_on} interrupted build of this graph."
         told = checks.sentences if verbose else checks.summary
         yield from told(spec, result.checks, option_of)
@@ -232,6 +233,6 @@ def _lines(
             yield words.done_by(result.processes, result.threads)
         yield f"Published as {place}."
     else:
-        yield f"Already published as {place}; --force builds it anew."
+        yield f"Already published as {place}; --force builds it again."
     if result.difference:
         yield result.difference

@@ -50,9 +50,9 @@ def _list(sentences: list[str]) -> Markup:
 
 def _remedy(report: Report, level: LevelReport, option: Spell) -> list[Markup]:
     """What it means, and what to type for the first remedy."""
-    means = "Its Laplacian smooths by another metric than the one asked for."
+    means = "Its Laplacian smooths by a metric that differs from the one requested."
     if level.components > 1 and report.spec.mask is None:
-        means = "What a filter does within one component is unknown to all others."
+        means = "No filter passes information between components."
     todo, explained = level.finding.advice, element("p", means)
     if todo is None or todo.remedies[0].value is None:
         return [explained]
@@ -62,7 +62,7 @@ def _remedy(report: Report, level: LevelReport, option: Spell) -> list[Markup]:
         return [explained]
     name = f"{report.name}-{first[0].value}"
     line = command(fields, name if NAME.fullmatch(name) else None, option)
-    return [explained, element("p", "The first remedy, to be typed:"), listing(line)]
+    return [explained, element("p", "Suggested command:"), listing(line)]
 
 
 def provenance(report: Report, facts: VersionFacts, option: Spell) -> Markup:
@@ -79,7 +79,7 @@ def provenance(report: Report, facts: VersionFacts, option: Spell) -> Markup:
         "provenance",
         "Provenance",
         _origin(report, facts),
-        element("h3", "To build it again"),
+        element("h3", "Rebuild"),
         element("p", f"With cheblienet {report.generator['version']}:"),
         listing(command(fields, name, option)),
         *(element("p", prose(sentence)) for sentence in missing(spec, fields, option)),

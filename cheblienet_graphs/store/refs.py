@@ -154,7 +154,7 @@ def remove(store: str | Path, name: str, *, force: bool = False) -> Removed:
         removed = _deleted(store, version.parent, [version], force=force)
         if removed.spared:
             named = f"{graph}@{version.name} is named {listed(removed.spared[version.name])}"
-            raise StoreError(named, "; ", Remedy("force", value=True), " removes it all the same.")
+            raise StoreError(named, "; ", Remedy("force", value=True), " removes it anyway.")
         return removed
 
 

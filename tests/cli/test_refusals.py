@@ -139,7 +139,10 @@ USAGE = [
     ("plot sparsity -o b.png", "--output must be a file. Got 'b.png, a folder'."),
     ("plot subgraphs -o a.png --seed -1", "--seed must be an integer in [0, "),
     ("plot sparsity --vertex 3 -o x.png", "--vertex must be left out: sparsity has none. Got 3."),
-    ("plot --list heat", "else. See `clg plot --help`."),
+    (
+        "plot --list heat",
+        "it only lists the figures. See `clg plot --help`.",
+    ),
     ("plot spectrum torus torus@v001 -o a.png --store several", "spectrum draws one graph, not 2"),
     ("export --to zip --level 0", "--level must be left out with --to zip, which has all"),
     ("export --to zip --output .", "--output must be a file. . is a folder."),
@@ -157,7 +160,7 @@ FAILED = [
     ("build r2 --size 8 --store file", "choose another --store."),
     ("build r2 --size 8 --store foreign.zarr --name mine", "choose another --name"),
     ("ls --store graphs.zarr/r2-8x8", "is a graph within a store: give the store, "),
-    ("rm r2-8x8@v001", "--force removes it all the same."),
+    ("rm r2-8x8@v001", "--force removes it anyway."),
     ("inspect --html graphs.zarr/a.html", "choose another --html"),
     ("plot sparsity -o there/a.png", "there is no folder there; make it or choose another --outp"),
     *(

@@ -170,8 +170,8 @@ def test_a_broken_lattice_is_not_built_in_silence(tmp_path: Path) -> None:
     spec = GraphSpec("se2", 144, orientations=16, xi=0.28, eps=0.1, levels=1, lambda_max=2)
     built = build(spec, tmp_path / "g.zarr")
     moments, components = sentences(spec, built.checks)
-    assert "not consistent with the metric: orientations are not linked" in moments
-    assert components == "level 0: falls into at least 302 components, `clg inspect` counts them"
+    assert "not consistent with the metric: orientations are not connected" in moments
+    assert components == "level 0: has at least 302 components; `clg inspect` counts them"
     assert inspect(tmp_path / "g.zarr", eigenvalues=0).levels[0].components == 302
     again = build(spec, tmp_path / "g.zarr")
     assert (again.built, again.checks) == (False, ())

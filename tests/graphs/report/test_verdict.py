@@ -61,8 +61,16 @@ def test_right_second_moments_with_a_wrong_spectrum(
 
 APART = {"orientations": 4, "alpha": 1000, "neighbors": 8, "eps": 1}
 VERDICTS = [
-    ({"size": 24, **APART}, "inconsistent", "falls into 4 components; orientations are not linked"),
-    ({"size": 24, "boundary": "periodic", **APART}, "inconsistent", "orientations are not linked"),
+    (
+        {"size": 24, **APART},
+        "inconsistent",
+        "has 4 components; orientations are not connected",
+    ),
+    (
+        {"size": 24, "boundary": "periodic", **APART},
+        "inconsistent",
+        "orientations are not connected",
+    ),
     ({"manifold": "r2", "size": 2, "boundary": "periodic"}, "too coarse", "around the torus"),
     ({"size": 4, "weights": "selling"}, "too coarse", "from its middle to the boundary"),
 ]
