@@ -19,7 +19,7 @@ from cheblienet_models import open_store
 
 RUNS = 11
 ENTRY = [sys.executable, "-c", "from cheblienet_cli.main import main; main()"]
-README_BUILD = ["build", "se2", "--size", "96", "--orientations", "6", "--eps", "0.1"]
+README_BUILD = ["build", "se2", "--size", "96", "--orientations", "6", "--eps-squared", "0.1"]
 
 
 def run(*command: str) -> None:

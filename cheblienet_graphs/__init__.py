@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # __getattr__ tells type checkers nothing
+    from cheblienet_graphs.assembly.opening import open_or_build as open_or_build
     from cheblienet_graphs.assembly.pipeline import build as build
     from cheblienet_graphs.assembly.plan import Plan as Plan
     from cheblienet_graphs.assembly.plan import plan as plan
@@ -53,6 +54,7 @@ _PUBLIC = {
     "inspect": "report.inspect",
     "neighbors_of": "report.edges_of",
     "open_group": "store.reader",
+    "open_or_build": "assembly.opening",
     "plan": "assembly.plan",
     "read_mask": "inputs.mask_files",
     "read_nifti": "inputs.nifti",

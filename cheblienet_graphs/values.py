@@ -2,13 +2,15 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from numbers import Real
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from cheblienet_graphs.errors import SpecError, Words
+from cheblienet_graphs.quoting import quoted
 
 Number = float | int | str
 Given = Mapping[str, Any]
@@ -145,6 +147,18 @@ def flag(field: str, value: object) -> bool:
     if not isinstance(value, bool):
         raise SpecError(field, "True or False", value)
     return value
+
+
+def refuse_unknown(names: Iterable[str], known: Sequence[str]) -> None:
+    """Refuse arguments that are not known, with the nearest known name for each.
+
+    Raises:
+        TypeError: there is one.
+    """
+    for name in names:
+        nearest = get_close_matches(name, known, 1)
+        meant = f"did you mean {nearest[0]}?" if nearest else f"there are {', '.join(known)}."
+        raise TypeError(f"GraphSpec has no argument {quoted(name)}; {meant}")
 
 
 def callback(field: str, value: object) -> None:

@@ -142,7 +142,9 @@ def check_tensor(name: str, given: object) -> None:
         )
 
 
-def check_shape(name: str, x: Tensor, taken: Sequence[Sizes], words: str = "") -> None:
+def check_shape(
+    name: str, x: Tensor, taken: Sequence[Sizes], words: str = "", remedy: str = ""
+) -> None:
     """Check that a signal is a tensor of one of the shapes that something takes.
 
     Args:
@@ -150,6 +152,7 @@ def check_shape(name: str, x: Tensor, taken: Sequence[Sizes], words: str = "") -
         x: the signal.
         taken: sizes of its dimensions, one or more: numbers, or letters for any size.
         words: what the dimensions are.
+        remedy: a sentence that follows the message, after a space.
 
     Raises:
         TypeError: it is no tensor.
@@ -159,7 +162,9 @@ def check_shape(name: str, x: Tensor, taken: Sequence[Sizes], words: str = "") -
     if not any(_fits(x.shape, sizes) for sizes in taken):
         shapes = dict.fromkeys(f"({', '.join(map(str, sizes))})" for sizes in taken)
         means = f", that is {words}" if words else ""
-        raise ValueError(f"{name} takes {' or '.join(shapes)}{means}. Got {tuple(x.shape)}.")
+        raise ValueError(
+            f"{name} takes {' or '.join(shapes)}{means}. Got {tuple(x.shape)}.{remedy}"
+        )
 
 
 def _fits(shape: Sequence[int], sizes: Sizes) -> bool:
@@ -176,6 +181,7 @@ def check_signal(
     *,
     words: str = VERTICES,
     floating: bool = True,
+    remedy: str = "",
 ) -> None:
     """Check that a signal has the sizes, the device and a dtype that a layer computes with.
 
@@ -186,12 +192,13 @@ def check_signal(
         on: the device of the layer's constants, where it has any.
         words: what the dimensions are.
         floating: whether fractions are taken; else every real dtype will do.
+        remedy: a sentence that follows a message on the shape, after a space.
 
     Raises:
         TypeError: it is no tensor.
         ValueError: it has another shape, device or dtype.
     """
-    check_shape(name, x, sizes if isinstance(sizes, list) else [sizes], words)
+    check_shape(name, x, sizes if isinstance(sizes, list) else [sizes], words, remedy)
     if on is not None and x.device != on:
         raise ValueError(
             f"{name} takes a tensor on {on}, where its graph is. Got one on {x.device}; "
@@ -208,5 +215,7 @@ def check_dtype(name: str, x: Tensor, *, floating: bool = True) -> None:
     """
     if x.is_complex() or (floating and not x.is_floating_point()):
         kind = "floating point" if floating else "real numbers"
-        remedy = "both parts" if x.is_complex() else "x.float()"
-        raise ValueError(f"{name} takes a tensor of {kind}. Got {x.dtype}: give {remedy}.")
+        remedy = "give both parts" if x.is_complex() else "convert with .float()"
+        if x.dtype == torch.uint8:  # of images
+            remedy += " / 255"
+        raise ValueError(f"{name} takes a tensor of {kind}. Got {x.dtype}: {remedy}.")

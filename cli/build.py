@@ -10,27 +10,29 @@ import click
 import cheblienet_graphs as graphs
 from cheblienet_cli import options
 from cheblienet_cli.options import Decorator, Group, Once, examples, option, together
-from cheblienet_cli.output import print_table, progress, show
+from cheblienet_cli.output import print_table, show
 from cheblienet_cli.specification import options_of
 from cheblienet_cli.spelling import option as option_of
 from cheblienet_graphs.errors import InputError, OtherGraphWarning, RecipeError, Remedy, SpecError
 from cheblienet_graphs.limits import WORKERS
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold
+from cheblienet_graphs.progress import progress_bar
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.search.choice import DEVICES, ENGINES
 
 HOW = {
-    f"--engine {'|'.join(ENGINES)}": "What finds neighbors; all find the same.  [default: stencil "
+    f"--engine {'|'.join(ENGINES)}": "Search engine; results are identical.  [default: stencil "
     "on lattices, else pruned]",
-    f"--device {'|'.join(DEVICES)}": "Where distances are evaluated.  [default: cuda where there "
-    "is one and the engine can use it]",
-    "--workers N": f"Processes that do the work, in {WORKERS}.  [default: 1; with --dask local one "
+    f"--device {'|'.join(DEVICES)}": "Device that computes distances.  [default: cuda if there is "
+    "one and the engine can use it]",
+    "--workers N": f"Number of processes, in {WORKERS}.  [default: 1; with --dask local one "
     "for each core]",
-    "--memory-limit SIZE": "Of all processes, such as 2GB: sets how much is done at a time.",
-    "--dask ADDRESS|FILE|local": "Dask cluster that does the work: its scheduler's address, or the "
-    "file that this wrote, or local. Its workers must see the store's file system.",
-    "--resume": "Go on with an interrupted build of the same graph.",
-    "--dry-run": "Say what would be built, and how large.",
+    "--memory-limit SIZE": "Memory of all processes, such as 2GB; sets the size of blocks.",
+    "--dask ADDRESS|FILE|local": "Dask cluster that does the work: the address of its scheduler, "
+    "the file that the scheduler wrote, or local. Its workers must see the file system of the "
+    "store.",
+    "--resume": "Continue an interrupted build of the same graph.",
+    "--dry-run": "Print what would be built and its size; build nothing.",
     "--force": "Build a new version even if an equal one exists.",
 }
 """Options of all builds, and what they do."""
@@ -64,7 +66,7 @@ def _how(default_name: str) -> Decorator:
     """The options that say how and where to build; those not given are None or False."""
     name = option("--name NAME", f"Name of the graph.  [default: {default_name}]")
     how = (option(*described) for described in HOW.items())
-    return together(name, options.store, *how, options.as_json, options.quiet)
+    return together(name, options.store, *how, options.as_json, options.quiet, options.verbose)
 
 
 def _command(manifold: Manifold) -> click.Command:
@@ -78,7 +80,7 @@ def _command(manifold: Manifold) -> click.Command:
         short_help=f"Graphs on {title}{meaning}.",
     )
     @options_of(manifold)
-    @_how("made from the above")
+    @_how("size and non-default fields")
     def command(**chosen: Any) -> None:
         how = {of.name: chosen.pop(of.name) for of in recipe.params if of.name in chosen}
         given = {name: value for name, value in chosen.items() if value not in (None, ())}
@@ -146,13 +148,21 @@ def recipes(as_json: bool) -> None:
 
 
 def _run(
-    spec: "graphs.GraphSpec", *, dry_run: bool, as_json: bool, quiet: bool, **how: Any
+    spec: "graphs.GraphSpec",
+    *,
+    dry_run: bool,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+    **how: Any,
 ) -> None:
+    if quiet and verbose:
+        raise click.UsageError("--quiet and --verbose exclude each other: give one of the two.")
     given = {name: value for name, value in how.items() if value is not None}
     if dry_run:
         _plan(spec, given, as_json)
     else:
-        _build(spec, given, as_json, quiet)
+        _build(spec, given, as_json, quiet=quiet, verbose=verbose)
 
 
 def _plan(spec: "graphs.GraphSpec", how: dict[str, Any], as_json: bool) -> None:
@@ -175,12 +185,14 @@ def _plan(spec: "graphs.GraphSpec", how: dict[str, Any], as_json: bool) -> None:
     click.echo("\n".join(lines))
 
 
-def _build(spec: "graphs.GraphSpec", how: dict[str, Any], as_json: bool, quiet: bool) -> None:
+def _build(
+    spec: "graphs.GraphSpec", how: dict[str, Any], as_json: bool, *, quiet: bool, verbose: bool
+) -> None:
     """Build, and print what was built."""
     result = None
     try:
         with (
-            progress(shown=not quiet) as update,
+            progress_bar(shown=not quiet) as update,
             warnings.catch_warnings(action="ignore", category=OtherGraphWarning),  # told below
         ):
             result = graphs.build(spec, progress=update, **how)
@@ -190,7 +202,7 @@ def _build(spec: "graphs.GraphSpec", how: dict[str, Any], as_json: bool, quiet: 
             show(report | {"spec": spec.to_dict(), "spec_sha256": spec.sha256})
         else:
             click.echo(f"{result.name}@{result.version}")
-        for line in [] if quiet else _lines(spec, how, result):
+        for line in [] if quiet else _lines(spec, how, result, verbose=verbose):
             click.echo(line, err=True)
     except BaseException as error:
         if result:
@@ -199,24 +211,28 @@ def _build(spec: "graphs.GraphSpec", how: dict[str, Any], as_json: bool, quiet: 
 
 
 def _lines(
-    spec: "graphs.GraphSpec", how: dict[str, Any], result: "graphs.Published"
+    spec: "graphs.GraphSpec", how: dict[str, Any], result: "graphs.Published", *, verbose: bool
 ) -> Iterator[str]:
-    """What was built."""
-    from cheblienet_graphs.assembly.checks import sentences  # help does without
+    """What was built: size, fidelity, place; all that is known of it where that is wanted."""
+    from cheblienet_graphs.assembly import checks  # help does without
     from cheblienet_graphs.spec import words
 
     place = f"{result.name}@{result.version} in {how['store']}"
-    yield from words.sentences(spec, option_of)
-    yield from words.reached(spec, result.levels)
+    if verbose:
+        yield from words.sentences(spec, option_of)
+        yield from words.reached(spec, result.levels)
+    finest = result.levels[0]
+    yield words.size(finest["vertices"], finest["edges"], spec.levels, result.nbytes)
     if result.built:
         if how["resume"]:
-            went_on = "Went on with an" if result.resumed else "There was no"
+            went_on = "Continued an" if result.resumed else "There was no"
             yield f"{went_on} interrupted build of this graph."
-        yield from sentences(spec, result.checks, option_of)
-        if how.get("dask", "local") == "local":
+        told = checks.sentences if verbose else checks.summary
+        yield from told(spec, result.checks, option_of)
+        if verbose and how.get("dask", "local") == "local":
             yield words.done_by(result.processes, result.threads)
         yield f"Published as {place}."
     else:
-        yield f"Already published as {place}; --force builds it anew."
+        yield f"Already published as {place}; --force builds it again."
     if result.difference:
         yield result.difference

@@ -7,9 +7,10 @@ import click
 import cheblienet_graphs as graphs
 from cheblienet_cli import options
 from cheblienet_cli.options import FILE, Once, examples, option
-from cheblienet_cli.output import progress, show
+from cheblienet_cli.output import show
 from cheblienet_cli.spelling import option as option_of
 from cheblienet_graphs.limits import EIGENVALUES
+from cheblienet_graphs.progress import progress_bar
 from cheblienet_graphs.values import integer
 
 DIFFERENT = 3
@@ -49,7 +50,7 @@ def inspect(
         if as_json:
             raise click.UsageError("Give --html or --json, not both.")
         check_file(html, "html")
-    with progress(share=False) as update:
+    with progress_bar(share=False) as update:
         report = graphs.inspect(store, name, eigenvalues=number, level=level, progress=update)
         if html is not None:
             graph = open_graph(store, f"{report.name}@{report.version}")

@@ -63,6 +63,7 @@ store = option(
 level = option("--level L", "Which level of the pyramid, 0 the finest.  [default: 0]", type=int)
 as_json = option("--json", "Print one JSON object.", "as_json")
 quiet = option("--quiet", "No progress, no messages.")
+verbose = option("--verbose", "Describe the graph, and how it was built.")
 
 
 class _Described(click.Command):

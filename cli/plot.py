@@ -21,13 +21,20 @@ from cheblienet_graphs.quoting import quoted
 )
 @click.argument("figure", metavar="[FIGURE]", required=False)
 @click.argument("names", metavar="[NAME[@REF]]...", nargs=-1)
-@option("--output FILE", "File to write, or to replace: .png, .svg or .pdf.", "-o", type=FILE)
-@option("--list", "List the figures and do nothing else.", "listed")
+@option(
+    "--output FILE",
+    "File to write or replace: .png, .svg or .pdf. The caption is written beside it as .txt.",
+    "-o",
+    type=FILE,
+)
+@option("--list", "List the figures and exit.", "listed")
 @options.level
 @option(
-    "--vertex V", "Vertex in the middle, if there is one.  [default: one well inside]", type=int
+    "--vertex V",
+    "Vertex in the middle of figures that have one.  [default: one far from the boundary]",
+    type=int,
 )
-@option("--seed S", "Seed of what is drawn by chance, if anything is.  [default: 0]", type=int)
+@option("--seed S", "Random seed of figures that have one.  [default: 0]", type=int)
 @options.store
 def plot(
     figure: str | None,
@@ -39,9 +46,9 @@ def plot(
     seed: int | None,
     store: Path,
 ) -> None:
-    """Draw a figure of a graph into a file, and print what there is to see.
+    """Draw a figure of a graph into a file, and print its caption.
 
-    NAME may be left out where the store has one graph; `heat` draws several beside each other.
+    NAME may be omitted if the store has one graph; `heat` draws several side by side.
     Figures need matplotlib: pip install 'cheblienet[plot]'.
     """
     from cheblienet_graphs import plot as drawing  # help does without
@@ -49,7 +56,7 @@ def plot(
     figures = {known.name: known for known in drawing.FIGURES}
     if listed:
         if (figure, output, level, vertex, seed) != (None,) * 5:
-            raise click.UsageError("--list must stand alone: it does nothing else.")
+            raise click.UsageError("--list takes no other option: it only lists the figures.")
         print_table([(known.name, known.title) for known in figures.values()])
         return
     figure = drawing.BRITISH.get(figure or "", figure)

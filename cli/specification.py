@@ -12,12 +12,13 @@ RANDOM = {
     "--seed S": f"Seed of a random sampling, in {limits.SEED}.  [default: 0]",
 }
 BOUNDARY = {
-    f"--boundary {'|'.join(limits.BOUNDARIES)}": "Periodic glues opposite sides.  [default: open]",
+    f"--boundary {'|'.join(limits.BOUNDARIES)}": "Periodic identifies opposite sides.  "
+    "[default: open]",
 }
 POINTS = {
     "--points-file FILE": "The points: .csv with a header line {columns}, .npz with these "
-    "names, or .npy in this order; a further column area, else their Voronoi cells. Once for each "
-    "level, finest first.",
+    "names, or .npy in this order; an optional column area (default: areas of Voronoi cells). Give "
+    "it once for each level, finest first.",
 }
 PLANE = {
     "--size N|WxH": f"Pixels of the finest level of a lattice, width x height, in {limits.SIDE}.  "
@@ -52,7 +53,7 @@ SPHERE = {
     "between a pole and the equator.",
     **RANDOM,
     **POINTS,
-    "--units degrees": "Say that the given points are in degrees, where they look like radians.",
+    "--units degrees": "Confirm that the given points are in degrees if they look like radians.",
     "--mask FILE[:VARIABLE]": "Keep the points that are inside: .npy with a boolean for each; or, "
     "taken at the nearest pixel, .npy or gray image of the whole sphere, north up from longitude "
     "-180, or NetCDF on latitudes and longitudes, where inside is 1, above half of fractions, or "
@@ -61,21 +62,22 @@ SPHERE = {
     "--region W,S,E,N": "Keep points in this closed box, degrees; W > E crosses the date line.",
 }
 ORIENTATIONS = {
-    "--orientations N": f"How many orientations, n_o, in {limits.ORIENTATIONS}.  [default: 6; "
+    "--orientations N": f"Number of orientations, n_o, in {limits.ORIENTATIONS}.  [default: 6; "
     "modulo 2 pi 8]",
     "--period pi|2pi": "Orientations of lines, modulo pi, or of arrows.  [default: pi]",
 }
 FIBER = {
     "--alpha X": "Sets xi^2 = alpha n A on each level, n orientations a half turn, A the area of "
     f"{{point}}, in {limits.ALPHA}.  [default: 1]",
-    "--xi X|alpha|auto": "Length that one radian of rotation counts for, {unit}, in "
-    f"{limits.XI}; it is that of the finest level, coarser ones keep its alpha. Or alpha, as "
-    "--alpha sets it; or auto, solved for as --in-plane-fraction asks.  [default: alpha]",
+    "--xi X|alpha|auto": "Length of one radian of rotation in the metric, {unit}, in "
+    f"{limits.XI}; for the finest level; coarser levels keep its alpha. Or alpha: set by "
+    "--alpha; or auto: solved for the --in-plane-fraction.  [default: alpha]",
     "--in-plane-fraction F": "Solve for xi on each level so that this share of edges stays within "
     f"one orientation, in {limits.IN_PLANE_FRACTION}.  [default with --xi auto: 0.4]",
     "--eps X": f"Anisotropy in R = diag(1, eps^-2, xi^2), in {limits.EPS}; 1 is isotropic.  "
     "[default: sqrt(0.1)]",
-    "--eps-squared X": f"Or its square, in {limits.EPS_SQUARED}.  [default: 0.1, the paper's]",
+    "--eps-squared X": f"The square of eps, instead of eps, in {limits.EPS_SQUARED}.  "
+    "[default: 0.1, the paper's]",
 }
 OF_DIRECTIONS = {
     "--directional X": "Add Laplacians along forward, sideways and rotation, for networks that "
@@ -83,23 +85,24 @@ OF_DIRECTIONS = {
     f"{limits.DIRECTIONAL}. On lattices.  [default: none]",
 }
 OF_SIDES = {
-    "--boundary-correction/--no-boundary-correction": "Along open sides add edges that make up for "
-    "those cut off, with matched weights, or selling on se2 and r3s2: eigenvalues then converge at "
-    "second order.  [default: where it applies]",
+    "--boundary-correction/--no-boundary-correction": "At open boundaries add edges that make up "
+    "for those cut off, with matched weights, or selling on se2 and r3s2: eigenvalues then "
+    "converge at second order.  [default: where it applies]",
 }
 COMMON = {
-    "--weights {weights}": "Weights of edges: the paper's kernel of distance; or made for the "
-    "metric, matched: the nearest to the kernel's{selling}{voronoi}.  [default: kernel]",
-    "--neighbors K": f"At most so many neighbors, in {limits.NEIGHBORS}.  [default: {{neighbors}}]",
+    "--weights {weights}": "Edge weights: kernel, the paper's function of distance; or consistent "
+    "with the metric: matched, the nearest to the kernel's{selling}{voronoi}.  [default: kernel]",
+    "--neighbors K": f"Maximum number of neighbors, in {limits.NEIGHBORS}.  "
+    "[default: {neighbors}]",
     f"--kernel {'|'.join(limits.KERNELS)}": "Weight of an edge by distance.  [default: gaussian]",
     "--bandwidth X": "Kernel width t over the mean squared distance, in "
     f"{limits.BANDWIDTH}.  [default: 0.2]",
     "--levels L": "Graphs in the pyramid, each half as fine as the one before.  [default: {while}]",
-    f"--laplacian {'|'.join(limits.LAPLACIANS)}": "Which Laplacian.  [default: normalized with "
+    f"--laplacian {'|'.join(limits.LAPLACIANS)}": "Type of Laplacian.  [default: normalized with "
     "kernel weights, else combinatorial]",
-    "--lambda-max exact|2": "What the Laplacian is rescaled by: its largest eigenvalue, or 2, "
-    "a bound of those of every normalized one.  [default: exact]",
-    "--eigenpairs M": "Store so many of the smallest eigenvalues of each level, with vectors, in "
+    "--lambda-max exact|2": "Eigenvalue that rescales the Laplacian: its largest, or 2, "
+    "an upper bound for every normalized Laplacian.  [default: exact]",
+    "--eigenpairs M": "Number of smallest eigenpairs to store for each level, in "
     f"{limits.EIGENPAIRS} and at most the vertices of the coarsest.  [default: none]",
 }
 OF_GRADIENTS = {
@@ -107,8 +110,8 @@ OF_GRADIENTS = {
     "apart.  [default: none]",
 }
 OF_POINTS = {
-    "--drift X": "Slack that first moments of matched weights are given, for truer eigenvalues, in "
-    f"{limits.DRIFT}; 0.03 does, less takes longer.  [default: they are left to themselves]",
+    "--drift X": "Bound on first moments of matched weights, for more accurate eigenvalues, in "
+    f"{limits.DRIFT}; 0.03 is enough, smaller values take longer.  [default: unconstrained]",
 }
 
 SIZES = {"plane": PLANE, "space": SPACE, "sphere": SPHERE}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @options.store
 @options.as_json
 def ls(store: Path, as_json: bool) -> None:
-    """List the graphs of a store, a line for each version and one for all."""
+    """List the graphs of a store: one line for each version and a total."""
     from cheblienet_graphs.spec.words import human_bytes  # help does without
     from cheblienet_graphs.store.facts import listing
 
@@ -56,10 +56,10 @@ def _age(created: str) -> str:
 @click.command(cls=Once, epilog=examples("clg tag se2-96x96x6@v003 paper"))
 @click.argument("name", metavar="NAME[@REF]")
 @click.argument("ref")
-@option("--delete", "Take the name REF away instead.")
+@option("--delete", "Delete the tag REF.")
 @options.store
 def tag(name: str, ref: str, store: Path, delete: bool) -> None:
-    """Give a version the further name REF, or move that name to it."""
+    """Give a version the tag REF, or move the tag to it."""
     if delete:
         refs.untag(store, name, ref)
         click.echo(f"{name.partition('@')[0]} has no ref {ref} any more.", err=True)
@@ -70,14 +70,14 @@ def tag(name: str, ref: str, store: Path, delete: bool) -> None:
 
 @click.command(cls=Once)
 @click.argument("name", metavar="NAME[@REF]")
-@option("--keep N", "Delete all versions of NAME but the newest N.")
-@option("--force", "Delete even versions that refs other than latest name.")
+@option("--keep N", "Delete all versions of NAME except the newest N.")
+@option("--force", "Also delete versions that have tags.")
 @options.store
 def rm(name: str, keep: str | None, store: Path, force: bool) -> None:
     """Delete a version of a graph, NAME@REF, or with --keep the old ones of NAME.
 
-    A number is not given again; a graph without versions is no longer listed. Processes that have a
-    version mapped keep it.
+    Version numbers are not reused; a graph without versions is not listed. Processes that have
+    mapped a version keep it.
     """
     from cheblienet_graphs.spec.words import human_bytes  # help does without
 
@@ -90,20 +90,20 @@ def rm(name: str, keep: str | None, store: Path, force: bool) -> None:
     click.echo(freed if versions else "Nothing to remove.", err=True)
     for version, names in removed.spared.items():
         kept = f"{removed.graph}@{version} stays, as it is named {', '.join(names)}"
-        click.echo(f"{kept}; --force removes it all the same.", err=True)
+        click.echo(f"{kept}; --force removes it anyway.", err=True)
 
 
 @click.command(cls=Once)
 @click.argument("name", metavar="[NAME[@REF]]", required=False)
-@option("--clean", "Delete what interrupted builds left behind.")
+@option("--clean", "Delete files left by interrupted builds.")
 @options.store
 @options.as_json
 @options.quiet
 def verify(name: str | None, store: Path, clean: bool, as_json: bool, quiet: bool) -> None:
     """Hash every file and compare it with what was published; check every matrix.
 
-    Coordinates and areas are compared with the sampling that the specification says. Without a
-    NAME, every version of every graph. What is wrong is listed, a line each.
+    Coordinates and areas are compared with the sampling of the specification. Without NAME, all
+    versions of all graphs. Prints one line for each fault.
     """
     from cheblienet_graphs.store import verify as checks  # help does without
 
@@ -126,7 +126,7 @@ def verify(name: str | None, store: Path, clean: bool, as_json: bool, quiet: boo
         for fault in faults:
             click.echo(one_line(f"{fault.where}: {fault.what}"))
     lines = [one_line(f"{made['where']} {made['what']}.") for made in remarks]
-    remedy = "harmless: --resume goes on with one, `clg verify --clean` deletes them"
+    remedy = "harmless: --resume continues one, `clg verify --clean` deletes them"
     lines += [
         f"{count(len(items), 'item')} left by interrupted builds, {fate}."
         for items, fate in ((removed, "deleted"), (left, remedy))

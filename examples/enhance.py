@@ -19,8 +19,8 @@ from arguments import duration, new_picture
 from PIL import Image
 from torch import Tensor
 
-from cheblienet_graphs import CheblienetError, GraphSpec, build
-from cheblienet_models import Graph, OrientedLift, Project, StoreError, open_store
+from cheblienet_graphs import CheblienetError, GraphSpec, open_or_build
+from cheblienet_models import Graph, OrientedLift, Project, StoreError
 
 
 def line_graph(width: int, height: int, store: Path) -> Graph:
@@ -34,8 +34,7 @@ def line_graph(width: int, height: int, store: Path) -> Graph:
         weights="selling",
         levels=1,
     )
-    built = build(spec, store)
-    return open_store(store)[f"{built.name}@{built.version}"].levels[0]
+    return open_or_build(spec, store).levels[0]
 
 
 @torch.no_grad()

@@ -24,12 +24,12 @@ from cheblienet_graphs import (
     CheblienetError,
     GraphSpec,
     Volume,
-    build,
+    open_or_build,
     read_mask,
     read_nifti,
     write_nifti,
 )
-from cheblienet_models import FromHarmonics, Graph, StoreError, ToHarmonics, open_store
+from cheblienet_models import FromHarmonics, Graph, StoreError, ToHarmonics
 from cheblienet_models.harmonics.bases import BASES, Basis
 
 AXES = {0: "12", 2: "12", 4: "22", 6: "43", 8: "ico81", 10: "ico81"}
@@ -50,8 +50,7 @@ def fiber_graph(mask: Volume, axes: str, store: Path) -> Graph:
     spec = GraphSpec(
         "r3s2", mask=mask, axes=axes, eps_squared=0.1, xi=xi, weights="selling", levels=1
     )
-    built = build(spec, store)
-    return open_store(store)[f"{built.name}@{built.version}"].levels[0]
+    return open_or_build(spec, store).levels[0]
 
 
 @torch.no_grad()

@@ -23,8 +23,8 @@ from PIL import Image
 from torch import Tensor, nn
 from tqdm import trange
 
-from cheblienet_graphs import CheblienetError, GraphSpec, build
-from cheblienet_models import Pyramid, StoreError, UNet, load_weights, open_store
+from cheblienet_graphs import CheblienetError, GraphSpec, open_or_build
+from cheblienet_models import Pyramid, StoreError, UNet, load_weights
 
 PATCH = 64
 BATCH = 4
@@ -35,8 +35,7 @@ def pyramid(width: int, height: int, store: Path) -> Pyramid:
     spec = GraphSpec(
         "se2", (width, height), orientations=6, weights="selling", directional=0.05, levels=3
     )
-    built = build(spec, store)
-    return open_store(store)[f"{built.name}@{built.version}"]
+    return open_or_build(spec, store)
 
 
 def network(graphs: Pyramid) -> UNet:

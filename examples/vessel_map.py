@@ -21,8 +21,8 @@ from PIL import Image
 from scipy.ndimage import gaussian_filter
 from torch import Tensor
 
-from cheblienet_graphs import CheblienetError, GraphSpec, build
-from cheblienet_models import Graph, OrientedLift, Project, StoreError, open_store
+from cheblienet_graphs import CheblienetError, GraphSpec, open_or_build
+from cheblienet_models import Graph, OrientedLift, Project, StoreError
 
 DARK = 30
 """Red below this, of 255, is outside the field of view."""
@@ -56,8 +56,7 @@ def field_graph(field: NDArray[np.bool_], store: Path) -> Graph:
         weights="selling",
         levels=1,
     )
-    built = build(spec, store)
-    return open_store(store)[f"{built.name}@{built.version}"].levels[0]
+    return open_or_build(spec, store).levels[0]
 
 
 @torch.no_grad()

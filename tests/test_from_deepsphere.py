@@ -33,7 +33,7 @@ def test_both_networks_agree_on_one_graph() -> None:
     names = names_after(THEIRS, OURS)
     ours = names["network"]
     assert names["scores"].shape == (8, 10)
-    fine, coarse = names["open_store"]("graphs.zarr")["sky"].levels
+    fine, coarse = names["open_or_build"](names["spec"], "graphs.zarr").levels
     theirs = names["TheirNetwork"]([fine.laplacian, coarse.laplacian])
     for mine, yours in ((0, theirs.first), (3, theirs.second)):
         yours.weight = ours.layers[mine].weight
@@ -49,4 +49,4 @@ def test_a_partial_sky() -> None:
     assert names["scores"].shape == (8, 10)
     inside = int(names["away_from_the_plane"].sum())
     assert 0 < inside < 768
-    assert names["open_store"]("graphs.zarr")["partial"].levels[0].num_vertices == inside
+    assert names["open_or_build"](names["spec"], "graphs.zarr").levels[0].num_vertices == inside

@@ -19,7 +19,7 @@ from cheblienet_graphs.report.moments import WeightedLevel, effective_metrics, p
 from cheblienet_graphs.report.verdict import closeness, faults, remedy
 from cheblienet_graphs.search.connected import Components, lattice_components
 from cheblienet_graphs.search.stencil import reach
-from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec import GraphSpec, words
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import LevelFacts
 from cheblienet_graphs.typing import Indices
@@ -28,8 +28,10 @@ COUNTED_ENTRIES = 2**23
 """Stored entries of a masked lattice whose components are counted, which takes a pass over all."""
 EDGES = 2**15
 """Edges whose second moments are looked at off lattices: those of points drawn at random."""
-
-
+UNMEASURED = {"small lattice", "all at the edge"}
+"""Kinds of findings on second moments that nowhere could be compared."""
+HARMLESS = {"one component", "not counted"}
+"""Kinds of findings that ask for nothing."""
 LARGE_CELL = 10.0
 """Areas of given points, in units of their mean, from which their Voronoi cells cover a void."""
 
@@ -118,13 +120,42 @@ def sentences(spec: GraphSpec, checks: Sequence[LevelCheck], spell: Spell = str)
         checks: of its levels.
         spell: writes parameters.
     """
-    findings = [finding for level in checks for finding in _findings(spec, level)]
+    findings = [f for level in checks for f in (level.finding, *_others(spec, level))]
     return lines(findings, [level.level for level in checks], spell)
 
 
-def _findings(spec: GraphSpec, level: LevelCheck) -> Iterator[Finding]:
+def summary(spec: GraphSpec, checks: Sequence[LevelCheck], spell: Spell = str) -> list[str]:
+    """A line on the fidelity of the weights, and one for each thing that may spoil the graph.
+
+    Args:
+        spec: of the build.
+        checks: of its levels.
+        spell: writes parameters.
+    """
+    every = [level.level for level in checks]
+    others = [finding for level in checks for finding in _others(spec, level)]
+    spoiling = lines((f for f in others if f.kind not in HARMLESS), every, spell)
+    if realized := _realized(spec, [level.finding for level in checks]):
+        return [realized.sentence(spell), *spoiling]
+    return [*lines((level.finding for level in checks), every, spell), *spoiling]
+
+
+def _realized(spec: GraphSpec, moments: Sequence[Finding]) -> Finding | None:
+    """eps^2 over all levels, where kernel weights miss it on a lattice; matched ones do not."""
+    measured = [finding for finding in moments if finding.kind not in UNMEASURED]
+    missed = [cause.numbers for f in measured for cause in f.causes if cause.kind == "eps"]
+    applies = spec.sampling_kind.regular and spec.weights == "kernel"
+    if not applies or not missed or len(missed) < len(measured):
+        return None
+    low, high = min(n["realized"].low for n in missed), max(n["realized"].high for n in missed)
+    realized = words.Interval(low, high).written(2, "-")
+    numbers = {"weights": spec.weights, "realized": realized, "asked": missed[0]["asked"]}
+    return Finding("realized", (), numbers, (Remedy("weights", "matched"),))
+
+
+def _others(spec: GraphSpec, level: LevelCheck) -> Iterator[Finding]:
+    """What is known besides second moments."""
     at = (level.level,)
-    yield level.finding
     if level.isolated:
         yield Finding("isolated", at, {"count": level.isolated})
     if level.components is None and level.least_components > 1:

@@ -87,8 +87,8 @@ def build(
         The version.
 
     Warns:
-        OtherGraphWarning: the name stands for another graph than this one, or it is the default and
-            stood for another before.
+        OtherGraphWarning: the name stands for another graph than this one, or stood for another
+            before.
 
     Raises:
         TypeError: spec is no GraphSpec.
@@ -101,7 +101,6 @@ def build(
     flag("force", force)
     flag("resume", resume)
     callback("progress", progress)
-    default = name is None
     check_spec(spec)
     store = layout.store_path(store)
     name = layout.check_name(spec.default_name if name is None else name)
@@ -111,7 +110,7 @@ def build(
         with Kept() as kept, opened_pool(workers, dask, kept) as pool:
             choice = pool.first(choose, spec.sampling, engine, device, weights=spec.weights)
             if not force and (found := published(spec, store, name)):
-                return _warned(found, default=default)
+                return _warned(found)
             progress = progress or (lambda *_: None)
             levels = levels_of(spec, choice, progress)
             rows = int(block_rows or rows_within(levels[0], memory_limit, pool.processes))
@@ -134,7 +133,7 @@ def build(
                 processes=pool.processes,
                 threads=threads_each(choice.engine, pool.processes),
             )
-        return _warned(result, default=default)  # after all is closed, as it may be an error
+        return _warned(result)  # after all is closed, as it may be an error
     except BaseException as error:
         # A second signal may have cut the exit of staging short, or come while the pool ended.
         if staging is not None:
@@ -142,14 +141,9 @@ def build(
         raise
 
 
-def _warned(result: Published, *, default: bool) -> Published:
-    """The result, with a warning where its name gives or gave another graph.
-
-    Args:
-        result: of `build`.
-        default: whether the name was not given.
-    """
-    if result.difference and (default or not result.built):
+def _warned(result: Published) -> Published:
+    """The result, with a warning where its name gives or gave another graph."""
+    if result.difference:
         own = f"or give each graph a {Remedy('name')} of its own."
         warnings.warn(
             f"{result.difference} Open {result.name}@{result.version}, {own}",

@@ -1,12 +1,12 @@
 """Published versions, what was there before, and the software that their bytes depend on."""
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib.metadata import version as version_of
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import cheblienet_graphs
 from cheblienet_graphs.assembly.checks import LevelCheck
@@ -14,8 +14,11 @@ from cheblienet_graphs.errors import CheblienetError, StoreError
 from cheblienet_graphs.samplings import SAMPLINGS
 from cheblienet_graphs.spec import GraphSpec, words
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.facts import LevelFacts, read_facts
+from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
 from cheblienet_graphs.store.staged import identity_of
+
+if TYPE_CHECKING:
+    from cheblienet_models import Pyramid
 
 GENERATOR = {"name": "cheblienet", "version": cheblienet_graphs.__version__}
 
@@ -51,6 +54,22 @@ class Published:
     processes: int = 0
     threads: int = 0
 
+    def open(self) -> "Pyramid":
+        """Open the version as a pyramid of `cheblienet_models`, its arrays mapped from the store.
+
+        Raises:
+            cheblienet_models.StoreError: it was removed, or is not valid any more.
+        """
+        from cheblienet_models import open_store  # the one import between the packages
+
+        return open_store(self.store)[f"{self.name}@{self.version}"]
+
+    @property
+    def nbytes(self) -> int:
+        """Size of its files, metadata included."""
+        files = (self.store / self.name / self.version).rglob("*")
+        return sum(file.stat().st_size for file in files if file.is_file())
+
     @property
     def difference(self) -> str:
         """How it differs from what its name stood for, or stands for; "" where it does not."""
@@ -69,19 +88,43 @@ def published(spec: GraphSpec, store: Path, name: str) -> Published | None:
     Raises:
         StoreError: the store can't be read.
     """
-    graph = store / name
     if not layout.check_store(store) or name not in layout.graph_names(store):
         return None
+    for version, facts in _versions(spec, store / name):
+        if facts.generator == GENERATOR:
+            other, changes = changes_of(store / name, version, spec, built=False)
+            known = Published(store, name, version, built=False, levels=facts.levels)
+            return replace(known, other=other, changes=changes)
+    return None
+
+
+def same_digest(spec: GraphSpec, store: Path, first: str) -> Published | None:
+    """The newest version with this spec of any graph, whichever version of the package built it.
+
+    Args:
+        spec: looked for.
+        store: where; None is found in one that is not there.
+        first: the graph to look at before the others.
+
+    Raises:
+        StoreError: the store can't be read.
+    """
+    names = layout.graph_names(store) if layout.check_store(store) else []
+    for name in sorted(names, key=lambda name: name != first):
+        for version, facts in _versions(spec, store / name):
+            return Published(store, name, version, built=False, levels=facts.levels)
+    return None
+
+
+def _versions(spec: GraphSpec, graph: Path) -> Iterator[tuple[str, VersionFacts]]:
+    """Versions of a graph with this spec, the newest first."""
     for version in reversed(layout.versions(graph)):
         try:
             facts = read_facts(graph / version)
         except StoreError:
             continue  # `clg verify` says what is wrong with it
-        if facts.spec_sha256 == spec.sha256 and facts.generator == GENERATOR:
-            other, changes = changes_of(graph, version, spec, built=False)
-            known = Published(store, name, version, built=False, levels=facts.levels)
-            return replace(known, other=other, changes=changes)
-    return None
+        if facts.spec_sha256 == spec.sha256:
+            yield version, facts
 
 
 def changes_of(

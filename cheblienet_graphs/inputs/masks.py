@@ -129,6 +129,11 @@ class LatLonMask:
     latitudes: Floats
     longitudes: Floats
 
+    def __repr__(self) -> str:
+        """Its size in a line, without the values."""
+        sides = f"{len(self.latitudes):,} latitudes x {len(self.longitudes):,} longitudes"
+        return f"LatLonMask({sides}, {self.inside.sum():,} inside)"
+
     def __post_init__(self) -> None:
         for name in ("latitudes", "longitudes"):
             object.__setattr__(self, name, reals(name, getattr(self, name)))

@@ -45,6 +45,12 @@ class Volume:
             shape = self.values.shape
             raise SpecError("values", "of shape (D, H, W) or (C, D, H, W), not empty", shape)
 
+    def __repr__(self) -> str:
+        """Size, values and spacing in a line, without the values."""
+        several = f"{len(self.values)} x " if self.values.ndim == 4 else ""
+        sides = " x ".join(f"{side:g}" for side in self.spacing)
+        return f"Volume({_by(self.size)} voxels, {several}{self.values.dtype}, spacing {sides})"
+
     @property
     def size(self) -> tuple[int, int, int]:
         """(W, H, D) voxels along i, j and k."""

@@ -8,7 +8,7 @@ from cheblienet_graphs.page.html import Markup, element, joined, prose, section,
 from cheblienet_graphs.report import rows as tables
 from cheblienet_graphs.report.inspect import Report
 from cheblienet_graphs.report.level import LevelReport
-from cheblienet_graphs.report.text import connections, remarks, size, symmetries
+from cheblienet_graphs.report.text import connections, remarks, size_of, symmetries
 from cheblienet_graphs.report.verdict import Consistency
 from cheblienet_graphs.spec import GraphSpec, fibers
 from cheblienet_graphs.spec.words import percent
@@ -44,7 +44,7 @@ def glance(report: Report, spell: Spell) -> Markup:
     answers = (
         (kind, "Consistent with its metric?", consistent, *more),
         ("bad" if apart else "good", "Connected?", "No" if apart else "Yes", *pieces),
-        ("", "How large?", size(spec, levels, report.bytes)),
+        ("", "How large?", size_of(spec, levels, report.bytes)),
         ("" if exact else "open", "Which symmetries?", f"{exact} exact", *symmetries(levels)),
     )
     return element("dl", *(_answer(*answer) for answer in answers), class_="glance")

@@ -1,7 +1,6 @@
 """What to do about a graph, and where it comes from: the command to build it, advice, files."""
 
 import json
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +10,7 @@ from cheblienet_graphs.report.inspect import Report
 from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.report.text import remarks, verdicts
 from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec.least import least_fields, makes, shortest, without
 from cheblienet_graphs.spec.words import human_bytes
 from cheblienet_graphs.store.facts import VersionFacts
 from cheblienet_graphs.store.layout import NAME
@@ -50,9 +50,9 @@ def _list(sentences: list[str]) -> Markup:
 
 def _remedy(report: Report, level: LevelReport, option: Spell) -> list[Markup]:
     """What it means, and what to type for the first remedy."""
-    means = "Its Laplacian smooths by another metric than the one asked for."
+    means = "Its Laplacian smooths by a metric that differs from the one requested."
     if level.components > 1 and report.spec.mask is None:
-        means = "What a filter does within one component is unknown to all others."
+        means = "No filter passes information between components."
     todo, explained = level.finding.advice, element("p", means)
     if todo is None or todo.remedies[0].value is None:
         return [explained]
@@ -62,7 +62,7 @@ def _remedy(report: Report, level: LevelReport, option: Spell) -> list[Markup]:
         return [explained]
     name = f"{report.name}-{first[0].value}"
     line = command(fields, name if NAME.fullmatch(name) else None, option)
-    return [explained, element("p", "The first remedy, to be typed:"), listing(line)]
+    return [explained, element("p", "Suggested command:"), listing(line)]
 
 
 def provenance(report: Report, facts: VersionFacts, option: Spell) -> Markup:
@@ -73,13 +73,13 @@ def provenance(report: Report, facts: VersionFacts, option: Spell) -> Markup:
         facts: of the same version.
         option: writes a parameter as an option of the command line.
     """
-    spec, fields = report.spec, least_fields(report.spec)
+    spec, fields = report.spec, typed_fields(report.spec)
     name = None if report.name == spec.default_name else report.name
     return section(
         "provenance",
         "Provenance",
         _origin(report, facts),
-        element("h3", "To build it again"),
+        element("h3", "Rebuild"),
         element("p", f"With cheblienet {report.generator['version']}:"),
         listing(command(fields, name, option)),
         *(element("p", prose(sentence)) for sentence in missing(spec, fields, option)),
@@ -118,41 +118,17 @@ def _files(facts: VersionFacts) -> Markup:
     return table("files", caption, ["file", "bytes", "SHA-256"], {"": rows}, kind="files")
 
 
-def least_fields(spec: GraphSpec) -> dict[str, Any]:
-    """The arguments of `GraphSpec` that are not implied by the others, as JSON types.
-
-    Files and boxes that only whoever built the graph has are written as a version knows them; eps
-    by its square where that is the shorter number.
-    """
-    fields = spec.to_dict() | {"boundary_correction": bool(spec.boundary_correction)}
-    if not spec.geometry.oriented or spec.axes is not None:
-        del fields["orientations"]
-    for name in sorted(fields.keys() - {"manifold", "mask"}):
-        if _makes(without := _without(fields, name), spec):
-            fields = without
+def typed_fields(spec: GraphSpec) -> dict[str, Any]:
+    """The arguments that a command line gives: files and boxes that only whoever built it has."""
+    fields = least_fields(spec)
     # That of a region takes a look at all points, so it is the last; given points are not known.
     if spec.region is not None and (
-        spec.coordinates is not None or _makes(_without(fields, "mask"), spec)
+        spec.coordinates is not None or makes(without(fields, "mask"), spec)
     ):
-        fields = _without(fields, "mask")
+        fields = without(fields, "mask")
     if spec.coordinates is not None:
         fields |= {"domain": BOX} if spec.geometry.base.flat else {"units": "degrees"}
-    squared = float(f"{spec.eps**2:.12g}")
-    shorter = math.sqrt(squared) == spec.eps and len(repr(squared)) < len(repr(spec.eps))
-    if "eps" in fields and shorter:
-        fields = _without(fields, "eps") | {"eps_squared": squared}
     return fields
-
-
-def _without(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {field: value for field, value in fields.items() if field != name}
-
-
-def _makes(fields: Mapping[str, Any], spec: GraphSpec) -> bool:
-    try:
-        return GraphSpec(**fields) == spec
-    except SpecError:
-        return False
 
 
 def changed_fields(spec: GraphSpec, changed: dict[str, Any]) -> dict[str, Any] | None:
@@ -160,7 +136,7 @@ def changed_fields(spec: GraphSpec, changed: dict[str, Any]) -> dict[str, Any] |
 
     None where there is no such graph.
     """
-    fields = least_fields(spec) | changed
+    fields = typed_fields(spec) | changed
     # What is inside a region is known, so no look is taken at its points.
     known = {} if spec.mask is None else {"mask": spec.mask.to_dict()}
     while True:
@@ -194,15 +170,8 @@ def _texts(field: str, value: Any) -> list[Any]:
     if field in {"coordinates", "mask"}:
         return [FILE] * (len(value["points"]) if field == "coordinates" else 1)
     if field in _BETWEEN:
-        return [_BETWEEN[field].join(map(_number, value))]
-    return [value if isinstance(value, bool) else _number(value)]
-
-
-def _number(value: Any) -> str:
-    """A value as it is typed: 96, 0.1, periodic."""
-    if isinstance(value, float):
-        return f"{value:g}" if float(f"{value:g}") == value else repr(value)
-    return str(value)
+        return [_BETWEEN[field].join(map(shortest, value))]
+    return [value if isinstance(value, bool) else shortest(value)]
 
 
 def missing(spec: GraphSpec, fields: Mapping[str, Any], option: Spell) -> list[str]:

@@ -8,7 +8,16 @@ import numpy as np
 from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.plot import pictures
 from cheblienet_graphs.plot.chebyshev import random_weights
-from cheblienet_graphs.plot.figure import FAINT, SERIES, Asked, Axes, Figure, Part, sentences
+from cheblienet_graphs.plot.figure import (
+    FAINT,
+    SERIES,
+    Asked,
+    Axes,
+    Canvas,
+    Figure,
+    Part,
+    sentences,
+)
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
 from cheblienet_graphs.plot.turning import Turning, rotation, symmetries_of
 from cheblienet_graphs.report.opened import OpenedGraph
@@ -33,6 +42,8 @@ LEAST = 1e-17
 """Smaller errors are drawn here: they are 0."""
 NAMED = 14
 """Most symmetries that are drawn."""
+LOWER = 4.6
+"""Inches of a figure with one row of pictures."""
 AXES = 4
 """Most axes in space that are shown."""
 
@@ -186,7 +197,7 @@ def draw_equivariance(canvas: Part, data: Equivariance) -> None:
     widths = (2.2, 1) if data.symmetries else (1,)
     cells = top.subplots(1, len(widths), width_ratios=widths, squeeze=False)[0]
     _draw_curves(cells[0], data)
-    top.legend(loc="outside upper left", ncols=4, title="turned about")
+    top.legend(loc="outside upper left", ncols=2)
     if data.symmetries:
         _draw_symmetries(cells[1], data.symmetries)
     _draw_pictures(bottom, data, data.pictures)
@@ -194,12 +205,14 @@ def draw_equivariance(canvas: Part, data: Equivariance) -> None:
 
 def _draw_curves(axes: Axes, data: Equivariance) -> None:
     """Errors against the angle, with whole steps between orientations as lines."""
-    for angle in steps_of(data.places):
-        axes.axvline(angle, color=FAINT, lw=0.6, ls=":")
     for number, (curve, color) in enumerate(zip(data.curves, SERIES[::5], strict=False)):
-        dashed = f"{'_' * number}interpolation alone"
-        axes.plot(curve.angles, 100 * curve.errors, "-o", c=color, ms=3, label=curve.about)
+        layer = f"layer f: |f(T x) - T f(x)| / |f(x)|, T a turn about {curve.about}"
+        dashed = f"{'_' * number}interpolation alone: what T does to the input"
+        axes.plot(curve.angles, 100 * curve.errors, "-o", c=color, ms=3, label=layer)
         axes.plot(curve.angles, 100 * curve.interpolation, "--", c=color, lw=1, label=dashed)
+    for number, angle in enumerate(steps_of(data.places)):
+        step = f"{'_' * (number > 0)}whole steps between orientations"
+        axes.axvline(angle, color=FAINT, lw=0.6, ls=":", label=step)
     most = max(float(curve.errors.max()) for curve in data.curves)
     axes.set(xlabel="angle turned by [°]", ylabel="error [%]", xlim=(0, 184))
     axes.set(ylim=(-4 * most, 108 * most), xticks=range(0, 181, 30))
@@ -211,7 +224,11 @@ def _draw_symmetries(axes: Axes, symmetries: dict[str, float]) -> None:
     errors = [max(error, LEAST) for error in symmetries.values()][:NAMED]
     axes.semilogx(errors, range(len(names)), "D", ms=4, color=SERIES[2])
     axes.set_yticks(range(len(names)), names)
-    axes.set(ylim=(len(names) - 0.4, -0.6), xlim=(LEAST / 3, 5), xlabel="error, random signals")
+    axes.set(
+        ylim=(len(names) - 0.4, -0.6),
+        xlim=(LEAST / 3, 5),
+        xlabel="error of symmetries",
+    )
     axes.set_xticks([1e-15, 1e-8, 1])
     axes.grid(axis="y")
 
@@ -243,8 +260,10 @@ def _draw_pictures(canvas: Part, data: Equivariance, turned: Pictures) -> None:
     pictures.color_bar(canvas, image, list(grid.ravel()), "share of the largest")
 
 
-def _draw(graph: OpenedGraph, asked: Asked, canvas: Part) -> str:
+def _draw(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
     data = equivariance_of(graph, level=asked.level, vertex=asked.vertex, seed=asked.seed)
+    if len(data.places.samples) <= 1:  # pictures stand in one row
+        canvas.set_size_inches(FIGURE.size[0], LOWER)
     draw_equivariance(canvas, data)
     return caption(graph.spec, data)
 

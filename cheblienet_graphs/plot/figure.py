@@ -159,13 +159,14 @@ def sentences(*parts: object) -> str:
 
 
 def write_figure(figure: Figure, graph: OpenedGraph, asked: Asked, file: str | Path) -> str:
-    """Draw a figure into a file and give its caption.
+    """Draw a figure into a file, write its caption beside it as text, and give it.
 
     Args:
         figure: which one.
         graph: of what.
         asked: level, vertex and seed.
-        file: ends in .png, .svg or .pdf; replaced if it exists, whole or not at all.
+        file: ends in .png, .svg or .pdf; it and the file of that name that ends in .txt are
+            replaced if they exist, whole or not at all.
 
     Raises:
         SpecError: the file has another ending or is a folder, or what is asked for is out of range.
@@ -176,9 +177,13 @@ def write_figure(figure: Figure, graph: OpenedGraph, asked: Asked, file: str | P
     ending = file.suffix.lower()
     if ending not in _SAVED:
         raise SpecError("output", "a file that ends in .png, .svg or .pdf", str(file))
-    check_file(file)
+    beside = file.with_suffix(".txt")
+    for each in (file, beside):
+        check_file(each)
     contents, caption = _saved(figure, graph, asked, ending)
     save_whole(file, "Nothing was drawn", lambda target: target.write_bytes(contents))
+    text = f"{caption}\n".encode()
+    save_whole(beside, "The figure has no caption", lambda target: target.write_bytes(text))
     return caption
 
 

@@ -11,6 +11,7 @@ from cheblienet_graphs.plot import pictures
 from cheblienet_graphs.plot.chebyshev import heat_on
 from cheblienet_graphs.plot.figure import SERIES, Asked, Axes, Canvas, Figure, sentences
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
+from cheblienet_graphs.quoting import listed
 from cheblienet_graphs.report.moments import scale_of
 from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.spec import GraphSpec
@@ -26,7 +27,9 @@ NEGLIGIBLE = 40.0
 OTHER_AXES = 6
 """Axes beside that of the start that are shown."""
 DECADES = 3
-"""Colors go from the most heat down to this many powers of ten below."""
+"""Heat against distance goes from the most down to this many powers of ten below."""
+CONTOURS = (0.03, 0.1, 0.3)
+"""Of the largest, at which lines of equal heat are drawn."""
 REACH = 3.2
 """Half of the pictures' sides, in spreads."""
 Panel = tuple[str, Floats, pictures.View, bool]
@@ -35,7 +38,7 @@ MARKS = 500
 """More marks than this are drawn as an image."""
 WIDEST = 3.2
 """Inches of a row of pictures at most,"""
-LEAST = 2.2
+LEAST = 1.8
 """and of the figure, which the color bar's name takes."""
 
 
@@ -95,6 +98,10 @@ class Heat:
     def widest(self) -> Diffusion:
         """The first graph with the most orientations."""
         return max(self.graphs, key=lambda graph: len(graph.density))
+
+    def most(self, *, alone: bool) -> float:
+        """The most heat per vertex at one orientation alone, or over a point all together."""
+        return max(float((g.density if alone else g.together).max()) for g in self.graphs)
 
     @property
     def reach(self) -> float:
@@ -220,16 +227,15 @@ def draw_heat(canvas: Canvas, data: Heat) -> None:
         canvas: the figure.
         data: the heat.
     """
-    from matplotlib.colors import LogNorm
+    from matplotlib.colors import Normalize
 
-    most = max(float(graph.together.max()) for graph in data.graphs)
-    norm, oriented = LogNorm(most * 10.0**-DECADES, most, clip=True), data.widest.oriented
+    norm, oriented = Normalize(0, 1), data.widest.oriented
     rows = [_panels(data, graph) for graph in data.graphs]
     if len(data.other_axes):
         graph = data.widest
         view = rows[data.graphs.index(graph)][0][2]
         named = [title(graph.places.samples, k) for k in data.other_axes.tolist()]
-        each = zip(named, graph.density[data.other_axes], strict=True)
+        each = zip(named, graph.density[data.other_axes] / data.most(alone=True), strict=True)
         rows.append([(above, density, view, False) for above, density in each])
     columns = max(map(len, rows))
     grid = canvas.subplots(len(rows), columns + (not oriented), squeeze=False)
@@ -238,6 +244,7 @@ def draw_heat(canvas: Canvas, data: Heat) -> None:
             pictures.bare(axes)
         for axes, (above, values, view, ticks) in zip(cells, panels, strict=False):
             image = pictures.picture(axes, view, values, norm, title=above, ticks=ticks)
+            pictures.contours(axes, view, values, CONTOURS)
     if len(rows) > 1:
         labels = [*(graph.name for graph in data.graphs), "other axes"]
         for axes, label in zip(grid[:, 0], labels, strict=False):
@@ -246,7 +253,7 @@ def draw_heat(canvas: Canvas, data: Heat) -> None:
         _draw_profile(axes, graph, data.spread, data.reach)
     where = {} if oriented else {"location": "bottom"}
     every = list(grid[:, :columns].ravel())
-    pictures.color_bar(canvas, image, every, "heat per vertex (all heat = 1)", **where)
+    pictures.color_bar(canvas, image, every, "heat, share of the largest", **where)
 
 
 def _panels(data: Heat, graph: Diffusion) -> list[Panel]:
@@ -257,7 +264,8 @@ def _panels(data: Heat, graph: Diffusion) -> list[Panel]:
         above = "all together" if graph.oriented else ""
         if k is not None:
             above = title(graph.places.samples, k, " ") + ", start" * (k == graph.orientation)
-        values = graph.together if k is None else graph.density[k]
+        heat = graph.together if k is None else graph.density[k]
+        values = heat / data.most(alone=k is not None)
         for view in views:
             over = above if view is views[len(views) // 2] else ""
             panels.append((f"{over}\n{view.plane}".strip(), values, view, k is None))
@@ -296,6 +304,10 @@ def _draw(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
     return _caption(widest.spec, data)
 
 
+def _shares() -> str:
+    return listed(f"{100 * share:g} %" for share in CONTOURS)
+
+
 def _caption(spec: GraphSpec, data: Heat) -> str:
     """What to see in the figure of some heat, and what it leaves out."""
     first, shown, oriented = data.graphs[0], len(data.shown), data.widest.oriented
@@ -304,7 +316,10 @@ def _caption(spec: GraphSpec, data: Heat) -> str:
         unit = f"squared {spec.geometry.base.unit}, sqrt(2 t) = {width} {first.places.unit}"
     return sentences(
         f"Heat that started at vertex {data.vertex} of level {data.level}, after t = "
-        f"{first.time:.3g} {unit}; colors are logarithmic.",
+        f"{first.time:.3g} {unit}. Lines are at {_shares()} of the largest, which is "
+        f"{data.most(alone=False):.2g} of all heat per vertex"
+        + f" all together, {data.most(alone=True):.2g} at one {word(spec)}." * oriented
+        + "." * (not oriented),
         oriented
         and f"It runs along the {word(spec)} that it is at, unless eps = 1. {counted(spec)}",
         first.operator and not oriented and "The line is the manifold's own heat, without an end.",

@@ -187,7 +187,7 @@ def _caption(graph: OpenedGraph, asked: Asked, data: Neighborhood) -> str:
     realized = [each.eps_squared for each in data.views if each.eps_squared is not None]
     edges = "no eps^2 is realized" if data.heaviest else "it has no neighbors"
     if realized:
-        between = words.interval(min(realized), max(realized))
+        between = words.Interval(min(realized), max(realized))
         edges = f"its edges realize eps^2 = {between}, asked for {spec.eps**2:.3g}"
     return sentences(
         f"Vertex {view.vertex:,} ({at}): {edges}.",

@@ -15,6 +15,8 @@ FINE = 96
 """Most pixels of a picture along a side; larger lattices are thinned out."""
 NUMBERS = 3
 """Most intervals between the numbers of an axis of a picture."""
+CONTOUR = "#ffffffcc"
+"""Color of lines of equal values, readable on all colors of the pictures."""
 SHOWN = 6
 """Most orientations that a figure shows side by side."""
 
@@ -197,6 +199,34 @@ def picture(
         axes.set_xlabel(view.across, labelpad=1)
         axes.set_ylabel(view.down, labelpad=1)
     return image
+
+
+def contours(axes: Axes, view: View, values: Floats, levels: Sequence[float]) -> None:
+    """Draw lines of equal values on a picture; between points these are interpolated.
+
+    Args:
+        axes: of the picture.
+        view: which point each pixel shows.
+        values: (points,) of the signal.
+        levels: the values, ascending.
+    """
+    left, right, bottom, top = view.extent
+    drawn = view.of(values)
+    height, width = drawn.shape
+    if min(height, width) < 2 or not np.nanmax(drawn, initial=0.0) > levels[0]:
+        return
+    across = left + (np.arange(width) + 0.5) * (right - left) / width
+    down = top + (np.arange(height) + 0.5) * (bottom - top) / height
+    shown, owner = np.unique(view.points, return_inverse=True)
+    look = {"levels": levels, "colors": CONTOUR, "linewidths": 0.8}
+    if len(shown) == view.points.size:
+        axes.contour(across, down, drawn, **look)
+        return
+    # Several pixels show a point: it stands at their middle.
+    count = np.bincount(owner.ravel())
+    places = [np.bincount(owner.ravel(), at.ravel()) / count for at in np.meshgrid(across, down)]
+    inside = shown >= 0
+    axes.tricontour(*(at[inside] for at in places), values[shown[inside]], **look)
 
 
 def lines(axes: Axes, ends: Floats, color: str, widths: Any, **given: Any) -> None:

@@ -38,7 +38,7 @@ class Spectrum:
         scaled: whether the factor to the operator's units is known.
         method: by which they were found: "stored", "components", or a solver's.
         converged: whether the solver's residuals are small.
-        components: connected components, as many as eigenvalues that are 0.
+        components: components, as many as eigenvalues that are 0.
         vertices: of the graph.
     """
 
@@ -142,7 +142,7 @@ def connected(graph: OpenedGraph, level: int, count: int) -> None:
     parts = components(graph.level(level).laplacian)
     if parts >= count:
         raise NotDrawnError(
-            f"{graph.name} falls into {parts:,} components on level {level}, so its {count} "
+            f"{graph.name} has {parts:,} components on level {level}, so its {count} "
             "smallest eigenvalues are 0, with constants on these, and there is nothing to see."
         )
 

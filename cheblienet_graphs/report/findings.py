@@ -7,7 +7,7 @@ from typing import Any
 from cheblienet_graphs.errors import Remedy, Spell
 
 IN_PLANE = "in-plane fraction {share:.3f}, asked for {asked:g}: "
-APART = "falls into {count:,} components, between which no signal passes"
+APART = "has {count:,} components; no signal passes between them"
 LARGE_CELLS = "Voronoi cells up to {times:,.0f} times their mean, as at ends of a part; give areas"
 STEEP = (
     "gradients amplify noise {times:.3g} times a difference of neighbors, at {count:,} vertices, "
@@ -31,15 +31,25 @@ TEMPLATES = {
         "{waves:.2g} edges long; second moments {close}"
     ),
     # second moments, as a build looks at them
-    "small lattice": "second moments are nowhere free of the boundary: stencils are larger",
-    "all at the edge": "second moments are nowhere free of the mask's edge",
+    "small lattice": (
+        "second moments not measured: stencils are so large that the boundary affects all points"
+    ),
+    "all at the edge": "second moments not measured: the edge of the mask affects all points",
     "moments": "second moments consistent with the metric: {close}{some}",
     "no moments": "second moments not consistent with the metric{some}",
+    # fidelity, as a build ends with it
+    "realized": (
+        "{weights} weights realize eps^2 = {realized} where {asked:.4g} was asked; {0} realizes "
+        "it exactly"
+    ),
     # causes
-    "apart": "falls into {count:,} components",
-    "one orientation": "has one orientation, so nothing turns",
-    "unlinked": "{fibers} are not linked, as no edge leads to another one (a smaller {0} does)",
-    "nothing forward": "at some {fibers} no neighbor lies forward",
+    "apart": "has {count:,} components",
+    "one orientation": "has one orientation, so there are no edges along the fiber",
+    "unlinked": (
+        "{fibers} are not connected: no edge leads from one to another (a smaller {0} connects "
+        "them)"
+    ),
+    "nothing forward": "at some {fibers} there is no neighbor in the forward direction",
     "eps": "realizes eps^2 = {realized}, asked {asked:.4g}",
     "xi": "realizes {realized} of the xi^2 asked for",
     "mixed": "second moments mix directions by {share}",
@@ -57,19 +67,19 @@ TEMPLATES = {
     # remarks
     "one component": "one component",
     "components": APART,
-    "components, neighbors": APART + "; more {0} may link them",
-    "components, fiber": APART + "; a smaller {0} links {fibers}, a larger one links points",
-    "components, mask": APART + "; what is inside the mask may be in as many pieces",
-    "not counted": "components not counted, `clg inspect` counts them",
-    "at least": "falls into at least {count:,} components, `clg inspect` counts them",
+    "components, neighbors": APART + "; more {0} may connect them",
+    "components, fiber": APART + "; a smaller {0} connects {fibers}, a larger one connects points",
+    "components, mask": APART + "; the region inside the mask may have as many parts",
+    "not counted": "components not counted; `clg inspect` counts them",
+    "at least": "has at least {count:,} components; `clg inspect` counts them",
     "isolated": "vertices without neighbors: {count:,}",
-    "in plane": IN_PLANE + "the closest that any xi tried gives with these points and neighbors",
+    "in plane": IN_PLANE + "the closest that any xi reaches with these points and neighbors",
     "in plane, mask": IN_PLANE + "xi is solved for on the whole sampling, not on the edges inside",
     "more neighbors": "up to {count:.0f} neighbors, more than K = {most}, to match the metric",
     "dropped": "{count:,} edges left out, as their matched weight is 0",
     "dense": "{zeros} zeros, below the paper's rule of thumb",
-    "approximate": "the eigenvalues are approximate, the solver gave up",
-    "copies": "eigenvalues from Lanczos recursions: multiple ones may have more copies",
+    "approximate": "the eigenvalues are approximate: the solver did not converge",
+    "copies": "eigenvalues from Lanczos recursions: multiplicities may be larger",
     "large cells": LARGE_CELLS,
     "steep": STEEP,
     "steep, edge": STEEP + "; a larger {0} gives vertices neighbors on all sides",

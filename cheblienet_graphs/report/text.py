@@ -157,7 +157,7 @@ def _answers(
     answers = {
         "metric": verdicts(levels, spell),
         "connected": [f"no: {against[0]}", *against[1:]] if against else ["yes"],
-        "size": [size(spec, levels, nbytes)],
+        "size": [size_of(spec, levels, nbytes)],
         "symmetries": symmetries(levels),
         "spectrum": _spectrum(levels[0]),
         "gradients": _derivatives(levels[0]),
@@ -183,12 +183,10 @@ def _wrapped(
     return (line.replace(UNBROKEN, " ") for line in lines)
 
 
-def size(spec: GraphSpec, levels: Sequence[LevelReport], nbytes: int) -> str:
+def size_of(spec: GraphSpec, levels: Sequence[LevelReport], nbytes: int) -> str:
     """'13,824 vertices, 92,160 edges on level 0; 3 levels, 3.1 MB'."""
-    first, disk = levels[0], words.human_bytes(nbytes)
-    several = f"{spec.levels} levels" if spec.levels > 1 else "1 level"
-    which = f" on level {first.level}" if spec.levels > 1 else ""
-    return f"{first.vertices:,} vertices, {first.edges:,} edges{which}; {several}, {disk}"
+    first = levels[0]
+    return words.size(first.vertices, first.edges, spec.levels, nbytes, level=first.level)
 
 
 def symmetries(levels: Sequence[LevelReport]) -> list[str]:

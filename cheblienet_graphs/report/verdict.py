@@ -253,7 +253,7 @@ def faults(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> l
     turning = [m.xi_squared / metric.xi**2 for m in metrics if m.xi_squared]
     for kind, values, asked in (("eps", along, metric.eps**2), ("xi", turning, 1.0)):
         if _off(values, asked) > CLOSE:
-            realized = words.interval(min(values), max(values))
+            realized = words.Interval(min(values), max(values))
             wrong.append(Finding(kind, numbers={"realized": realized, "asked": asked}))
     if wrong:
         return wrong

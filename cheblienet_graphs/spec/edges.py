@@ -161,7 +161,7 @@ def _correction(
 
 
 def _drift(kind: type[SamplingKind], weights: str, drift: Any) -> float | None:
-    """The slack that first moments are given; None where they are left to themselves."""
+    """The slack that first moments are given; None where they are unconstrained."""
     if drift is None:
         return None
     if weights != "matched":

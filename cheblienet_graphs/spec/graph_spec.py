@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, Never
 
 import numpy.typing as npt
 
@@ -18,10 +18,11 @@ from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric, with_period
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Setting, Size
 from cheblienet_graphs.samplings.given import GivenPoints
 from cheblienet_graphs.samplings.given_tables import PointArrays
+from cheblienet_graphs.spec import least
 from cheblienet_graphs.spec.edges import KERNELS, Kernel
 from cheblienet_graphs.spec.fields import normalized
 from cheblienet_graphs.spec.mask import Mask, mask_field
-from cheblienet_graphs.values import Number, choice, integer
+from cheblienet_graphs.values import Number, choice, integer, refuse_unknown
 
 
 @dataclass(frozen=True, init=False)
@@ -75,6 +76,7 @@ class GraphSpec:
         drift: slack in [0.001, 1] of first moments of matched weights on the sphere; default none.
 
     Raises:
+        TypeError: there is no argument of a name; the message has the nearest that there is.
         SpecError: a value is of the wrong type or out of range; the message names the field, the
             accepted range and the value found.
     """
@@ -153,8 +155,10 @@ class GraphSpec:
         gradients: bool | None = None,
         drift: Number | None = None,
         boundary_correction: bool | None = None,
+        **unknown: Never,
     ) -> None:
         given = {name: value for name, value in locals().items() if name != "self"}
+        refuse_unknown(given.pop("unknown"), [*given])
         for field, value in normalized(given).items():
             object.__setattr__(self, field, value)
         object.__setattr__(self, "mask", mask_field(self, mask, mask_order))
@@ -282,15 +286,20 @@ class GraphSpec:
 
     @property
     def default_name(self) -> str:
-        """The name under which the graph is published unless another is given."""
-        numbers = [*self.sampling_kind.name_parts(self.level_size(0))]
-        if self.geometry.oriented:
-            numbers.append(self.axes or self.orientations)
-        turns = "-2pi" if self.period == "2pi" else ""
-        sampling = "" if self.sampling_kind.regular else f"{self.sampling}-"
-        seed = f"-seed{self.seed}" if self.seed else ""
-        part = "" if self.mask is None else "-masked" if self.region is None else "-region"
-        return f"{self.manifold}-{sampling}{'x'.join(map(str, numbers))}{turns}{seed}{part}"
+        """The name under which the graph is published unless another is given.
+
+        Size, and fields that differ from the defaults, as far as 48 characters allow; else, and
+        with masks, regions or given points, the first 8 digits of the digest.
+        """
+        return least.default_name(self)
+
+    def __repr__(self) -> str:
+        """Manifold, size, and the fields that differ from the defaults; arrays by their digest."""
+        return least.expression(self)
+
+    def __str__(self) -> str:
+        """The same, and below it the fields that have their defaults; lines of 96 columns."""
+        return least.screen(self)
 
     @property
     def searched_neighbors(self) -> int:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from cheblienet_graphs.errors import Remedy, Spell
 from cheblienet_graphs.machine.threads import cores
@@ -190,10 +190,30 @@ def _operators(spec: GraphSpec) -> list[str]:
     return lines
 
 
-def interval(low: float, high: float) -> str:
-    """'0.019 .. 0.0583', or one number where both look alike."""
-    first, last = f"{low:.3g}", f"{high:.3g}"
-    return first if first == last else f"{first} .. {last}"
+class Interval(NamedTuple):
+    """The least and the largest of some numbers; str() writes both, or one where they look alike.
+
+    Args:
+        low, high: they.
+    """
+
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        """'0.019 .. 0.0583'."""
+        return self.written(3, " .. ")
+
+    def written(self, digits: int, between: str) -> str:
+        """'0.019-0.058' with two digits and a hyphen between."""
+        first, last = f"{self.low:.{digits}g}", f"{self.high:.{digits}g}"
+        return first if first == last else f"{first}{between}{last}"
+
+
+def size(vertices: int, edges: int, levels: int, nbytes: int, level: int = 0) -> str:
+    """'13,824 vertices, 92,160 edges on level 0; 3 levels, 3.1 MB'."""
+    several, which = (f"{levels} levels", f" on level {level}") if levels > 1 else ("1 level", "")
+    return f"{vertices:,} vertices, {edges:,} edges{which}; {several}, {human_bytes(nbytes)}"
 
 
 def percent(share: float) -> str:

@@ -39,7 +39,9 @@ class Removed:
 
 
 LOCK_TRIED_AGAIN = 0.01
-"""Seconds after which the lock of a store is tried again."""
+"""Seconds after which the lock of a store is tried again,"""
+TURN_TRIED_AGAIN = 0.1
+"""and after which one is whose holder builds."""
 
 
 def check_graph(store: Path, name: str) -> None:
@@ -152,7 +154,7 @@ def remove(store: str | Path, name: str, *, force: bool = False) -> Removed:
         removed = _deleted(store, version.parent, [version], force=force)
         if removed.spared:
             named = f"{graph}@{version.name} is named {listed(removed.spared[version.name])}"
-            raise StoreError(named, "; ", Remedy("force", value=True), " removes it all the same.")
+            raise StoreError(named, "; ", Remedy("force", value=True), " removes it anyway.")
         return removed
 
 
@@ -232,6 +234,41 @@ def locked(store: Path) -> Iterator[None]:
                 yield
                 return
         time.sleep(LOCK_TRIED_AGAIN)
+
+
+@contextmanager
+def alone(store: Path, key: str) -> Iterator[None]:
+    """Be the only one of the processes that ask with this key; the others wait.
+
+    It is the lock of a folder beside staged versions, which ends with the process.
+
+    Args:
+        store: need not exist yet.
+        key: name of the folder.
+
+    Raises:
+        OSError: the folder can't be made.
+    """
+    while True:
+        with ExitStack() as held:
+            if _got_alone(store, key, held):
+                yield
+                return
+        time.sleep(TURN_TRIED_AGAIN)
+
+
+def _got_alone(store: Path, key: str, held: ExitStack) -> bool:
+    """Take the lock of a folder within the staging folder; False if another process has it."""
+    folder = layout.staging_folder(store) / key
+    with locked(store):
+        folder.mkdir(exist_ok=True)
+        try:
+            held.callback(tidy, store)
+            held.enter_context(locked_folder(folder))
+        except BlockingIOError:
+            return False
+        held.callback(_remove_empty, folder)
+        return True
 
 
 def tidy(store: Path) -> None:

@@ -181,7 +181,7 @@ class Staging:
             yield Words(
                 f"{blocks} kept: the same build with ",
                 Remedy("resume", value=True),
-                " goes on from there, `clg verify --clean` deletes them.",
+                " continues from there, `clg verify --clean` deletes them.",
             )
             return
         try:

@@ -6,7 +6,16 @@ from typing import Any, Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from cheblienet_models.arguments import Sizes, check_signal, choice, flag, instance, integer, number
+from cheblienet_models.arguments import (
+    Sizes,
+    check_signal,
+    check_tensor,
+    choice,
+    flag,
+    instance,
+    integer,
+    number,
+)
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import Recorded
 from cheblienet_models.graphs.pyramid import Pyramid
@@ -72,11 +81,15 @@ class Network(Recorded):
         graph = self.pyramid.levels[0]
         images = getattr(self.lift, "sizes", self.places.sizes)
         fibers = [*[graph.grid] * (graph.orientations > 1), (graph.num_vertices,)]
-        taken: list[Sizes] = [
-            ("B", self.in_channels, *size) for size in images if size not in fibers
-        ]
+        bases = [size for size in images if size not in fibers]
+        taken: list[Sizes] = [("B", self.in_channels, *size) for size in bases]
         taken += [("B", self.lifted_channels, *size) for size in fibers]
-        check_signal(f"{type(self).__name__} on {graph.label}", signal, taken, words="")
+        name, remedy = f"{type(self).__name__} on {graph.label}", ""
+        check_tensor(name, signal)
+        if signal.shape[2:] in bases and signal.shape[1] != self.in_channels:
+            remedy = f" Its in_channels is {self.in_channels}: construct it with "
+            remedy += f"in_channels={signal.shape[1]}, or give as many channels as it has."
+        check_signal(name, signal, taken, words="", remedy=remedy)
 
     def _lifted(self, x: Tensor) -> Tensor:
         """A signal on the vertices, (B, lifted_channels, V).

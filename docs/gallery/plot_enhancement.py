@@ -15,8 +15,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import OrientedLift, Project, open_store
+from cheblienet_graphs import GraphSpec, open_or_build
+from cheblienet_models import OrientedLift, Project
 
 SIDE = 64
 y, x = np.mgrid[:SIDE, :SIDE].astype(float)
@@ -33,8 +33,7 @@ folder = tempfile.TemporaryDirectory()
 spec = GraphSpec(
     "se2", SIDE, orientations=16, eps_squared=0.01, alpha=40, weights="selling", levels=1
 )
-build(spec, folder.name, name="lines")
-graph = open_store(folder.name)["lines"].levels[0]
+graph = open_or_build(spec, folder.name).levels[0]
 
 # %%
 # Lift, diffuse for 32 squared pixels, project. The last panel has the sum over orientations

@@ -15,8 +15,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 
-from cheblienet_graphs import GraphSpec, LatLonMask, build
-from cheblienet_models import LatLonToVertices, VerticesToLatLon, open_store
+from cheblienet_graphs import GraphSpec, LatLonMask, open_or_build
+from cheblienet_models import LatLonToVertices, VerticesToLatLon
 
 latitudes, longitudes = np.arange(88.0, -90, -4), np.arange(2.0, 360, 4)
 north, east = np.meshgrid(latitudes, longitudes, indexing="ij")
@@ -28,8 +28,7 @@ field[land] = np.nan
 
 folder = tempfile.TemporaryDirectory()
 sea = LatLonMask(~land, latitudes, longitudes)
-build(GraphSpec("s2", subdivisions=4, levels=1, mask=sea), folder.name, name="sea")
-pyramid = open_store(folder.name)["sea"]
+pyramid = open_or_build(GraphSpec("s2", subdivisions=4, levels=1, mask=sea), folder.name)
 graph = pyramid.levels[0]
 
 # %%

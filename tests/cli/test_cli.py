@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import struct
 import subprocess
 import sys
@@ -22,20 +23,29 @@ CLG = [sys.executable, "-c", "from cheblienet_cli.main import main; main()"]
 def test_build_inspect_ls(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["build", "se2", "--size", "16", "--orientations", "6", "--eps", "0.1"]) == 0
     captured = capsys.readouterr()
-    assert captured.out == "se2-16x16x6@v001\n"
-    assert "R = diag(1, eps^-2, xi^2) = diag(1, 100, " in captured.err
-    assert "eps^2 = 0.01 is 10 times the paper's anisotropy" in captured.err
-    assert run(["build", "se2", "--size", "16x16", "--orientations", "6.0", "--eps", "1/10"]) == 0
-    assert "Already published as se2-16x16x6@v001" in capsys.readouterr().err
+    assert captured.out == "se2-16x16x6-eps0.1@v001\n"
+    size, fidelity, place = captured.err.splitlines()
+    assert size.startswith("1,536 vertices, ")
+    assert re.fullmatch(r"kernel .* where 0.01 was asked; --weights matched .* exactly", fidelity)
+    assert place == "Published as se2-16x16x6-eps0.1@v001 in graphs.zarr."
+    again = ["build", "se2", "--size", "16x16", "--orientations", "6.0", "--eps", "1/10"]
+    assert run([*again, "--verbose"]) == 0
+    described = capsys.readouterr().err
+    assert "R = diag(1, eps^-2, xi^2) = diag(1, 100, " in described
+    assert "eps^2 = 0.01 is 10 times the paper's anisotropy" in described
+    assert "Already published as se2-16x16x6-eps0.1@v001" in described
+    assert run([*again, "--verbose", "--quiet"]) == 2
+    assert "exclude each other" in capsys.readouterr().err
     assert run(["inspect"]) == 0
     short = capsys.readouterr()
     assert "connected   yes" in short.out
+    assert f"  size        {size}\n" in short.out
     assert "eigenvalues of Delta" not in short.out
     assert short.err == "--full has every measurement, --html FILE figures, too.\n"
     assert run(["inspect", "--full"]) == 0
     assert "eigenvalues of Delta" in capsys.readouterr().out
     assert run(["ls"]) == 0
-    assert capsys.readouterr().out.startswith("se2-16x16x6@v001  1,536 vertices  2 levels")
+    assert capsys.readouterr().out.startswith("se2-16x16x6-eps0.1@v001  1,536 vertices  2 levels")
     assert [path.name for path in here.iterdir()] == ["graphs.zarr"]
 
 

@@ -208,7 +208,7 @@ def interrupted_twice(call: int, lines: int, store: Path, patch: pytest.MonkeyPa
                 frame.f_trace = second
             signal.raise_signal(signal.SIGINT)
 
-    patch.setattr(build_command, "progress", lambda **_: nullcontext(first))
+    patch.setattr(build_command, "progress_bar", lambda **_: nullcontext(first))
     before = sys.gettrace()
     try:
         code = code_of([*BUILD, str(store)])

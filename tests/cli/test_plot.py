@@ -20,6 +20,7 @@ def test_a_figure_is_written_and_described(
     assert captured.out.count("\n") == 1
     assert captured.err == ""
     assert (here / "a.svg").read_text().startswith("<?xml")
+    assert (here / "a.txt").read_text() == captured.out
     assert run([*arguments, "--level", "1", "--vertex", "3"]) == 0
     assert capsys.readouterr().out.startswith("Vertex 3 ")
 

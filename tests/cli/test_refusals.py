@@ -35,7 +35,24 @@ def world(tmp_path_factory: pytest.TempPathFactory, store: Path) -> Path:
     """A folder with stores of one graph and of several, and files of all kinds."""
     here = tmp_path_factory.mktemp("world")
     one = str(here / "graphs.zarr")
-    assert run(["build", "r2", "--size", "8", "--levels", "2", "--quiet", "--store", one]) == 0
+    assert (
+        run(
+            [
+                "build",
+                "r2",
+                "--size",
+                "8",
+                "--levels",
+                "2",
+                "--name",
+                "r2-8x8",
+                "--quiet",
+                "--store",
+                one,
+            ]
+        )
+        == 0
+    )
     assert run(["tag", "r2-8x8", "paper", "--store", one]) == 0
     shutil.copytree(one, here / "foreign.zarr")
     zarr.open_group(here / "foreign.zarr" / "mine", mode="w")
@@ -122,7 +139,10 @@ USAGE = [
     ("plot sparsity -o b.png", "--output must be a file. Got 'b.png, a folder'."),
     ("plot subgraphs -o a.png --seed -1", "--seed must be an integer in [0, "),
     ("plot sparsity --vertex 3 -o x.png", "--vertex must be left out: sparsity has none. Got 3."),
-    ("plot --list heat", "else. See `clg plot --help`."),
+    (
+        "plot --list heat",
+        "it only lists the figures. See `clg plot --help`.",
+    ),
     ("plot spectrum torus torus@v001 -o a.png --store several", "spectrum draws one graph, not 2"),
     ("export --to zip --level 0", "--level must be left out with --to zip, which has all"),
     ("export --to zip --output .", "--output must be a file. . is a folder."),
@@ -140,7 +160,7 @@ FAILED = [
     ("build r2 --size 8 --store file", "choose another --store."),
     ("build r2 --size 8 --store foreign.zarr --name mine", "choose another --name"),
     ("ls --store graphs.zarr/r2-8x8", "is a graph within a store: give the store, "),
-    ("rm r2-8x8@v001", "--force removes it all the same."),
+    ("rm r2-8x8@v001", "--force removes it anyway."),
     ("inspect --html graphs.zarr/a.html", "choose another --html"),
     ("plot sparsity -o there/a.png", "there is no folder there; make it or choose another --outp"),
     *(

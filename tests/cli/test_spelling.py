@@ -50,7 +50,7 @@ def test_what_is_told_of_a_build_and_in_a_report_names_options(
     build = ["build", "se2", "--size", "16", "--eps", "0.1", "--levels", "1"]
     inspect = [["inspect"], ["inspect", "--full"], ["inspect", "--json"]]
     texts = []
-    for command in ([*build, "--dry-run"], build, *inspect):
+    for command in ([*build, "--dry-run"], [*build, "--verbose"], *inspect):
         assert run(command) == 0
         texts.append("".join(capsys.readouterr()))
         assert not re.search(r"`\w+(=[^`]*)?`", texts[-1])

@@ -15,7 +15,7 @@ from cheblienet_cli.main import run
         ("so3 --nside 2", "so3-healpix-2x6", "48 points (HEALPix, nside 2, nested) x 6 orient"),
         ("so3 --bandlimit 3 --orientations 2", "so3-equiangular-3x2", "signals (B, C, 6, 6)"),
         ("s2 --sampling random --points 60", "s2-random-60", "60 points (random, seed 0)"),
-        ("se2 --points 60 --boundary periodic", "se2-random-60x6", "periodic boundary"),
+        ("se2 --points 60 --boundary periodic", "se2-random-60x6-periodic", "periodic boundary"),
         ("r2 --points 60 --seed 3", "r2-random-60-seed3", "(random, seed 3), open boundary"),
         ("s2 --gaussian O4", "s2-gaussian-O4", "208 points (octahedral Gaussian grid O4)"),
     ],
@@ -23,7 +23,7 @@ from cheblienet_cli.main import run
 def test_samplings(
     capsys: pytest.CaptureFixture[str], arguments: str, name: str, described: str
 ) -> None:
-    assert run(["build", *arguments.split(), "--device", "cpu"]) == 0
+    assert run(["build", *arguments.split(), "--device", "cpu", "--verbose"]) == 0
     captured = capsys.readouterr()
     assert captured.out == f"{name}@v001\n"
     assert described in captured.err

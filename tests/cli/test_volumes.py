@@ -1,6 +1,7 @@
 """clg in space, on positions and axes, within masks from NIfTI files, too."""
 
 import json
+import re
 from pathlib import Path
 
 import nibabel
@@ -16,9 +17,9 @@ def test_build_and_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     np.save(tmp_path / "m.npy", np.indices((4, 6, 6)).sum(0) < 12)
     how = ["--axes", "6", "--eps-squared", "0.1", "--spacing", "1,1,2", "--levels", "1"]
     how += ["--mask", str(tmp_path / "m.npy"), "--store", store]
-    assert run(["build", "r3s2", *how]) == 0
+    assert run(["build", "r3s2", *how, "--verbose"]) == 0
     printed = capsys.readouterr()
-    assert printed.out.strip() == "r3s2-6x6x4x6-masked@v001"
+    assert re.fullmatch(r"r3s2-6x6x4x6-masked-[0-9a-f]{8}@v001\n", printed.out)
     voxels = "6 x 6 x 4 voxels (width x height x depth) x 6 axes, sides of a voxel 1 : 1 : 2"
     assert voxels in printed.err
     assert "along (along, across, across, tilt, tilt)" in printed.err

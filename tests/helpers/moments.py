@@ -79,8 +79,8 @@ def stencil_moments(
 
 def stored(spec: GraphSpec, path: Path, **options: object) -> tuple[Path, tuple[dict, ...]]:
     """A build's version, and what it records of its levels."""
-    built = build(spec, path / "g.zarr", name="g", **options)
-    return path / "g.zarr" / "g" / built.version, built.levels
+    built = build(spec, path / "g.zarr", **options)
+    return path / "g.zarr" / built.name / built.version, built.levels
 
 
 def weights_of(version: Path, level: int = 0) -> Sparse:

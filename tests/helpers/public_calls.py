@@ -189,6 +189,8 @@ def of_graphs(store: Path) -> Iterator[Call]:
     built |= {"engine": "stencil", "device": "cpu", "workers": 1, "block_rows": 64}
     built |= {"progress": None, "memory_limit": "1GB", "dask": None}
     yield Call(build, (), built, words=frozenset({"dask", "store"}))
+    opened = {name: built[name] for name in ("spec", "store", "name", "device", "workers")}
+    yield Call(graphs.open_or_build, (), opened, words=frozenset({"store"}))
     named = {"store": store, "name": "plane"}
     report = {**named, "level": 0}
     yield call(graphs.compare, store=store, first="plane", second="sphere", other_store=None)

@@ -79,10 +79,25 @@ def test_signals_of_integers_are_refused(pyramid: Pyramid) -> None:
     for module in (wide, UNet(pyramid, 1, 2), OrientedLift(graph)):
         with pytest.raises(ValueError, match=r"^\w+ .*takes .*floating.point.* Got .*torch.uint8"):
             module(image)
+        with pytest.raises(ValueError, match=r"convert with \.float\(\) / 255\.$"):
+            module(image)
     pools = Project(graph, "mean"), SpatialPool(pyramid, 0, "mean"), GlobalPool("mean")
     for module in (ChebConv(1, 2, 2, graph), Diffusion(1, graph), BatchNorm(1), *pools):
         with pytest.raises(ValueError, match="takes a tensor of floating point"):
             module(signal)
+
+
+def test_another_number_of_channels_names_the_argument(pyramid: Pyramid) -> None:
+    for network in (WideResNet(pyramid, 1, 2, depth=1, widen=0.25), UNet(pyramid, 1, 2)):
+        for channels in (3, 4):
+            with pytest.raises(ValueError, match=r"in_channels is 1: construct") as refused:
+                network(torch.zeros(2, channels, 16, 16))
+            assert (
+                f"construct it with in_channels={channels}, or give as many channels as it has."
+                in str(refused.value)
+            )
+        with pytest.raises(ValueError, match=r"takes \(B, 1, 16, 16\) or"):
+            network(torch.zeros(2, 1, 8, 8))
 
 
 def test_what_is_no_tensor_is_refused(pyramid: Pyramid) -> None:

@@ -44,13 +44,13 @@ def test_places_that_are_no_store(tmp_path: Path) -> None:
 
 
 def test_opening_copies_nothing_and_warns_of_nothing(tmp_path: Path) -> None:
-    build(GraphSpec("se2", 128, orientations=6, levels=2), tmp_path / "g.zarr")
+    build(GraphSpec("se2", 128, orientations=6, levels=2), tmp_path / "g.zarr", name="large")
     opened = open_store(tmp_path / "g.zarr")
-    opened["se2-128x128x6"]
+    opened["large"]
     before = anonymous_kilobytes()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        pyramid = opened["se2-128x128x6"]
+        pyramid = opened["large"]
         product = pyramid.levels[0].laplacian @ torch.ones(pyramid.levels[0].num_vertices, 1)
     growth = anonymous_kilobytes() - before
     nbytes = 8 * len(pyramid.levels[0].values)

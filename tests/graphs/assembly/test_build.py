@@ -126,4 +126,4 @@ def test_second_build_is_recognized(tmp_path: Path) -> None:
         assert (result.version, result.built) == known
     for asked, version in ((GraphSpec("r2", 8, neighbors=4), "v003"), (spec, "v002")):
         with pytest.warns(OtherGraphWarning, match="r2-8x8 stands for r2-8x8@v003"):
-            assert build(asked, store).version == version
+            assert build(asked, store, name="r2-8x8").version == version

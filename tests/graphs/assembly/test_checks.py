@@ -1,6 +1,7 @@
 """What a build says of the graphs that it made, against brute force and the full report."""
 
 import random
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,12 +11,13 @@ import scipy.sparse
 from scipy.sparse.csgraph import connected_components
 
 from cheblienet_graphs import GraphSpec, SpecError, build, inspect
-from cheblienet_graphs.assembly.checks import sentences
+from cheblienet_graphs.assembly.checks import sentences, summary
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.search import connected
 from cheblienet_graphs.search.choice import choose
 from cheblienet_graphs.search.connected import lattice_components
 from cheblienet_graphs.search.stencil import StencilEngine
+from cheblienet_graphs.spec.least import least_fields
 
 
 def engine_of(spec: GraphSpec) -> StencilEngine:
@@ -124,13 +126,52 @@ def test_a_build_agrees_with_the_report(tmp_path: Path, name: str) -> None:
     )
 
 
+MISSED = {
+    "paper": GraphSpec("se2", 32, orientations=6),
+    "flat": GraphSpec("se2", "40x24", orientations=8, eps=0.1, levels=1),
+    "torus": GraphSpec("se2", 24, orientations=4, boundary="periodic", eps=0.5, alpha=3),
+    "arrows": GraphSpec("se2", 24, period="2pi", neighbors=24),
+}
+
+
+@pytest.mark.parametrize("name", MISSED)
+def test_the_line_on_fidelity_is_true(tmp_path: Path, name: str) -> None:
+    """Of the metric that the report measures, and of the weights that it suggests."""
+    spec, store = MISSED[name], tmp_path / "g.zarr"
+    line = summary(spec, build(spec, store, name="asked").checks)[0]
+    said = re.fullmatch(
+        r"kernel weights realize eps\^2 = ([\d.]+)-([\d.]+) where ([\d.]+) was asked; "
+        r"`weights='matched'` realizes it exactly",
+        line,
+    )
+    low, high, asked = map(float, said.groups())
+    levels = inspect(store, "asked", eigenvalues=0).levels
+    along = [m.eps_squared for level in levels for m in level.effective_metric]
+    assert (low, high) == (float(f"{min(along):.2g}"), float(f"{max(along):.2g}"))
+    assert asked == pytest.approx(spec.eps**2)
+    fields = {k: v for k, v in least_fields(spec).items() if k != "weights"}
+    build(GraphSpec(**fields, weights="matched"), store, name="matched")
+    for level in inspect(store, "matched", eigenvalues=0).levels:
+        for metric in level.effective_metric:
+            assert metric.eps_squared == pytest.approx(spec.eps**2, rel=1e-3)
+
+
+def test_a_summary_leaves_out_what_asks_for_nothing(tmp_path: Path) -> None:
+    for number, spec in enumerate(SPECS.values()):
+        checks = build(spec, tmp_path / f"{number}.zarr", device="cpu").checks
+        told, every = summary(spec, checks), sentences(spec, checks)
+        assert not any("one component" in line or "not counted" in line for line in told)
+        spoiling = [line for line in every[1:] if "one component" not in line]
+        assert told[-len(spoiling) :] == spoiling or not spoiling
+
+
 @pytest.mark.slow
 def test_a_broken_lattice_is_not_built_in_silence(tmp_path: Path) -> None:
     spec = GraphSpec("se2", 144, orientations=16, xi=0.28, eps=0.1, levels=1, lambda_max=2)
     built = build(spec, tmp_path / "g.zarr")
     moments, components = sentences(spec, built.checks)
-    assert "not consistent with the metric: orientations are not linked" in moments
-    assert components == "level 0: falls into at least 302 components, `clg inspect` counts them"
+    assert "not consistent with the metric: orientations are not connected" in moments
+    assert components == "level 0: has at least 302 components; `clg inspect` counts them"
     assert inspect(tmp_path / "g.zarr", eigenvalues=0).levels[0].components == 302
     again = build(spec, tmp_path / "g.zarr")
     assert (again.built, again.checks) == (False, ())

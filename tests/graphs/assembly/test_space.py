@@ -43,9 +43,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
         key = (size, count, *sorted(fields.items()))
         if key not in known:
             spec = GraphSpec("r3s2", size, levels=1, **METRIC, **fields)
-            made = build(spec, store, name="g", device="cpu")
-            (level,) = inspect(store, f"g@{made.version}", eigenvalues=count).levels
-            rescaled = mapped_csr(store / "g" / made.version / "levels/0/laplacian")
+            made = build(spec, store, device="cpu")
+            (level,) = inspect(store, made.name, eigenvalues=count).levels
+            rescaled = mapped_csr(store / made.name / made.version / "levels/0/laplacian")
             scale = made.levels[0].lambda_max * level.eigenvalue_scale / 2
             one = scipy.sparse.eye_array(rescaled.shape[0])
             known[key] = level, (rescaled.astype(float) + one) * scale
@@ -106,8 +106,8 @@ def test_spectra_converge_at_second_order(weights: str, tmp_path: Path) -> None:
     errors = []
     for size in (8, 16, 32):
         spec = GraphSpec("r3", size, weights=weights, boundary="periodic", levels=1)
-        stored(spec, tmp_path)
-        (level,) = inspect(tmp_path / "g.zarr", eigenvalues=27).levels
+        version, _ = stored(spec, tmp_path)
+        (level,) = inspect(tmp_path / "g.zarr", version.parent.name, eigenvalues=27).levels
         assert level.consistency == "consistent"
         assert level.exact_eigenvalues == pytest.approx(exact, abs=1e-9)
         values = np.array(level.eigenvalues) * level.eigenvalue_scale

@@ -135,7 +135,7 @@ SQUARE = [4.721371, 4.721371, 8.686968, 15.843847, 16.630591, 19.234069, 19.2340
 def largest_error(spec: GraphSpec, exact: np.ndarray, folder: Path) -> float:
     """Of the first eigenvalues but 0."""
     version, _ = stored(spec, folder)
-    (level,) = inspect(version.parents[1], f"g@{version.name}", eigenvalues=len(exact) + 1).levels
+    (level,) = inspect(version.parents[1], version.parent.name, eigenvalues=len(exact) + 1).levels
     assert level.components == 1
     return float(abs(np.array(level.eigenvalues[1:]) * level.eigenvalue_scale / exact - 1).max())
 

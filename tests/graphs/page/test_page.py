@@ -132,7 +132,7 @@ def test_what_one_decides_from(made: Made, reported: Reported) -> None:
     assert consistent["space"] == ["Not fully compared", "why"]
     assert given["torus"]["Connected?"] == ["Yes"]
     no, why = given["apart"]["Connected?"]
-    assert (no, why.partition(",")[0]) == ("No", "level 0: falls into 4 components")
+    assert (no, why.partition(";")[0]) == ("No", "level 0: has 4 components")
     assert given["se2"]["How large?"][0].startswith("1,024 vertices, ")
     assert given["torus"]["Which symmetries?"][0] == "5 exact"
     assert "rotation 90 (approximate)" in given["one"]["Which symmetries?"][2]

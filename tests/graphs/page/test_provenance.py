@@ -13,7 +13,7 @@ import cheblienet_cli.build
 from cheblienet_cli.main import run
 from cheblienet_cli.spelling import option
 from cheblienet_graphs import GraphSpec
-from cheblienet_graphs.page.provenance import command, least_fields, missing
+from cheblienet_graphs.page.provenance import command, missing, typed_fields
 
 BUILDERS = "mask", "coordinates", "domain"
 """What only whoever built the graph has."""
@@ -52,7 +52,7 @@ def test_whatever_is_built_can_be_built_again(source: str, typed_spec: Any) -> N
     every = [({}, spec) for spec in DIGESTED.values()]
     for given, known in every if source == "digested" else many_specs(300):
         spec = known.recorded()
-        fields, own = least_fields(spec), {key: given[key] for key in BUILDERS if key in given}
+        fields, own = typed_fields(spec), {key: given[key] for key in BUILDERS if key in given}
         hints = " ".join(missing(spec, fields, option))
         if "coordinates" in own and spec.geometry.base.flat:
             assert "Leave `--domain X0,Y0,X1,Y1` out" in hints
@@ -73,5 +73,5 @@ def test_a_region_is_looked_up_once(mask: Any, monkeypatch: pytest.MonkeyPatch) 
     spec = GraphSpec("s2", subdivisions=2, region=(0, 0, 90, 80), mask=mask, levels=1).recorded()
     made, full = [], GraphSpec.full_sampling
     monkeypatch.setattr(GraphSpec, "full_sampling", lambda *given: made.append(1) or full(*given))
-    assert ("mask" in least_fields(spec)) is (mask is not None)
+    assert ("mask" in typed_fields(spec)) is (mask is not None)
     assert len(made) == 1

@@ -23,7 +23,9 @@ def test_files_have_the_same_bytes_each_time(tmp_path: Path, ending: str) -> Non
     assert first.read_bytes() == second.read_bytes()
     starts = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
     assert first.read_bytes().startswith(starts[ending])
-    assert sorted(path.name for path in tmp_path.iterdir()) == [first.name, second.name]
+    texts = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    assert [text.read_text() for text in texts] == [f"{caption}\n"] * 2
+    assert sorted(tmp_path.iterdir()) == sorted([first, second, *texts])
 
 
 def test_the_british_name_still_works() -> None:

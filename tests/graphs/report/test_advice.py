@@ -11,7 +11,7 @@ from cheblienet_graphs import GraphSpec, build, inspect
 from cheblienet_graphs.errors import Remedy
 from cheblienet_graphs.limits import AXES
 from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.page.provenance import changed_fields, least_fields
+from cheblienet_graphs.page.provenance import changed_fields, typed_fields
 from cheblienet_graphs.report.moments import EffectiveMetric
 from cheblienet_graphs.report.text import connections
 from cheblienet_graphs.report.verdict import faults, remedy
@@ -54,7 +54,7 @@ def advised(spec: GraphSpec, kind: str, remedies: tuple[Remedy, ...]) -> Iterato
 def follows(spec: GraphSpec, change: dict[str, Any]) -> GraphSpec:
     """The specification of whoever follows advice."""
     if spec.sampling_kind.field in change:  # a mask is another one on other points
-        fields = least_fields(spec)
+        fields = typed_fields(spec)
         fields.pop("mask", None)
         return GraphSpec(**fields | change)
     fields = changed_fields(spec, change)

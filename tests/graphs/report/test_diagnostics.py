@@ -31,8 +31,8 @@ def test_spectra_converge_without_a_free_scale(
     errors = []
     for n, n_o in ((12, 5), (24, 10), (48, 20)):
         spec = GraphSpec("se2", n, orientations=n_o, xi=0.1**0.5, weights=weights, **PERIODIC)
-        build(spec, tmp_path / "g.zarr", name="g")
-        (level,) = inspect(tmp_path / "g.zarr", eigenvalues=31).levels
+        build(spec, tmp_path / f"{n}.zarr")
+        (level,) = inspect(tmp_path / f"{n}.zarr", eigenvalues=31).levels
         assert level.eigenvalues_converged
         assert level.eigenvalue_scale == 1
         ratio = np.array(level.eigenvalues[1:]) / np.array(level.exact_eigenvalues[1:])
@@ -44,15 +44,15 @@ def test_spectra_converge_without_a_free_scale(
 
 def test_verdict_names_what_is_realized_and_a_remedy_that_works(tmp_path: Path) -> None:
     store = tmp_path / "g.zarr"
-    build(GraphSpec("se2", 32, **PERIODIC), store, name="g")
-    verdict = inspect(store, eigenvalues=0).levels[0].verdict
+    asked = build(GraphSpec("se2", 32, **PERIODIC), store).name
+    verdict = inspect(store, asked, eigenvalues=0).levels[0].verdict
     assert verdict == (
         "not consistent with its metric: realizes eps^2 = 0.019 .. 0.0583, asked 0.1: use "
         "`weights='selling'` (K <= 8), `weights='matched'` or `neighbors=48`"
     )
     for remedy in ({"weights": "selling"}, {"weights": "matched"}, {"neighbors": 48}):
-        build(GraphSpec("se2", 32, **PERIODIC, **remedy), store, name="g")
-        (level,) = inspect(store).levels
+        better = build(GraphSpec("se2", 32, **PERIODIC, **remedy), store).name
+        (level,) = inspect(store, better).levels
         assert level.verdict.startswith("consistent with its metric: second moments ")
         assert level.consistency == "consistent"
         eps_squared = [metric.eps_squared for metric in level.effective_metric]
@@ -70,13 +70,13 @@ def test_fiber_edges_of_selling_are_longer_than_their_moments_say(tmp_path: Path
 
 def test_the_sphere_is_judged_at_every_point(tmp_path: Path) -> None:
     store, matched = tmp_path / "g.zarr", {"weights": "matched", "neighbors": 24}
-    build(GraphSpec("s2", nside=8, levels=1), store, name="g")
+    build(GraphSpec("s2", nside=8, levels=1), store)
     (level,) = inspect(store, eigenvalues=0).levels
     assert level.effective_metric[0].eps_squared == pytest.approx(1, abs=0.1)
     assert "single points are up to 18 % off: use `weights='voronoi'`" in level.verdict
     for given, off in (({"weights": "voronoi"}, 0.01), (matched, 0.03)):
-        build(GraphSpec("s2", nside=8, levels=1, **given), store, name="g")
-        (level,) = inspect(store).levels
+        better = build(GraphSpec("s2", nside=8, levels=1, **given), store).name
+        (level,) = inspect(store, better).levels
         assert level.consistency == "consistent"
         assert level.spectral_error < off
 

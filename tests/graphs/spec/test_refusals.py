@@ -175,3 +175,14 @@ def test_records_of_another_form(fields: dict, field: str, changed: dict[str, ob
     for other in (recorded[field] | changed, {}):
         with pytest.raises(SpecError, match=f"^{field} must be "):
             GraphSpec.from_dict(recorded | {field: other})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "meant"),
+    [("weight", "weights"), ("neighbours", "neighbors"), ("eps2", "eps")],
+)
+def test_unknown_arguments_are_named_with_the_nearest(wrong: str, meant: str) -> None:
+    with pytest.raises(TypeError, match=rf"no argument '{wrong}'; did you mean {meant}\?$"):
+        GraphSpec("se2", 96, **{wrong: 1})
+    with pytest.raises(TypeError, match=r"no argument 'qqq'; there are manifold, size, "):
+        GraphSpec("se2", 96, qqq=1)

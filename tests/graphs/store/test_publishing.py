@@ -186,7 +186,8 @@ def test_another_specification_under_a_used_name_is_told(tmp_path: Path) -> None
     store = tmp_path / "g.zarr"
     first = build(THREE, store, name="g")
     assert (first.other, first.changes) == (None, {})
-    second = build(TWO, store, name="g")  # in silence, as the name was given
+    with pytest.warns(OtherGraphWarning, match=r"g@v002 is other than g@v001: .*levels 3 -> 2"):
+        second = build(TWO, store, name="g")
     assert (second.version, second.other) == ("v002", "v001")
     assert second.changes == {"levels": (3, 2), "neighbors": (8, 6)}
     words = r"g stands for g@v002\. Open g@v001, or give each"
@@ -203,7 +204,8 @@ def test_another_specification_under_a_used_name_is_told(tmp_path: Path) -> None
     forced = build(TWO, store, name="g", force=True)
     assert (forced.version, forced.other, forced.changes) == ("v003", "v002", {})
     build(GraphSpec("s2", subdivisions=1), store, name="s")
-    changes = build(GraphSpec("s2", nside=2), store, name="s").changes
+    with pytest.warns(OtherGraphWarning):
+        changes = build(GraphSpec("s2", nside=2), store, name="s").changes
     assert changes["sampling"] == ("icosahedral", "healpix")
     assert (changes["subdivisions"], changes["nside"]) == ((1, None), (None, 2))
 

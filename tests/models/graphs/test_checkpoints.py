@@ -68,8 +68,8 @@ def test_filters_mean_the_same_on_a_larger_image(tmp_path: Path) -> None:
     layers = {}
     for size in (16, 24):
         settings = {"kernel": "rectangular", "lambda_max": 2, "levels": 1}
-        build(GraphSpec("se2", size, orientations=4, **settings), tmp_path / "graphs.zarr")
-        pyramid = open_store(tmp_path / "graphs.zarr")[f"se2-{size}x{size}x4"]
+        spec = GraphSpec("se2", size, orientations=4, **settings)
+        pyramid = build(spec, tmp_path / "graphs.zarr").open()
         layers[size] = nn.ModuleDict(
             {"pyramid": pyramid, "lift": Lift(pyramid.levels[0])}
             | {"conv": ChebConv(1, 3, 3, pyramid.levels[0])}

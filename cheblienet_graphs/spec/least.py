@@ -1,0 +1,126 @@
+"""A specification by what differs from the defaults: arguments, the default name, a line."""
+
+import math
+import textwrap
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from cheblienet_graphs.errors import SpecError
+
+if TYPE_CHECKING:  # a specification names itself by these functions
+    from cheblienet_graphs.spec.graph_spec import GraphSpec
+
+LONGEST = 48
+"""Most characters of a default name that lists fields."""
+DIGITS = 8
+"""Of the digest, where fields are not listed."""
+SCREEN = 96
+"""Columns of a printed specification."""
+_ALONE = {"weights", "kernel", "laplacian", "boundary"}
+"""Fields whose value says what they are."""
+
+
+def least_fields(spec: "GraphSpec") -> dict[str, Any]:
+    """The arguments of `GraphSpec` that the others do not imply, as JSON types.
+
+    Masks and points are as a version knows them; eps is given by its square where that is shorter.
+    """
+    fields = spec.to_dict() | {"boundary_correction": bool(spec.boundary_correction)}
+    if not spec.geometry.oriented or spec.axes is not None:
+        del fields["orientations"]
+    for name in sorted(fields.keys() - {"manifold", "mask"}):
+        if makes(remaining := without(fields, name), spec):
+            fields = remaining
+    squared = float(f"{spec.eps**2:.12g}")
+    shorter = math.sqrt(squared) == spec.eps and len(repr(squared)) < len(repr(spec.eps))
+    if "eps" in fields and shorter:
+        named = {"eps": ("eps_squared", squared)}
+        return dict(named.get(field, (field, value)) for field, value in fields.items())
+    return fields
+
+
+def without(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The fields but one."""
+    return {field: value for field, value in fields.items() if field != name}
+
+
+def makes(fields: Mapping[str, Any], spec: "GraphSpec") -> bool:
+    """Whether these arguments give the specification."""
+    try:
+        return type(spec)(**fields) == spec
+    except SpecError:
+        return False
+
+
+def shortest(value: Any) -> str:
+    """A value as it is typed: 96, 0.1, periodic."""
+    if isinstance(value, float):
+        return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+    return str(value)
+
+
+def default_name(spec: "GraphSpec") -> str:
+    """The size, then the fields that are not the default: 'se2-96x96x6-eps0.1-selling'.
+
+    The first digits of the digest stand for the fields where these take too many characters, and
+    where there are masks, regions or given points.
+    """
+    size, kind = _size(spec), spec.sampling_kind
+    if spec.mask is None and spec.coordinates is None:
+        listed = without(least_fields(spec), kind.field)
+        name = "-".join([size, *_parts(listed)])
+        if len(name) <= LONGEST:
+            return name
+    part = "" if spec.mask is None else "-masked" if spec.region is None else "-region"
+    return f"{size}{part}-{spec.sha256[:DIGITS]}"
+
+
+def _size(spec: "GraphSpec") -> str:
+    """Manifold, sampling and size: 'se2-96x96x6', 's2-icosahedral-3'."""
+    numbers = [*spec.sampling_kind.name_parts(spec.level_size(0))]
+    if spec.geometry.oriented:
+        numbers.append(spec.axes or spec.orientations)
+    sampling = [] if spec.sampling_kind.regular else [spec.sampling]
+    return "-".join([spec.manifold, *sampling, "x".join(map(str, numbers))])
+
+
+def _parts(fields: Mapping[str, Any]) -> Iterator[str]:
+    """What a name says of each field that its size does not say."""
+    for field, value in fields.items():
+        if field in {"manifold", "sampling", "orientations", "axes"}:
+            continue
+        if field in _ALONE or field == "period":
+            yield str(value)
+        elif isinstance(value, bool):
+            yield field.replace("_", "-") if value else f"no-{field.replace('_', '-')}"
+        else:
+            texts = value if isinstance(value, list) else [value]
+            written = "x".join(map(shortest, texts)).replace("+", "")
+            between = "-" if written[0].isalpha() else ""
+            yield f"{field.replace('_', '-')}{between}{written}"
+
+
+def expression(spec: "GraphSpec") -> str:
+    """'GraphSpec("se2", size=[96, 96], eps=0.1)': manifold, size and what is not the default."""
+    fields = {spec.sampling_kind.field: None, **least_fields(spec)}
+    manifold = fields.pop("manifold")
+    given = (f"{field}={_short(value)}" for field, value in fields.items())
+    return f"GraphSpec({', '.join([repr(manifold), *given])})"
+
+
+def screen(spec: "GraphSpec") -> str:
+    """The expression, then the other fields, which have their defaults, in lines of a screen."""
+    told = least_fields(spec)
+    implied = {name: value for name, value in spec.to_dict().items() if name not in told}
+    if "eps_squared" in told:
+        del implied["eps"]
+    defaults = ", ".join(f"{name}={_short(value)}" for name, value in implied.items())
+    parts = (expression(spec), f"by default: {defaults}")
+    return "\n".join("\n".join(textwrap.wrap(p, SCREEN, subsequent_indent="  ")) for p in parts)
+
+
+def _short(value: Any) -> str:
+    """A value as Python writes it; of masks and points the beginning of their digest."""
+    if isinstance(value, dict):
+        return f"<SHA-256 {value['sha256'][:DIGITS]}>"
+    return repr(tuple(value) if isinstance(value, list) else value)

@@ -1,0 +1,145 @@
+"""Specifications opened: the graph that was asked for, built once, found whatever its name."""
+
+import errno
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cheblienet_graphs import GraphSpec, StoreError, build, open_or_build
+from cheblienet_graphs.errors import OtherGraphWarning
+from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.facts import listing
+from cheblienet_models import open_store
+
+SPEC = GraphSpec("se2", 12, orientations=4, levels=1)
+OPENED = """
+import sys, time
+from pathlib import Path
+from cheblienet_graphs import GraphSpec, open_or_build
+import cheblienet_models
+Path(sys.argv[2]).touch()
+while not Path(sys.argv[3]).exists(): time.sleep(0.001)
+pyramid = open_or_build(GraphSpec("se2", 32, orientations=6), sys.argv[1])
+print(pyramid.name, pyramid.version, pyramid.levels[0].num_edges)
+"""
+
+
+def same_graph(pyramid, other) -> bool:
+    parts = ("values", "columns", "row_pointers")
+    return all(
+        np.array_equal(getattr(pyramid.levels[0], part), getattr(other.levels[0], part))
+        for part in parts
+    )
+
+
+@pytest.mark.parametrize("name", [None, "digits"])
+def test_alphas_in_turn_open_the_graph_that_was_asked_for(tmp_path: Path, name: str | None) -> None:
+    alphas, first = (40, 2, 40), {}
+    for alpha in alphas:
+        spec = GraphSpec("se2", 12, orientations=4, levels=1, alpha=alpha)
+        if name and first and alpha not in first:
+            with pytest.warns(OtherGraphWarning, match="alpha 40 -> 2"):
+                pyramid = open_or_build(spec, tmp_path / "g.zarr", name=name)
+        else:
+            pyramid = open_or_build(spec, tmp_path / "g.zarr", name=name)
+        build(spec, tmp_path / f"alone-{alpha}.zarr", name="alone")
+        assert pyramid.spec["alpha"] == alpha
+        assert same_graph(pyramid, open_store(tmp_path / f"alone-{alpha}.zarr")["alone"])
+        first.setdefault(alpha, (pyramid.name, pyramid.version))
+        assert (pyramid.name, pyramid.version) == first[alpha]
+    assert len(set(first.values())) == 2
+    assert sum(len(layout.versions(tmp_path / "g.zarr" / n)) for n in
+               layout.graph_names(tmp_path / "g.zarr")) == 2  # fmt: skip
+
+
+def test_what_build_made_or_found_is_opened(tmp_path: Path) -> None:
+    made = build(SPEC, tmp_path / "g.zarr", name="one")
+    with pytest.warns(OtherGraphWarning):
+        build(GraphSpec("r2", 8), tmp_path / "g.zarr", name="one")
+    with pytest.warns(OtherGraphWarning):
+        found = build(SPEC, tmp_path / "g.zarr", name="one")
+    assert (made.built, found.built) == (True, False)
+    for published in (made, found):
+        pyramid = published.open()
+        assert (pyramid.name, pyramid.version) == ("one", "v001")
+        assert pyramid.spec == SPEC.to_dict()
+
+
+def test_it_is_found_under_another_name_and_beside_damaged_graphs(tmp_path: Path) -> None:
+    store = tmp_path / "g.zarr"
+    build(GraphSpec("r2", 8), store)
+    build(SPEC, store, name="zebra")
+    build(SPEC, store, name="damaged")
+    document = store / "damaged" / "v001" / "zarr.json"
+    document.chmod(0o644)
+    document.write_text("{}")
+    assert open_or_build(SPEC, store).name == "zebra"
+    build(SPEC, store)
+    assert open_or_build(SPEC, store).name == SPEC.default_name
+    assert open_or_build(SPEC, store, name="zebra").name == "zebra"
+    assert len(list(listing(store))) == 4
+
+
+def test_processes_that_call_at_once_build_once(tmp_path: Path) -> None:
+    store, go = tmp_path / "g.zarr", tmp_path / "go"
+    ready = [tmp_path / f"ready-{number}" for number in range(3)]
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", OPENED, str(store), str(flag), str(go)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for flag in ready
+    ]
+    wait = threading.Event()
+    while not all(flag.exists() for flag in ready):
+        assert all(process.poll() is None for process in processes)
+        wait.wait(0.01)
+    go.touch()
+    printed = [process.communicate() for process in processes]
+    assert [process.returncode for process in processes] == [0, 0, 0], printed
+    assert [errors for _, errors in printed] == [""] * 3
+    (told,) = {output for output, _ in printed}
+    assert told.startswith("se2-32x32x6 v001 ")
+    assert layout.versions(store / "se2-32x32x6") == ["v001"]
+    assert not layout.staging_folder(store).exists()
+
+
+def test_a_builder_that_was_killed_leaves_its_turn_to_others(tmp_path: Path) -> None:
+    store = tmp_path / "g.zarr"
+    left = layout.staging_folder(store) / f"opening-{SPEC.sha256[:32]}"
+    left.mkdir(parents=True)
+    assert open_or_build(SPEC, store).version == "v001"
+    assert not left.parent.exists()
+
+
+def test_a_store_that_cannot_be_written_is_read_or_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build(SPEC, tmp_path / "g.zarr")
+    before = sorted(tmp_path.rglob("*"))
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(os, "mkdir", refuse)
+    assert open_or_build(SPEC, tmp_path / "g.zarr").version == "v001"
+    with pytest.raises(StoreError) as refused:
+        open_or_build(GraphSpec("r2", 8), tmp_path / "g.zarr")
+    assert str(refused.value) == (
+        f"{tmp_path}/g.zarr has no graph of this specification and can't be written: Read-only "
+        "file system; choose another `store`."
+    )
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_what_is_no_specification_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="GraphSpec"):
+        open_or_build("se2", tmp_path / "g.zarr")
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,105 @@
+"""Names and printed forms: different graphs have different names, and what is printed is them."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cheblienet_graphs import GraphSpec, LatLonMask, SpecError, Volume
+from cheblienet_graphs.spec.least import LONGEST, SCREEN, least_fields
+from cheblienet_graphs.store.layout import NAME
+
+NUMBER = st.floats(0.01, 1, allow_nan=False)
+FIELDS = st.fixed_dictionaries(
+    {"manifold": st.just("se2"), "size": st.sampled_from([16, "16x24"])},
+    optional={
+        "orientations": st.integers(4, 8),
+        "period": st.sampled_from(["pi", "2pi"]),
+        "eps": st.sampled_from([0.1, 0.3, 1.0]) | NUMBER,
+        "alpha": st.sampled_from([1.0, 2.0, 40.0, 1e6]) | NUMBER,
+        "weights": st.sampled_from(["kernel", "matched", "selling"]),
+        "laplacian": st.sampled_from(["normalized", "combinatorial"]),
+        "boundary": st.sampled_from(["open", "periodic"]),
+        "levels": st.integers(1, 2),
+        "eigenpairs": st.integers(1, 9),
+        "lambda_max": st.sampled_from(["exact", 2]),
+    },
+)
+
+
+def spec_or_none(fields: dict) -> GraphSpec | None:
+    try:
+        return GraphSpec(**fields)
+    except SpecError:
+        return None
+
+
+@given(st.lists(FIELDS, min_size=2, max_size=6))
+def test_equal_names_are_equal_specifications(several: list[dict]) -> None:
+    specs = [spec for fields in several if (spec := spec_or_none(fields))]
+    for spec in specs:
+        assert NAME.fullmatch(spec.default_name)
+        assert len(spec.default_name) <= LONGEST
+        assert GraphSpec(**least_fields(spec)) == spec
+        assert eval(repr(spec)) == spec
+    assert len({spec.default_name for spec in specs}) == len({spec.sha256 for spec in specs})
+
+
+@pytest.mark.parametrize(
+    ("fields", "name"),
+    [
+        ({"eps_squared": 0.1}, "se2-96x96x6"),
+        ({"eps": 0.1}, "se2-96x96x6-eps0.1"),
+        ({"weights": "selling", "eps": 0.1}, "se2-96x96x6-eps0.1-selling"),
+        ({"eps_squared": 0.05}, "se2-96x96x6-eps-squared0.05"),
+        ({"period": "2pi"}, "se2-96x96x8-2pi"),
+        ({"alpha": 40}, "se2-96x96x6-alpha40"),
+        ({"xi": "auto"}, "se2-96x96x6-xi-auto"),
+        ({"weights": "selling", "boundary_correction": False},
+         "se2-96x96x6-selling-no-boundary-correction"),
+        ({"gradients": True, "directional": 0.1}, "se2-96x96x6-directional0.1-gradients"),
+    ],
+)  # fmt: skip
+def test_names_say_what_is_not_the_default(fields: dict, name: str) -> None:
+    assert GraphSpec("se2", 96, **fields).default_name == name
+
+
+def test_digests_stand_for_what_a_name_cannot_hold() -> None:
+    mask = np.eye(96, dtype=bool)
+    points = np.random.default_rng(0).uniform(-80, 80, (90, 2))
+    long = {"weights": "matched", "kernel": "cauchy", "bandwidth": 0.3, "neighbors": 24}
+    for spec, start in (
+        (GraphSpec("se2", 96, mask=mask), "se2-96x96x6-masked-"),
+        (GraphSpec("se2", 96, mask=mask, eps=0.2), "se2-96x96x6-masked-"),
+        (GraphSpec("s2", nside=8, region=(0, 0, 90, 90)), "s2-healpix-8-region-"),
+        (GraphSpec("s2", coordinates=points), "s2-unstructured-90-"),
+        (GraphSpec("se2", 96, **long), "se2-96x96x6-"),
+    ):
+        assert spec.default_name == start + spec.sha256[:8]
+        assert GraphSpec.from_dict(spec.to_dict()).default_name == spec.default_name
+
+
+def test_what_is_printed_fits_a_screen() -> None:
+    grid = np.arange(-80.0, 81), np.arange(0.0, 360)
+    lands = LatLonMask(np.ones((161, 360), bool), *grid)
+    volume = Volume(np.zeros((40, 50, 60), np.int16), np.diag([1, 1, 2.5, 1]))
+    assert str(volume) == "Volume(60 x 50 x 40 voxels, int16, spacing 1 x 1 x 2.5)"
+    several = Volume(np.zeros((3, 4, 5, 6), np.float32), np.eye(4))
+    assert str(several) == "Volume(6 x 5 x 4 voxels, 3 x float32, spacing 1 x 1 x 1)"
+    assert str(lands) == "LatLonMask(161 latitudes x 360 longitudes, 57,960 inside)"
+    for spec in (
+        GraphSpec("se2", 96, eps=0.1, weights="selling"),
+        GraphSpec("s2", nside=16, mask=lands),
+        GraphSpec("r3", mask=Volume(np.eye(6)[None].repeat(6, 0), np.diag([1, 1, 3, 1]))),
+        GraphSpec("so3", coordinates=np.random.default_rng(0).uniform(-80, 80, (500, 2))),
+    ):
+        lines = str(spec).splitlines()
+        assert len(lines) <= 6
+        assert max(map(len, lines)) <= SCREEN
+        assert "array" not in str(spec)
+        first, rest = re.split(r"\nby default: ", str(spec))
+        assert " ".join(first.split()) == repr(spec)
+        told = re.findall(r"(\w+)=", first + " " + rest)
+        assert len(told) == len({*told}) >= len(spec.to_dict()) - 1
