@@ -27,7 +27,7 @@ import torch
 from checkpoint import Scores
 from classifiers import parameters
 from pictures import read
-from scripts import exit_code, print_head, print_row, unit_vectors
+from scripts import exit_code, positive, print_head, print_row, unit_vectors
 from sphere import rotations
 from torch import Tensor, nn
 from training import (
@@ -246,8 +246,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("task", choices=TASKS)
     parser.add_argument("--data", type=Path, help="digits")
-    for name, default in (("seeds", 2), ("epochs", 3), ("threads", 1)):
-        parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--seeds", type=positive, default=2)
+    parser.add_argument("--epochs", type=positive, default=2)
+    parser.add_argument("--threads", type=positive, default=1)
     return exit_code(partial(compare, parser.parse_args(arguments)))
 
 
