@@ -8,6 +8,7 @@ import numpy as np
 from cheblienet_graphs.assembly.gradients import gradient_entries
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.errors import Remedy, SpecError, Words
+from cheblienet_graphs.samplings.cut import CutSampling
 from cheblienet_graphs.search.choice import Choice, choose
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.words import human_bytes
@@ -110,6 +111,10 @@ def planned(spec: GraphSpec, levels: Sequence[Level]) -> Plan:
         if level.inside is not None:
             shape, points = (level.inside.full.num_points, 1), len(level.inside.places)
             nbytes += points * np.dtype(index_type(shape, points)).itemsize
+        if isinstance(level.inside, CutSampling):
+            filling = level.inside.filling
+            nbytes += level.inside.fraction.size * 4
+            nbytes += csr_nbytes(filling.shape, len(filling.indices))
     return Plan(spec, tuple(sizes), nbytes, exact=spec.sampling_kind.regular)
 
 

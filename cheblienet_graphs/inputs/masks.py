@@ -63,7 +63,7 @@ def inside_of_array(values: Values) -> Booleans:
     Raises:
         SpecError: anything else, NaN too.
     """
-    _check_numbers(values)
+    check_numbers(values)
     if values.dtype.kind == "f" and np.isnan(values).any():
         raise ambiguous("holds NaN; save booleans, such as numpy.isfinite(field)")
     if _zeros_and_ones(values):
@@ -83,7 +83,7 @@ def inside_of_field(values: Values) -> Booleans:
     Raises:
         SpecError: a field of neither kind, or fractions of which some are missing.
     """
-    _check_numbers(values)
+    check_numbers(values)
     missing = np.isnan(values)
     valid = values[~missing]
     if _zeros_and_ones(valid):
@@ -98,7 +98,12 @@ def inside_of_field(values: Values) -> Booleans:
     return inside
 
 
-def _check_numbers(values: Values) -> None:
+def check_numbers(values: Values) -> None:
+    """Refuse what holds no numbers.
+
+    Raises:
+        SpecError: it does not.
+    """
     if values.dtype.kind not in "biuf":
         raise ambiguous(f"holds {values.dtype} values; save booleans")
 

@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import Any
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import MISSING, Remedy, SpecError, Words
+from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
 from cheblienet_graphs.inputs.masks import region
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.limits import AXES, DEFAULT_AXES
@@ -48,6 +48,7 @@ def normalized(given: Given) -> dict[str, Any]:
         "boundary": _boundary(geometry, given["boundary"]),
         "levels": _levels(kind, finest, given["levels"]),
         "region": _region(geometry, given["region"]),
+        "mask_edge": _mask_edge(geometry, kind, given),
     }
     return values | operator_fields(geometry, kind, values, given)
 
@@ -224,6 +225,24 @@ def _region(geometry: Manifold, value: Any) -> tuple[float, float, float, float]
         remedy = Words("Give a ", Remedy("mask"), ".")
         left_out("region", value, f"on {geometry.name}, which is flat", remedy)
     return None if value is None else region(value)
+
+
+def _mask_edge(geometry: Manifold, kind: type[SamplingKind], given: Given) -> str | None:
+    """How pixels at the edge of the mask count; None without a mask."""
+    asked = given["mask_edge"]
+    if given["mask"] is None:
+        left_out("mask_edge", asked, Words("unless a ", Remedy("mask"), " is given"))
+        return None
+    edge = choice("mask_edge", limits.MASK_EDGES[0] if asked is None else asked, limits.MASK_EDGES)
+    if edge == "cut" and not kind.regular:
+        found = Found(f"cut on {geometry.name} with {kind.name} sampling")
+        raise SpecError("mask_edge", "pixels off lattices", found)
+    if edge == "cut" and given["weights"] == "kernel":
+        selling = Remedy("weights", "selling")
+        remedy = Words("Use ", selling, " or ", Remedy("weights", "matched"), ".")
+        accepted = "pixels with kernel weights, of which none are consistent at an edge"
+        raise SpecError("mask_edge", accepted, edge, remedy)
+    return edge
 
 
 def _levels(kind: type[SamplingKind], finest: Size, levels: Any) -> int:

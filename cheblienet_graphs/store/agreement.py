@@ -17,6 +17,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from cheblienet_graphs.errors import CheblienetError, StoreError
+from cheblienet_graphs.samplings.cut import CutSampling
 from cheblienet_graphs.samplings.given_tables import coincident
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.sparse import (
@@ -86,7 +87,8 @@ def _checks(arrays: LevelArrays) -> Iterator[tuple[str, Iterator[str]]]:
         yield f"{here}/{name}", _laplacian_faults(arrays, name)
     yield "zarr.json", _count_faults(arrays)
     if arrays.spec.mask is not None:
-        yield f"{here}/base_index", _mask_faults(arrays)
+        cut = arrays.spec.mask_edge == "cut"
+        yield f"{here}/base_index", _cut_faults(arrays) if cut else _mask_faults(arrays)
     yield f"{here}/coordinates", _coordinate_faults(arrays)
     yield f"{here}/area", _area_faults(arrays)
     if arrays.spec.gradients:
@@ -175,6 +177,17 @@ def _mask_faults(arrays: LevelArrays) -> Iterator[str]:
         inside[places] = 1
         if hashlib.sha256(inside.tobytes()).hexdigest() != mask.sha256:
             yield "are not the points inside the mask of the spec's digest"
+
+
+def _cut_faults(arrays: LevelArrays) -> Iterator[str]:
+    """What a domain that cuts pixels shows in each follows from the parts of these."""
+    sampling, stored = arrays.sampling, arrays.filling
+    if isinstance(sampling, CutSampling):
+        filling = sampling.filling
+        parts = (filling.data.astype(np.float32), filling.indices, filling.indptr)
+        mine = (stored.data, stored.indices, stored.indptr)
+        if not all(map(np.array_equal, parts, mine)):
+            yield "are not the points that its filling shows"
 
 
 def _coordinate_faults(arrays: LevelArrays) -> Iterator[str]:

@@ -15,7 +15,9 @@ from cheblienet_graphs.errors import SpecError, StoreError
 from cheblienet_graphs.limits import Range
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.quoting import quoted
+from cheblienet_graphs.samplings.cut import CutSampling
 from cheblienet_graphs.samplings.given_tables import PointArrays
+from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.sparse import rows
@@ -319,7 +321,32 @@ class LevelArrays:
             area = self.area[: self.spec.base_points(self.level)].astype(np.float64)
             return self._given(area / area.mean())
         full, places = self.spec.full_sampling(self.level), self.base_index
+        if isinstance(full, Lattice) and self.spec.mask_edge == "cut":
+            return self._cut(full)
         return full if places is None else MaskedSampling(full, places.astype(np.int64))
+
+    def _cut(self, full: Lattice) -> CutSampling:
+        """The sampling of a domain that cuts pixels.
+
+        Raises:
+            StoreError: its points are not those that the parts of pixels say.
+        """
+        sampling = CutSampling(full, self.fraction.astype(np.float64))
+        if not np.array_equal(sampling.places, self.base_index):
+            raise StoreError(f"{self.folder}/{layout.FRACTION} has other points than the mask.")
+        return sampling
+
+    @cached_property
+    def fraction(self) -> npt.NDArray[np.float32]:
+        """(all points,) the part of each pixel in the domain, where that cuts pixels."""
+        shape = (self.spec.full_points(self.level),)
+        return self._dense(layout.FRACTION, shape, "float32", Range(0, 1))
+
+    @cached_property
+    def filling(self) -> scipy.sparse.csr_array:
+        """(all points, points) what each pixel shows of a signal, where the domain cuts pixels."""
+        shape = self.spec.full_points(self.level), self.spec.base_points(self.level)
+        return mapped_csr(self.folder / layout.FILLING, shape)
 
     @property
     def sampled(self) -> SampledManifold[Sampling]:
