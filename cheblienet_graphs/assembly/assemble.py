@@ -6,8 +6,9 @@ import numpy as np
 
 from cheblienet_graphs.assembly.building import Build
 from cheblienet_graphs.assembly.checks import LevelCheck, check
+from cheblienet_graphs.assembly.edge_rows import SCRATCH as EDGE_ROWS
 from cheblienet_graphs.assembly.gradients import write_gradients
-from cheblienet_graphs.assembly.level import EDGE_ROWS, GIVEN_POINTS, LISTED, SOLUTION, Level, Place
+from cheblienet_graphs.assembly.level import GIVEN_POINTS, LISTED, SOLUTION, Level, Place
 from cheblienet_graphs.assembly.rows import SearchedRows
 from cheblienet_graphs.assembly.sweeps import (
     Filled,

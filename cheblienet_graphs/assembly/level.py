@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
+from cheblienet_graphs.assembly.edge_rows import cut_sampling, edge_rows_of, entries_more
 from cheblienet_graphs.assembly.xi import (
     MOST_SCANNED,
     SCANNED_VERTICES,
@@ -21,7 +22,6 @@ from cheblienet_graphs.assembly.xi import (
 )
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.samplings.cut import CutSampling, pixel_means
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
@@ -35,7 +35,7 @@ from cheblienet_graphs.search.stencil import StencilEngine
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.edges import DIRECTIONS
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.reader import MappedWeights
+from cheblienet_graphs.store.mapped import MappedWeights
 from cheblienet_graphs.store.staged import (
     FINISHED,
     SCRATCH,
@@ -47,9 +47,9 @@ from cheblienet_graphs.store.staged import (
     opened_csr,
 )
 from cheblienet_graphs.typing import Progress
+from cheblienet_graphs.weights.cut import EdgeRows
 
 if TYPE_CHECKING:
-    from cheblienet_graphs.weights.cut import EdgeRows
     from cheblienet_graphs.weights.lattice import LatticeWeights
 
 STENCILS = Choice("stencil", "cpu")
@@ -59,13 +59,6 @@ SOLUTION = "matched-weights"
 """Scratch array of the matched weights of a lattice."""
 GIVEN_POINTS = ("points", "point-areas")
 """Scratch arrays of given points."""
-EDGE_ROWS = {
-    "edge-vertices": "int64",
-    "edge-indptr": "int64",
-    "edge-columns": "int64",
-    "edge-values": "float64",
-}
-"""Scratch arrays of the rows at the edge of a domain that cuts pixels."""
 LISTED = {"listed-rows": "int64", "listed-columns": "int64", "listed-values": "float64"}
 """Scratch arrays of edges that are listed with their weights."""
 
@@ -155,7 +148,7 @@ class Level:
         if self.spec.mask is None:
             return None
         if self.spec.mask_edge == "cut":
-            return self._cut
+            return cut_sampling(self)
         if self.staged:
             places = np.asarray(self.dense(layout.BASE_INDEX).mapped())
         else:
@@ -163,28 +156,9 @@ class Level:
         return MaskedSampling(self.full, places)
 
     @cached_property
-    def _cut(self) -> CutSampling:
-        """The vertices of a domain that cuts pixels."""
-        if not isinstance(self.full, Lattice):
-            raise TypeError("pixels that are cut are those of a lattice")
-        if self.staged:
-            return CutSampling(self.full, self.dense(layout.FRACTION).mapped())
-        return CutSampling(self.full, pixel_means(self.spec.halves(self.number)))
-
-    @cached_property
-    def edge_rows(self) -> "EdgeRows | None":
+    def edge_rows(self) -> EdgeRows | None:
         """The rows at the edge of a domain that cuts pixels; None where none does."""
-        if not isinstance(self.inside, CutSampling) or self.offset_weights is None:
-            return None
-        from cheblienet_graphs.weights.cut import EdgeRows, edge_rows  # which needs scipy.sparse
-
-        if self.staged:
-            return EdgeRows(*(np.asarray(self.scratch(name).mapped()) for name in EDGE_ROWS))
-        weights, stencils = self.offset_weights, self.stencils_inside
-        if not isinstance(stencils, MaskedStencils):
-            raise TypeError("stencils of a domain are those within a mask")
-        halves = self.spec.halves(self.number)
-        return edge_rows(self.inside, stencils, weights.stencils, weights.values, halves)
+        return edge_rows_of(self) if self.spec.mask_edge == "cut" else None
 
     @property
     def sampling(self) -> Sampling:
@@ -272,7 +246,8 @@ class Level:
     def degree_bound(self) -> int:
         """Twice the number of edges on a lattice, an upper bound of it elsewhere."""
         if self.spec.sampling_kind.regular:
-            return self.stencils_inside.total_degree + self._more_at_edge
+            stencils = self.stencils_inside
+            return stencils.total_degree + entries_more(self.edge_rows, stencils)
         if self.spec.weights == "voronoi":
             return most_sides(self.num_vertices, flat=self.spec.geometry.base.flat)
         most = self.spec.searched_neighbors
@@ -282,15 +257,6 @@ class Level:
 
             most += MOST_ADDED
         return self.num_vertices * min(most, self.num_vertices - 1)
-
-    @cached_property
-    def _more_at_edge(self) -> int:
-        """How many entries more, or fewer, the rows at the edge of a domain have."""
-        rows, stencils = self.edge_rows, self.stencils_inside
-        if rows is None or not isinstance(stencils, MaskedStencils):
-            return 0
-        before = stencils.counts(rows.vertices)
-        return int(rows.counts.sum() - before.sum())
 
     @cached_property
     def stencils_inside(self) -> StencilEngine | MaskedStencils:

@@ -15,7 +15,8 @@ from cheblienet_graphs.errors import StoreError, another
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import MAX_METADATA, save_whole, sha256_of
 from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
-from cheblienet_graphs.store.reader import LevelArrays, edge_weights, mapped_csr
+from cheblienet_graphs.store.mapped import mapped_csr
+from cheblienet_graphs.store.reader import LevelArrays, edge_weights
 
 OUTCOME = "Nothing was exported"
 DEVICES = Path("/dev")

@@ -8,9 +8,9 @@ from torch import Tensor
 
 from cheblienet_models.arguments import check_signal, flag, instance
 from cheblienet_models.errors import MissingEigenpairsError
-from cheblienet_models.graphs import filters
+from cheblienet_models.graphs import filters, full_grid
 from cheblienet_models.graphs.edges import EdgeList, Neighbors, edge_list, neighbors_of
-from cheblienet_models.graphs.full_grid import Order, checked_order, on_grid, places_in_map
+from cheblienet_models.graphs.full_grid import Order, SmallPixels
 from cheblienet_models.graphs.gradients import Gradients
 from cheblienet_models.graphs.mapped import Directional, Mapped, Reopen
 from cheblienet_models.graphs.polynomials import Function, Polynomial, approximated, heat
@@ -35,10 +35,11 @@ class Graph(Mapped):
         label: name@version, level.
         grid: (orientations, *base shape): (n_o, height, width) or (n_o, depth, height, width) on a
             lattice, (n_o, points) on the sphere and where points are random, (n_o, colatitudes,
-            longitudes) where the sphere is sampled equiangularly. Of the full sampling, also where
-            a mask left some of its points out.
-        base_index: (num_points,) int32 or int64, ascending: the place of each point among those of
-            the full sampling, where the graph was built with a mask; else None.
+            longitudes) where it is sampled equiangularly. Of all points, whatever a mask left out.
+        base_index: (num_points,) int32 or int64, ascending: the place of each point among all,
+            where the graph was built with a mask; else None.
+        fraction: (*base shape) float32 in [0, 1], the part of each pixel in a domain that cuts
+            them, else None. Those below a fifth are no points; the nearest ones stand for them.
         sampling: "lattice", "icosahedral", "healpix", ...; None where it is not known.
         boundary: "open" or "periodic"; None on the sphere, and where it is not known.
         period: of orientations, pi of lines or 2 pi of arrows, radians; of no meaning without.
@@ -47,15 +48,14 @@ class Graph(Mapped):
         laplacian_kind: "normalized", Delta = I - D^-1/2 W D^-1/2, or "combinatorial",
             Delta = A^-1/2 (D - W) A^-1/2; D the degrees, A the areas, W the edge weights.
         lambda_max: upper bound of the spectrum of Delta.
-        eigenvalue_scale: factor by which Delta's eigenvalues estimate those of the operator
-            -(d_forward^2 + eps^2 d_sideways^2 + xi^-2 d_rotation^2), measured by the build; None
-            where it could not be, or the store is older than this number.
+        eigenvalue_scale: factor from Delta's eigenvalues to those of the operator -(d_forward^2 +
+            eps^2 d_sideways^2 + xi^-2 d_rotation^2); None where the build did not measure it.
         degree, area: (V,) weighted degrees; areas with mean 1; in the dtype of the Laplacian.
         eigenvalues: (M,) float64, too, ascending; None where no eigenpairs are stored.
         gradients: first derivatives along the frame, those of the whole graph also where a random
             sub-graph is drawn; None where the graph was built without `gradients`.
-        subgraph: (nnz,) values of a random sub-graph, which each layer uses instead while the layer
-            itself is in training mode; None for the whole graph. See `sample_edges`.
+        subgraph: (nnz,) values of a random sub-graph, which each layer uses while it is itself in
+            training mode; None for the whole graph. See `sample_edges`.
         subgraph_degree: (V,) weighted degrees of that sub-graph, or None.
     """
 
@@ -85,9 +85,10 @@ class Graph(Mapped):
         self.subgraph_degree: Tensor | None = None
         self._edges: EdgeList | None = None
         # No buffers, or every exported program would hold what no layer computes with.
-        self.degree, self.area = stored.degree, stored.area
+        self.degree, self.area, self.fraction = stored.degree, stored.area, stored.fraction
         self._coordinates, self.base_index = stored.coordinates, stored.base_index
         self.eigenvalues = eigenpairs.values if eigenpairs else None
+        self._small = SmallPixels.of(stored)
 
     @property
     def orientations(self) -> int:
@@ -140,10 +141,7 @@ class Graph(Mapped):
 
     @property
     def directional(self) -> dict[str, Directional]:
-        """The Laplacians along "forward", "sideways" and "rotation", over the buffers.
-
-        Empty where the graph was built without `directional`.
-        """
+        """The Laplacians along "forward", "sideways" and "rotation"; none where it has none."""
         parts = iter(self.directional_parts())
         return {
             name: Directional(next(parts), next(parts), next(parts), scale)
@@ -174,7 +172,8 @@ class Graph(Mapped):
             if (tensor := getattr(self, name)) is not None:
                 setattr(self, name, kept(tensor))
         # To other devices, but not to float32, in which symmetries could no longer be told.
-        for name in ("_coordinates", "eigenvalues", "base_index"):
+        self._small = self._small and self._small.to(self.values.device)
+        for name in ("_coordinates", "eigenvalues", "base_index", "fraction"):
             if (tensor := getattr(self, name)) is not None:
                 setattr(self, name, tensor.to(self.values.device))
         return self
@@ -384,15 +383,16 @@ class Graph(Mapped):
 
         Returns:
             (B, C, *base shape), or of (B, C, V) with n_o > 1 (B, C, n_o, *base shape), the base
-            shape being `grid[1:]`; in the dtype of x. Without a mask nothing is filled.
+            shape being `grid[1:]`; in the dtype of x. Without a mask nothing is filled; pixels that
+            are cut and no points show the mean of the nearest.
 
         Raises:
-            ValueError: x has another shape; fill, where it is needed, is no value of its dtype, as
-                NaN is none of integers; another order, or "ring" where there is no HEALPix.
+            ValueError: x has another shape, fill is no value of its dtype, or there is no such order.
         """
-        checked_order(self.label, self.sampling, self.grid, order)
-        places = places_in_map(self.grid, self.base_index, order)
-        return on_grid(self.label, self.grid, self.num_points, places, x, fill)
+        full_grid.checked_order(self.label, self.sampling, self.grid, order)
+        places = full_grid.places_in_map(self.grid, self.base_index, order)
+        grid, count, small = self.grid, self.num_points, self._small
+        return full_grid.on_grid(self.label, grid, count, places, x, fill, small)
 
     def extra_repr(self) -> str:
         """The line that print(graph) shows."""
