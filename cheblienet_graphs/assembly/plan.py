@@ -175,7 +175,8 @@ def scratch_nbytes(level: Level) -> int:
     if level.spec.gradients:
         sums += 16 * len(level.spec.geometry.frame) * vertices  # counts of both parts
     if level.choice.engine == "stencil":
-        return unscaled + sums
+        at_edges = [of.edge_rows for of in (level, *level.directed.values())]
+        return unscaled + sums + sum(16 * len(rows.columns) for rows in at_edges if rows)
     given_points = 32 * level.spec.base_points(level.number) if level.spec.coordinates else 0
     lists = 8 * vertices * (level.spec.neighbors or 0)
     listed = 24 * entries if level.weights_listed else 0

@@ -5,7 +5,7 @@ What is given is a mapping from all parameters of `GraphSpec`; those that were l
 
 import math
 from itertools import takewhile
-from typing import Any
+from typing import Any, Literal
 
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
@@ -227,22 +227,23 @@ def _region(geometry: Manifold, value: Any) -> tuple[float, float, float, float]
     return None if value is None else region(value)
 
 
-def _mask_edge(geometry: Manifold, kind: type[SamplingKind], given: Given) -> str | None:
-    """How pixels at the edge of the mask count; None without a mask."""
+def _mask_edge(geometry: Manifold, kind: type[SamplingKind], given: Given) -> Literal["cut"] | None:
+    """Whether pixels count by their part inside, "cut"; None where they are in or out."""
     asked = given["mask_edge"]
     if given["mask"] is None:
         left_out("mask_edge", asked, Words("unless a ", Remedy("mask"), " is given"))
         return None
-    edge = choice("mask_edge", limits.MASK_EDGES[0] if asked is None else asked, limits.MASK_EDGES)
-    if edge == "cut" and not kind.regular:
+    if asked is None or choice("mask_edge", asked, limits.MASK_EDGES) != "cut":
+        return None
+    if not kind.regular:
         found = Found(f"cut on {geometry.name} with {kind.name} sampling")
         raise SpecError("mask_edge", "pixels off lattices", found)
-    if edge == "cut" and given["weights"] == "kernel":
+    if given["weights"] == "kernel":
         selling = Remedy("weights", "selling")
         remedy = Words("Use ", selling, " or ", Remedy("weights", "matched"), ".")
         accepted = "pixels with kernel weights, of which none are consistent at an edge"
-        raise SpecError("mask_edge", accepted, edge, remedy)
-    return edge
+        raise SpecError("mask_edge", accepted, asked, remedy)
+    return "cut"
 
 
 def _levels(kind: type[SamplingKind], finest: Size, levels: Any) -> int:

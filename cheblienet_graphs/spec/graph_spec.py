@@ -112,7 +112,7 @@ class GraphSpec:
     lambda_max: Literal["exact", 2]
     eigenpairs: int | None
     mask: Mask | None
-    mask_edge: str | None
+    mask_edge: Literal["cut"] | None
     region: Four | None
     directional: float | None
     gradients: Literal[True] | None
@@ -348,8 +348,6 @@ class GraphSpec:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         if self.period == "pi":  # older specifications, which do not name it, keep their digests
             del values["period"]
-        if self.mask_edge == "pixels":  # likewise
-            del values["mask_edge"]
         return {name: _json(value) for name, value in values.items() if value is not None}
 
     def recorded(self) -> "GraphSpec":

@@ -387,7 +387,7 @@ class Graph(Mapped):
             are cut and no points show the mean of the nearest.
 
         Raises:
-            ValueError: x has another shape, fill is no value of its dtype, or there is no such order.
+            ValueError: x has another shape, fill is none of its dtype, or there is no such order.
         """
         full_grid.checked_order(self.label, self.sampling, self.grid, order)
         places = full_grid.places_in_map(self.grid, self.base_index, order)
