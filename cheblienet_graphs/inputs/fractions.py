@@ -13,7 +13,7 @@ import numpy as np
 
 from cheblienet_graphs.errors import Found, SpecError
 from cheblienet_graphs.inputs.masks import IMAGE_TYPES, Values, ambiguous, check_numbers
-from cheblienet_graphs.inputs.polygons import Polygons
+from cheblienet_graphs.inputs.polygons import Polygons, coverage
 from cheblienet_graphs.typing import Floats
 
 UNIT = 2.0**-16
@@ -145,7 +145,7 @@ def half_pixels(domain: Any, shape: tuple[int, ...]) -> Floats:
     if isinstance(domain, Polygons):
         if len(shape) != 2:
             raise SpecError("mask", "of voxels; polygons are of the plane", Found("polygons"))
-        parts = domain.scaled(2).coverage((2 * shape[0], 2 * shape[1]))
+        parts = coverage(domain, (2 * shape[0], 2 * shape[1]), 2)
     elif callable(domain):
         parts = _of_level_set(domain, shape)
     else:

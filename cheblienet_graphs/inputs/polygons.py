@@ -44,38 +44,38 @@ class Polygons:
         """One polygon, of the corners of its outer ring and of its holes."""
         return cls([[vertices, *holes]])
 
-    def scaled(self, factor: float) -> "Polygons":
-        """The same, larger by a factor."""
-        return Polygons([[np.asarray(r) * factor for r in polygon] for polygon in self.rings])
 
-    def coverage(self, shape: tuple[int, int]) -> Floats:
-        """The part of each pixel that is inside.
+def coverage(polygons: Polygons, shape: tuple[int, int], scale: float = 1.0) -> Floats:
+    """The part of each pixel that is inside.
 
-        Each side adds, with its sign, what is to its right, so that rings that run one way around
-        add their inside, and holes, which run the other way, take theirs.
+    Each side adds, with its sign, what is to its right, so that rings that run one way around add
+    their inside, and holes, which run the other way, take theirs.
 
-        Args:
-            shape: (height, width).
+    Args:
+        polygons: what is inside.
+        shape: (height, width).
+        scale: of the corners' unit, in these pixels.
 
-        Returns:
-            float64 in [0, 1], of this shape.
+    Returns:
+        float64 in [0, 1], of this shape.
 
-        Raises:
-            SpecError: polygons overlap.
-        """
-        total = np.zeros((shape[0], shape[1] + 1))
-        for polygon in self.rings:
-            for number, ring in enumerate(polygon):
-                wanted = -1 if number else 1
-                turned = ring if _signed_area(ring) * wanted > 0 else ring[::-1]
-                for start, end in _pieces(turned):
-                    _add(total, start, end)
-        covered: Floats = np.cumsum(total, axis=1)[:, :-1]
-        low, high = covered.min(initial=0), covered.max(initial=0)
-        if low < -OVERLAP or high > 1 + OVERLAP:
-            found = Found(f"parts of pixels from {low:.3g} to {high:.3g}")
-            raise SpecError("mask", "of polygons that neither overlap nor cross themselves", found)
-        return covered.clip(0, 1)
+    Raises:
+        SpecError: polygons overlap.
+    """
+    total = np.zeros((shape[0], shape[1] + 1))
+    for polygon in polygons.rings:
+        for number, corners in enumerate(polygon):
+            ring = np.asarray(corners) * scale
+            wanted = -1 if number else 1
+            turned = ring if _signed_area(ring) * wanted > 0 else ring[::-1]
+            for start, end in _pieces(turned):
+                _add(total, start, end)
+    covered: Floats = np.cumsum(total, axis=1)[:, :-1]
+    low, high = covered.min(initial=0), covered.max(initial=0)
+    if low < -OVERLAP or high > 1 + OVERLAP:
+        found = Found(f"parts of pixels from {low:.3g} to {high:.3g}")
+        raise SpecError("mask", "of polygons that neither overlap nor cross themselves", found)
+    return covered.clip(0, 1)
 
 
 def _ring(corners: Any) -> Floats:

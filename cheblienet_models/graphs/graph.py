@@ -39,7 +39,7 @@ class Graph(Mapped):
         base_index: (num_points,) int32 or int64, ascending: the place of each point among all,
             where the graph was built with a mask; else None.
         fraction: (*base shape) float32 in [0, 1], the part of each pixel in a domain that cuts
-            them, else None. Those below a fifth are no points; the nearest ones stand for them.
+            them, else None. Those below a fifth are no points; `small_pixels` says who shows them.
         sampling: "lattice", "icosahedral", "healpix", ...; None where it is not known.
         boundary: "open" or "periodic"; None on the sphere, and where it is not known.
         period: of orientations, pi of lines or 2 pi of arrows, radians; of no meaning without.
@@ -88,7 +88,7 @@ class Graph(Mapped):
         self.degree, self.area, self.fraction = stored.degree, stored.area, stored.fraction
         self._coordinates, self.base_index = stored.coordinates, stored.base_index
         self.eigenvalues = eigenpairs.values if eigenpairs else None
-        self._small = SmallPixels.of(stored)
+        self.small_pixels = SmallPixels.of(stored)
 
     @property
     def orientations(self) -> int:
@@ -172,7 +172,7 @@ class Graph(Mapped):
             if (tensor := getattr(self, name)) is not None:
                 setattr(self, name, kept(tensor))
         # To other devices, but not to float32, in which symmetries could no longer be told.
-        self._small = self._small and self._small.to(self.values.device)
+        self.small_pixels = self.small_pixels and self.small_pixels.to(self.values.device)
         for name in ("_coordinates", "eigenvalues", "base_index", "fraction"):
             if (tensor := getattr(self, name)) is not None:
                 setattr(self, name, tensor.to(self.values.device))
@@ -391,7 +391,7 @@ class Graph(Mapped):
         """
         full_grid.checked_order(self.label, self.sampling, self.grid, order)
         places = full_grid.places_in_map(self.grid, self.base_index, order)
-        grid, count, small = self.grid, self.num_points, self._small
+        grid, count, small = self.grid, self.num_points, self.small_pixels
         return full_grid.on_grid(self.label, grid, count, places, x, fill, small)
 
     def extra_repr(self) -> str:

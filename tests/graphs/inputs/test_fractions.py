@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from cheblienet_graphs import GraphSpec, Polygons, SpecError, read_mask
 from cheblienet_graphs.errors import CheblienetError, InputError
 from cheblienet_graphs.inputs.fractions import UNIT, fractions_of_array, half_pixels
+from cheblienet_graphs.inputs.polygons import coverage
 
 CORNERS = st.lists(
     st.tuples(st.floats(-3, 9), st.floats(-3, 9)), min_size=3, max_size=3, unique=True
@@ -36,17 +37,17 @@ def test_parts_of_triangles_are_those_of_many_points(corners: list) -> None:
     if abs(a * d - b * c) < 1e-3:
         return
     for ring in (corners, corners[::-1], np.vstack([corners, corners[:1]])):
-        assert Polygons.of(ring).coverage((6, 6)) == pytest.approx(counted, abs=0.04)
+        assert coverage(Polygons.of(ring), (6, 6)) == pytest.approx(counted, abs=0.04)
 
 
 def test_areas_are_exact() -> None:
     """Also with holes, several polygons, and corners at corners of pixels."""
     square, hole = [[1, 1], [7, 1], [7, 6], [1, 6]], [[2.5, 2], [4, 2], [4, 3.25], [2.5, 3.25]]
-    assert Polygons.of(square, hole).coverage((8, 8)).sum() == pytest.approx(30 - 1.875, abs=1e-12)
+    assert coverage(Polygons.of(square, hole), (8, 8)).sum() == pytest.approx(30 - 1.875, abs=1e-12)
     two = Polygons([[square], [[[7, 6], [8, 6], [8, 8]]]])
-    assert two.coverage((8, 8)).sum() == pytest.approx(31, abs=1e-12)
+    assert coverage(two, (8, 8)).sum() == pytest.approx(31, abs=1e-12)
     outside = Polygons.of([[-9, -9], [20, -9], [20, 20], [-9, 20]])
-    assert (outside.coverage((3, 5)) == 1).all()
+    assert (coverage(outside, (3, 5)) == 1).all()
     halves = half_pixels(Polygons.of(hole), (8, 8))
     assert halves[4, 5] == 1
     assert halves[6, 5] == 0.5
@@ -110,7 +111,7 @@ def test_bad_domains_are_refused_in_one_line(mask: object, message: str) -> None
 )
 def test_bad_polygons_are_refused(rings: list, message: str) -> None:
     with pytest.raises(SpecError, match=message):
-        Polygons(rings).coverage((5, 5))
+        coverage(Polygons(rings), (5, 5))
 
 
 def test_where_cut_pixels_do_not_apply_a_line_says_so() -> None:
@@ -169,7 +170,7 @@ GEOMETRY = {"type": "Polygon", "coordinates": [RING]}
 def test_geojson_holds_polygons(tmp_path: Path, document: dict) -> None:
     (tmp_path / "m.geojson").write_text(json.dumps(document))
     polygons = read_mask(tmp_path / "m.geojson", "cut")
-    assert polygons.coverage((6, 6)).sum() == pytest.approx(6)
+    assert coverage(polygons, (6, 6)).sum() == pytest.approx(6)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 from cut_truth import eigenvalues, elliptic, order, turned, worst
 
 from cheblienet_graphs import GraphSpec, Polygons, build
+from cheblienet_graphs.inputs.polygons import coverage
 from cheblienet_graphs.samplings.cut import SMALL
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.reader import LevelArrays, edge_weights
@@ -26,7 +27,7 @@ def built(folder: Path, manifold: str, mask: object = None, **fields: object) ->
 
 def pictured(polygons: Polygons, size: int) -> np.ndarray:
     """Fractions of 8 bits."""
-    return np.round(polygons.coverage((size, size)) * 255).astype(np.uint8)
+    return np.round(coverage(polygons, (size, size)) * 255).astype(np.uint8)
 
 
 @pytest.mark.slow
@@ -145,7 +146,7 @@ def test_pixels_with_a_small_part_take_about_the_values_of_least_energy(
     tmp_path: Path, k: int
 ) -> None:
     """So the form is about that of the Schur complement, and hardly less anywhere."""
-    part, fields = elliptic(TILTED, 14).coverage((14, 14)), {"orientations": 4, "eps": 0.3}
+    part, fields = coverage(elliptic(TILTED, 14), (14, 14)), {"orientations": 4, "eps": 0.3}
     arrays = built(tmp_path / "cut", "se2", part, **fields)
     points = arrays.sampling.num_points
     own = slice(k * points, (k + 1) * points)
@@ -177,7 +178,7 @@ def test_masses_are_those_of_the_domain(tmp_path: Path) -> None:
 
 def test_a_domain_across_the_seam_is_the_domain_moved(tmp_path: Path) -> None:
     """On a torus, for eigenvalues and masses alike."""
-    part = elliptic(0.3 * np.eye(2), 16).coverage((16, 16))
+    part = coverage(elliptic(0.3 * np.eye(2), 16), (16, 16))
     there = built(tmp_path, "se2", part, orientations=4, boundary="periodic")
     moved = np.roll(part, (7, 8), (0, 1))
     across = built(tmp_path, "se2", moved, orientations=4, boundary="periodic")

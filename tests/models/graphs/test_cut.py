@@ -105,7 +105,7 @@ def test_networks_train(pyramid: Pyramid) -> None:
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        losses.append(float(loss))
+        losses.append(loss.item())
     assert losses[-1] < 0.25 < 0.5 < losses[0]
 
 
