@@ -50,6 +50,8 @@ AREA = 1e-5
 those of angles that are rounded."""
 UNLIKE = 2.0
 """Given areas that are more times those of the cells, or as many times less, are remarked on."""
+SINGLE = 1e6
+"""Ratio of eigenvalues beyond which float32 products lose the smaller one."""
 VERTICES = 2**18
 """Vertices that are compared together."""
 
@@ -333,6 +335,32 @@ def undigested(levels: Sequence[LevelArrays]) -> bool:
         points = arrays.coordinates[: spec.base_points(number), :2]
         digest.update(np.ascontiguousarray(points, "<f8").tobytes())
     return digest.hexdigest() != given.sha256
+
+
+def stiffness(arrays: LevelArrays) -> str | None:
+    """A remark on a Laplacian whose first eigenvalues float32 can't tell from 0.
+
+    By the Rayleigh quotients of the points' coordinates, which are no less than the first one that
+    is not 0.
+
+    Args:
+        arrays: of a level without faults.
+    """
+    mass, largest = arrays.mass.astype(np.float64), arrays.of_level.lambda_max
+    product, quotients = mapped_product(arrays.laplacian, arrays.null_shift), []
+    for column in arrays.sampling.base_points.T:
+        along = np.tile(column, arrays.spec.orientations)
+        signal = np.sqrt(mass) * (along - (mass @ along) / mass.sum())
+        norm = float(signal @ signal)
+        energy = float(signal @ product(signal)) + norm
+        quotients.append(energy * largest / 2 / norm if norm else np.inf)
+    least = min(quotients)
+    if not 0 < least * SINGLE < largest:
+        return None
+    return (
+        f"has lambda_max {largest / least:.2g} times its first eigenvalue, which products in float32 "
+        "lose; filter and diffuse in float64"
+    )
 
 
 def unlike_cells(arrays: LevelArrays) -> str | None:

@@ -17,7 +17,7 @@ from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
-from cheblienet_graphs.sparse import rows
+from cheblienet_graphs.sparse import null_shift, rows
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
@@ -127,6 +127,11 @@ class LevelArrays:
     def laplacian(self) -> scipy.sparse.csr_array:
         """(V, V) float32, that of the metric, rescaled."""
         return self.rescaled("laplacian")
+
+    @cached_property
+    def null_shift(self) -> Floats:
+        """(V,) what its diagonal lacks, so that Delta maps roots of masses to 0 in float64."""
+        return null_shift(self.laplacian, np.sqrt(self.mass, dtype=np.float64))
 
     @cached_property
     def directional(self) -> dict[str, scipy.sparse.csr_array]:

@@ -12,13 +12,13 @@ from cheblienet_models.graphs import filters, full_grid
 from cheblienet_models.graphs.edges import EdgeList, Neighbors, edge_list, neighbors_of
 from cheblienet_models.graphs.full_grid import Order, SmallPixels
 from cheblienet_models.graphs.gradients import Gradients
-from cheblienet_models.graphs.mapped import Directional, Mapped, Reopen
+from cheblienet_models.graphs.mapped import MappedDirections, Reopen
 from cheblienet_models.graphs.polynomials import Function, Polynomial, approximated, heat
 from cheblienet_models.store.levels import LaplacianKind, Level
 from cheblienet_models.tensors import Csr, csr_tensor, multiplied, never_below_float32
 
 
-class Graph(Mapped):
+class Graph(MappedDirections):
     """One level of a pyramid: a sampled manifold, its edges, its Laplacian.
 
     All layers of a level share the same Graph, so the Laplacian is in memory once. Its buffers
@@ -74,9 +74,7 @@ class Graph(Mapped):
         self.num_vertices, self.num_edges = stored.num_vertices, stored.num_edges
         directional, eigenpairs = stored.directional, stored.eigenpairs
         self._register_matrix("", stored.laplacian)
-        for name, (matrix, _) in directional.items():
-            self._register_matrix(f"{name}_", matrix)
-        self._scales = {name: scale for name, (_, scale) in directional.items()}
+        self._register_directional(directional)
         vectors, fields = eigenpairs.vectors if eigenpairs else None, stored.gradients
         self.register_buffer("eigenvectors", vectors, persistent=False)
         self.gradients = Gradients(reopen, self.label, fields) if fields else None
@@ -137,20 +135,9 @@ class Graph(Mapped):
             share, largest = largest / 2, 2.0
             values = values * share
             values[self.edges.diagonal] += share - 1
-        return filters.Operator(self.label, Csr(pointers, columns, values), largest)
-
-    @property
-    def directional(self) -> dict[str, Directional]:
-        """The Laplacians along "forward", "sideways" and "rotation"; none where it has none."""
-        parts = iter(self.directional_parts())
-        return {
-            name: Directional(next(parts), next(parts), next(parts), scale)
-            for name, scale in self._scales.items()
-        }
-
-    def directional_parts(self) -> list[Tensor]:
-        """Row pointers, columns and values of each directional Laplacian, one after the other."""
-        return [self.finite(f"{name}_{part}") for name in self._scales for part in Csr._fields]
+        own = sampled and self.laplacian_kind == "normalized"
+        mass = self.subgraph_degree if own and self.subgraph_degree is not None else self.mass
+        return filters.Operator(self.label, Csr(pointers, columns, values), largest, mass)
 
     @property
     def edges(self) -> EdgeList:
@@ -337,8 +324,7 @@ class Graph(Mapped):
         areas or degrees. With `density` it is N^-1/2 exp(-t Delta) N^1/2 x instead, which leaves
         constants constant, keeps sum(N x), and, as weights are not negative, leaves values between
         the smallest and the largest; vertices without neighbors keep their values. The last holds
-        to the tolerance; the polynomial itself is exact on constants, and they and the sum stay as
-        far as the rows of the stored float32 Laplacian add up: to about 3e-8 t lambda_max.
+        to the tolerance. Constants and the sum stay to rounding, whatever t lambda_max.
 
         For a time t of the operator, whose eigenvalues are `eigenvalue_scale` times those of Delta,
         diffuse for `t * graph.eigenvalue_scale`. The entries 1, eps^2 and xi^-2 of R^-1 are the
@@ -367,11 +353,7 @@ class Graph(Mapped):
                 range.
         """
         operator = self.operator(training=training)
-        mass = self.mass if flag("density", density) else None
-        sampled = self.subgraph_degree if training else None
-        if density and sampled is not None and self.laplacian_kind == "normalized":
-            mass = sampled
-        return filters.diffuse(operator, x, t, tolerance, mass)
+        return filters.diffuse(operator, x, t, tolerance, density=flag("density", density))
 
     def to_grid(self, x: Tensor, fill: float = math.nan, *, order: Order = "nested") -> Tensor:
         """Put a signal back on the full sampling, differentiable: the opposite of `Lift`.
