@@ -358,7 +358,7 @@ def stiffness(arrays: LevelArrays) -> str | None:
     if not 0 < least * SINGLE < largest:
         return None
     return (
-        f"has lambda_max {largest / least:.2g} times its first eigenvalue, which products in float32 "
+        f"has lambda_max {largest / least:.2g} times its first eigenvalue, which float32 products "
         "lose; filter and diffuse in float64"
     )
 

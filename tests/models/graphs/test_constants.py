@@ -47,8 +47,9 @@ def opened(store: Path, name: str) -> Graph:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_constants_stay_and_so_does_the_sum(store: Path, name: str, dtype: torch.dtype) -> None:
     graph = opened(store, name)
+    longest = 1e8 / graph.lambda_max  # what a polynomial of degree 65,536 reaches
     for time in (0.05, 1.0):
-        t = time * graph.eigenvalue_scale
+        t = min(time * graph.eigenvalue_scale, longest)
         ones = torch.ones(1, 1, graph.num_vertices, dtype=dtype)
         assert abs(graph.diffuse(ones, t, density=True) - 1).max() < 1e-6
         root = graph.mass.sqrt().to(dtype)[None, None]
