@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.errors import MISSING, Found, SpecError
+from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
 from cheblienet_graphs.inputs.files import reals
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.values import numbers
@@ -32,7 +32,7 @@ TO_THE_POLE = 1.001
 
 def ambiguous(what: str) -> SpecError:
     """A mask whose values don't say which are inside, and why: "holds NaN"."""
-    accepted = f"such that its values say what is inside; this one {what}"
+    accepted = Words("such that its values say what is inside; this one ", what)
     return SpecError("mask", accepted, MISSING)
 
 
@@ -70,7 +70,10 @@ def inside_of_array(values: Values) -> Booleans:
         return np.asarray(values == 1)
     if values.dtype.newbyteorder("=") in IMAGE_TYPES:
         return np.asarray(values > np.iinfo(values.dtype).max // 2)
-    raise ambiguous(f"holds {values.dtype} values other than 0 and 1; save booleans")
+    held = f"holds {values.dtype} values other than 0 and 1; save booleans"
+    if ((values >= 0) & (values <= 1)).all():
+        held = Words(held, ", or on lattices give ", Remedy("mask_edge", "cut"))
+    raise ambiguous(held)
 
 
 def inside_of_field(values: Values) -> Booleans:

@@ -7,7 +7,8 @@ energy of smooth functions is right up to second order, whatever the edge of the
 An end that is no vertex, as its pixel has a small part, takes the mean of the vertices that edges
 of its orientation join it to, by weight, which is the value of least energy unless it has edges to
 others of its kind. So the energy stays a form in the values of the vertices: an end alone joins any
-two of its vertices a, b with w_a w_b / sum w. Weights stay from 0 where edges to others of its kind
+two of its vertices a, b with w_a w_b / sum w, unless nothing of the domain is midway, as across a
+gap one pixel wide. Weights stay from 0 where edges to others of its kind
 weigh no more than those to vertices. What exceeds that, and edges to other orientations, is moved
 to the nearest edges of the same offset between vertices.
 """
@@ -117,8 +118,8 @@ def _inside(
     shape: tuple[int, int],
 ) -> scipy.sparse.csr_array:
     """(rows, V) the lattice's own weights of some rows, 1 on the diagonal."""
-    counts, columns, weights = [], [], []
-    for k in range(cut.orientations):
+    counts, columns, weights = [listed[:0]], [listed[:0]], [np.empty(0)]
+    for k in np.unique(listed // cut.num_points).tolist():
         numbers = listed[listed // cut.num_points == k] - k * cut.num_points
         degrees, column, weight = stencils.look_up(k, numbers, [values[k]])
         own = np.repeat(numbers + k * cut.num_points, degrees) == column
@@ -147,7 +148,9 @@ class _Near:
 
     def __init__(self, cut: CutSampling, reach: int, halves: Floats) -> None:
         self._cut, lattice = cut, cut.full
+        _, self._own = lattice.decode(cut.places)
         shape, margin = lattice.shape, 2 * reach + 2 + FAR
+        self._margin = margin
         beyond: dict[str, Any] = {"mode": "wrap" if lattice.periodic else "constant"}
         fraction = np.pad(cut.fraction.reshape(shape), margin, **beyond)
         self._halves = np.pad(halves, 2 * margin, **beyond)
@@ -206,7 +209,7 @@ class _Near:
         """
         (names, vertices, weights), (start, end, between) = arms, links
         every, which = np.unique(names, return_inverse=True)
-        total = np.bincount(which, weights, len(every))
+        total = np.bincount(which, weights, len(every)).astype(np.float64)  # also of none
         shape = len(every), self._cut.num_points
         shares = weights / total[which]
         means = scipy.sparse.coo_array((shares, (which, vertices)), shape).tocsr()
@@ -216,13 +219,15 @@ class _Near:
             [known[e] == self._name(w) for e, w in zip(ends, (start, end), strict=True)], axis=0
         )
         one, other = (e[there] for e in ends)
-        load = np.bincount(np.append(one, other), np.tile(between[there], 2), len(every))
+        load = np.bincount(np.append(one, other), np.tile(between[there], 2), len(every)) * 1.0
         spare = np.minimum(1, np.divide(total, load, out=np.ones_like(total), where=load > 0))
         kept = between[there] * np.minimum(spare[one], spare[other])
         apart = means[one] - means[other]
         form = means.T @ (total[:, None] * means) - apart.T @ (kept[:, None] * apart)
         joined = scipy.sparse.triu(form, 1).tocoo()
-        yield joined.coords[0], joined.coords[1], joined.data
+        row, column = (ends.astype(np.int64) for ends in joined.coords)
+        near = self._midway(row, column) > 0
+        yield row[near], column[near], joined.data[near]
         rest = between.copy()
         rest[there] -= kept
         left = rest > 0
@@ -243,9 +248,21 @@ class _Near:
         if not offset.any():
             number = self._number(self._wide)
             return np.where(number >= 0, self._cut.masses[number], 0.0)
-        corner = 2 * self._places + offset
-        corners = itertools.product((0, 1), repeat=len(offset))
-        part: Floats = np.mean([self._halves[tuple((corner + c).T)] for c in corners], axis=0)
+        return self._about(2 * self._places + offset)
+
+    def _midway(self, one: Indices, other: Indices) -> Floats:
+        """The part in the domain about the midpoints of vertices; 0 across a gap between parts."""
+        lattice, places = self._cut.full, np.array(self._own)
+        steps = places[:, other] - places[:, one]
+        if lattice.periodic:
+            sides = np.array(lattice.shape)[:, None]
+            steps = (steps + sides // 2) % sides - sides // 2
+        return self._about(2 * (places[:, one] + self._margin).T + steps.T)
+
+    def _about(self, corners: Indices) -> Floats:
+        """The part of squares in the domain, by their first half pixels, (N, d)."""
+        every = itertools.product((0, 1), repeat=corners.shape[1])
+        part: Floats = np.mean([self._halves[tuple((corners + c).T)] for c in every], axis=0)
         return part
 
     def _moved(self, start: Indices, end: Indices, values: Floats) -> Iterator[Changes]:

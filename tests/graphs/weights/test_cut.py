@@ -9,6 +9,7 @@ from cut_truth import eigenvalues, elliptic, order, turned, worst
 
 from cheblienet_graphs import GraphSpec, Polygons, build
 from cheblienet_graphs.inputs.polygons import coverage
+from cheblienet_graphs.report.diagnostics import components
 from cheblienet_graphs.samplings.cut import SMALL
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.reader import LevelArrays, edge_weights
@@ -174,6 +175,31 @@ def test_masses_are_those_of_the_domain(tmp_path: Path) -> None:
     inner = edge_weights(mask.version, 0).toarray()
     assert (edge_weights(cut.version, 0).toarray()[20] == inner[20]).all()
     assert cut.of_level.nnz == mask.of_level.nnz
+
+
+@pytest.mark.parametrize("weights", ["selling", "matched"])
+def test_all_of_a_torus_is_the_torus(tmp_path: Path, weights: str) -> None:
+    fields = {"orientations": 4, "weights": weights, "boundary": "periodic", "size": 12}
+    cut = built(tmp_path / "cut", "se2", np.ones((12, 12)), **fields)
+    whole = built(tmp_path / "whole", "se2", None, **fields | {"mask_edge": None})
+    assert np.array_equal(cut.laplacian.indices, whole.laplacian.indices)
+    assert cut.laplacian.data == pytest.approx(whole.laplacian.data, abs=1e-6)
+
+
+def test_gaps_of_a_pixel_part_a_domain(tmp_path: Path) -> None:
+    """Squares that touch at a corner are joined there."""
+    halves = np.ones((9, 9))
+    halves[:, 4] = 0
+    slanted = 1 - np.eye(9)
+    for part, pieces in (
+        (halves, 2),
+        (np.rot90(halves), 2),
+        (np.kron(np.eye(3), np.ones((3, 3))), 1),
+    ):
+        arrays = built(tmp_path, "r2", part)
+        assert components(arrays.laplacian) == pieces
+    assert components(built(tmp_path, "se2", halves, orientations=4).laplacian) == 2
+    assert components(built(tmp_path, "r2", slanted).laplacian) == 1
 
 
 def test_a_domain_across_the_seam_is_the_domain_moved(tmp_path: Path) -> None:
