@@ -358,8 +358,8 @@ def stiffness(arrays: LevelArrays) -> str | None:
     if not 0 < least * SINGLE < largest:
         return None
     return (
-        f"has lambda_max {largest / least:.2g} times its first eigenvalue, which float32 products "
-        "lose; filter and diffuse in float64"
+        f"has its largest eigenvalue {largest / least:.2g} times the first one, which products in "
+        "float32 lose; filter and diffuse in float64"
     )
 
 

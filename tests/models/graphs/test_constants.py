@@ -86,4 +86,4 @@ def test_verify_says_that_float32_loses_them(store: Path) -> None:
         "stations/v001/levels/0/laplacian",
         "thin-fiber/v001/levels/0/laplacian",
     ]
-    assert all("lambda_max" in what and "float64" in what for _, what in said)
+    assert all("largest eigenvalue" in what and "float64" in what for _, what in said)
