@@ -19,7 +19,7 @@ from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.spectrum.symmetric import BlochBlocks
 from cheblienet_graphs.store.layout import resolve
-from cheblienet_graphs.store.reader import mapped_csr
+from cheblienet_graphs.store.mapped import mapped_csr
 from cheblienet_graphs.typing import Floats
 
 METRIC: dict[str, Any] = {"eps_squared": 0.1, "xi": math.sqrt(0.1)}

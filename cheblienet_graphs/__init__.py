@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # __getattr__ tells type checkers nothing
     from cheblienet_graphs.inputs.nifti import read_nifti as read_nifti
     from cheblienet_graphs.inputs.nifti import write_nifti as write_nifti
     from cheblienet_graphs.inputs.points_files import read_points as read_points
+    from cheblienet_graphs.inputs.polygons import Polygons as Polygons
     from cheblienet_graphs.inputs.volumes import Volume as Volume
     from cheblienet_graphs.report.difference import compare as compare
     from cheblienet_graphs.report.edges_of import neighbors_of as neighbors_of
@@ -41,6 +42,7 @@ _PUBLIC = {
     "LatLonMask": "inputs.masks",
     "OtherGraphWarning": "errors",
     "Plan": "assembly.plan",
+    "Polygons": "inputs.polygons",
     "Published": "assembly.versions",
     "SpecError": "errors",
     "StoreError": "errors",

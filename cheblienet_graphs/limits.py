@@ -57,6 +57,7 @@ VERTICES = 2**34
 BOUNDARIES = ("open", "periodic")
 WEIGHTS = ("kernel", "matched", "selling", "voronoi")
 KERNELS = ("gaussian", "laplace", "cauchy", "rectangular")
+MASK_EDGES = ("pixels", "cut")
 LAPLACIANS = ("normalized", "combinatorial")
 AXES = {
     **{str(count): count for count in (3, 4, 6, 7, 12, 13, 22, 43)},

@@ -166,8 +166,24 @@ def rows(matrix: scipy.sparse.csr_array, start: int, stop: int) -> scipy.sparse.
     return block
 
 
+def null_shift(matrix: scipy.sparse.csr_array, root: Floats) -> Floats:
+    """What is to be added to a diagonal so that a vector belongs to the eigenvalue -1 exactly.
+
+    A Laplacian that is rescaled, 2 Delta / lambda_max - I, has it there: the root of the masses. In
+    float32 its diagonal is rounded by up to 3e-8, which for Delta is a potential of that share of
+    lambda_max; entries off the diagonal say what it must be.
+
+    Args:
+        matrix: (V, V), possibly over mapped files.
+        root: (V,) the vector; where it is 0 nothing is added.
+    """
+    off = mapped_product(matrix)(root) + root
+    return -np.divide(off, root, out=np.zeros_like(root), where=root > 0)
+
+
 def mapped_product(
     matrix: scipy.sparse.csr_array,
+    shift: Floats | None = None,
     *,
     cast_at_once: int = CAST_AT_ONCE,
     entries: int = CAST_TOGETHER,
@@ -179,6 +195,7 @@ def mapped_product(
 
     Args:
         matrix: (V, V), possibly over mapped files.
+        shift: (V,) what is added to its diagonal; nothing by default.
         cast_at_once: most stored entries of a matrix that is cast as a whole, once.
         entries: stored entries of a block.
 
@@ -186,6 +203,15 @@ def mapped_product(
         x -> A x for float64 x of shape (V,) or (V, m). The products are the same to the last bit
         whatever the last two arguments.
     """
+    if shift is not None:
+        plain, own = mapped_product(matrix, cast_at_once=cast_at_once, entries=entries), shift
+
+        def shifted(x: Floats) -> Floats:
+            image = plain(x)
+            image += own.reshape(-1, *[1] * (x.ndim - 1)) * x
+            return image
+
+        return shifted
     if matrix.nnz <= cast_at_once:
         whole: Product = matrix.astype(np.float64).__matmul__
         return whole

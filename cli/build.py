@@ -100,7 +100,8 @@ def _specification(manifold: Manifold, given: dict[str, Any]) -> "graphs.GraphSp
     files = {"mask": given.get("mask"), "coordinates": ", ".join(given.get("coordinates", ()))}
     try:
         if files["mask"]:
-            fields["mask"] = graphs.read_mask(given["mask"])
+            edge = given.get("mask_edge", "pixels") if not sphere else "pixels"
+            fields["mask"] = graphs.read_mask(given["mask"], edge)
         if files["coordinates"]:
             named = given["coordinates"]
             fields["coordinates"] = [graphs.read_points(file, sphere=sphere) for file in named]

@@ -20,11 +20,16 @@ POINTS = {
     "names, or .npy in this order; an optional column area (default: areas of Voronoi cells). Give "
     "it once for each level, finest first.",
 }
+EDGE = {
+    "--mask-edge pixels|cut": "Pixels are in or out; or cut: they count by their part inside, gray "
+    "by its share of the range, for spectra of second order.  [default: pixels]",
+}
 PLANE = {
     "--size N|WxH": f"Pixels of the finest level of a lattice, width x height, in {limits.SIDE}.  "
     "[default: that of the mask]",
     "--mask FILE": "Keep the pixels that are inside: gray image or .npy, row 0 at y = 0. Inside is "
-    "True, or above half of the range, as 128 is of 255.",
+    "True, or above half of the range, as 128 is of 255. Or GeoJSON, polygons in pixels.",
+    **EDGE,
     **RANDOM,
     **POINTS,
     "--domain X0,Y0,X1,Y1": "Box around the given points; lengths are divided by its width.  "
@@ -36,6 +41,7 @@ SPACE = {
     "[default: that of the mask]",
     "--mask FILE": "Keep the voxels that are inside: .npy, (depth, height, width), True inside, or "
     "NIfTI, .nii or .nii.gz, not 0 inside; its affine gives the spacing.",
+    **EDGE,
     "--spacing X,Y,Z": "Sides of a voxel, in any unit; lengths are in widths of the volume.  "
     "[default: those of the mask, or all equal]",
     **BOUNDARY,

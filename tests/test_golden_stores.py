@@ -9,6 +9,8 @@ from typing import Any
 import golden
 import numpy as np
 import pytest
+import scipy.sparse
+import torch
 from damage import edit, writable_copy
 from failures import failing
 from sealing import reseal
@@ -17,7 +19,7 @@ from cheblienet_cli.main import run
 from cheblienet_graphs import build
 from cheblienet_graphs.page.page import page
 from cheblienet_graphs.plot import figure_named
-from cheblienet_models import Pyramid, StoreError, open_store
+from cheblienet_models import Graph, Pyramid, StoreError, open_store
 
 NAMES = [(schema, name) for schema, specs in golden.SPECS.items() for name in specs]
 CSR = ("indptr", "indices", "data")
@@ -64,6 +66,9 @@ def arrays(pyramid: Pyramid) -> dict[str, np.ndarray]:
         for name, start in (("fields", 0), ("symmetric", 3)):
             if parts and len(parts[start + 2]):
                 by_path |= matrix(f"{path}/gradients/{name}", parts[start : start + 3])
+        if graph.fraction is not None:
+            by_path[f"{path}/fraction"] = np.asarray(graph.fraction.flatten())
+            by_path |= matrix(f"{path}/filling", filling(graph))
         stored = {name: getattr(graph, name) for name in ARRAYS}
         by_path |= {f"{path}/{k}": np.asarray(v) for k, v in stored.items() if v is not None}
     for fine in range(len(pyramid.levels) - 1):
@@ -72,6 +77,13 @@ def arrays(pyramid: Pyramid) -> dict[str, np.ndarray]:
             csr = level_map.matrix()
             by_path |= matrix(path, (csr.crow_indices(), csr.col_indices(), csr.values()))
     return by_path
+
+
+def filling(graph: Graph) -> tuple[np.ndarray, ...]:
+    """What each pixel shows of a signal, as `to_grid` has it."""
+    points = torch.eye(graph.num_points)[None]
+    shown = scipy.sparse.csr_array(graph.to_grid(points, 0).flatten(2)[0].T.numpy())
+    return shown.indptr.astype(np.int32), shown.indices.astype(np.int32), shown.data
 
 
 def output(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> Any:
@@ -176,7 +188,7 @@ def test_a_build_of_the_same_spec_finds_them(schema: str, name: str, tmp_path: P
 
 
 LATER = {
-    "1.4": "this version reads 1.0 to 1.3. Install a newer cheblienet; it was written by {by}.",
+    "1.5": "this version reads 1.0 to 1.4. Install a newer cheblienet; it was written by {by}.",
     "2.0": "this version reads 1.x. Install the version of cheblienet that wrote it: {by}.",
 }
 

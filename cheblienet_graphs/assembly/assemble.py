@@ -6,6 +6,7 @@ import numpy as np
 
 from cheblienet_graphs.assembly.building import Build
 from cheblienet_graphs.assembly.checks import LevelCheck, check
+from cheblienet_graphs.assembly.edge_rows import SCRATCH as EDGE_ROWS
 from cheblienet_graphs.assembly.gradients import write_gradients
 from cheblienet_graphs.assembly.level import GIVEN_POINTS, LISTED, SOLUTION, Level, Place
 from cheblienet_graphs.assembly.rows import SearchedRows
@@ -19,6 +20,7 @@ from cheblienet_graphs.assembly.sweeps import (
 )
 from cheblienet_graphs.errors import CheblienetError, Found, Remedy, SpecError, Words
 from cheblienet_graphs.report.moments import WeightedLevel, eigenvalue_scale
+from cheblienet_graphs.samplings.cut import CutSampling
 from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.sparse import mapped_product, rounded
 from cheblienet_graphs.spectrum.lanczos import SpectralBound, largest_eigenvalue_bound
@@ -103,6 +105,8 @@ def _share(build: Build, planned: Level, level: Level) -> None:
         path = f"levels/{level.number}/{layout.BASE_INDEX}"
         kind = index_type((planned.inside.full.num_points, 1), len(places))
         build.write(build.staging.dense(path, places.shape, kind), places)
+    if isinstance(planned.inside, CutSampling):
+        _share_cut(build, planned, planned.inside)
     if level.spec.coordinates is not None:
         points = np.asarray(planned.full.base_points)
         areas = planned.full.areas(0, len(points))
@@ -119,6 +123,19 @@ def _share(build: Build, planned: Level, level: Level) -> None:
 
     if level.spec.weights == "matched" and level.choice.engine == "stencil":
         build.once(level, level.key(SOLUTION), solved)
+
+
+def _share_cut(build: Build, planned: Level, cut: CutSampling) -> None:
+    """Write down the parts of pixels in the domain, what they show, and the rows at its edge."""
+    folder = f"levels/{planned.number}"
+    path = f"{folder}/{layout.FRACTION}"
+    build.write(build.staging.dense(path, cut.fraction.shape, "float32"), cut.fraction)
+    write_map(build, f"{folder}/{layout.FILLING}", cut.filling, 1)
+    for level in (planned, *planned.directed.values()):
+        rows = level.edge_rows
+        for name, dtype in EDGE_ROWS.items():
+            values = getattr(rows, name.removeprefix("edge-"))
+            build.write(build.scratch(level, name, values.shape, dtype), values, durable=True)
 
 
 def _assembled(build: Build, level: Level) -> LevelFacts:

@@ -35,6 +35,7 @@ from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.edges import KernelWeights
 
 if TYPE_CHECKING:
+    from cheblienet_graphs.weights.cut import EdgeRows
     from cheblienet_graphs.weights.lattice import LatticeWeights
 
 KEPT_LINES = 4
@@ -237,6 +238,7 @@ class MaskedRows(BlockRows):
     def __init__(self, level: Level) -> None:
         super().__init__(level)
         self._stencils = cast("MaskedStencils", level.stencils_inside)
+        self._at_edge = level.edge_rows
         whole, given = LatticeRows(level).weights, level.offset_weights
         self.bandwidth = whole.bandwidth
         if isinstance(whole, KernelWeights):
@@ -258,6 +260,10 @@ class MaskedRows(BlockRows):
         """As `Rows.weighed`; rows that lack nothing all have the same, and are not looked up."""
         pieces = [self._weighed_piece(*piece) for piece in self._stencils.pieces(start, stop)]
         counts, degrees = map(np.concatenate, zip(*pieces, strict=True))
+        if self._at_edge is not None:
+            listed = self._at_edge.within(start, stop)
+            counts[listed.vertices - start] = listed.counts
+            degrees[listed.vertices - start] = listed.sums
         return counts, degrees
 
     def _weighed_piece(self, k: int, numbers: Indices) -> tuple[Indices, Floats]:
@@ -276,4 +282,31 @@ class MaskedRows(BlockRows):
             for k, numbers in self._stencils.pieces(start, stop)
         ]
         counts, columns, weights = map(np.concatenate, zip(*pieces, strict=True))
+        if self._at_edge is not None:
+            listed = self._at_edge.within(start, stop)
+            counts, columns, weights = _replaced(counts, columns, weights, start, listed)
         return RowBlock(start, stop, np.append(0, np.cumsum(counts)), columns), weights
+
+
+def _replaced(
+    counts: Indices, columns: Indices, weights: Floats, start: int, listed: "EdgeRows"
+) -> tuple[Indices, Indices, Floats]:
+    """Entries of some rows, by those that are listed where any are.
+
+    Args:
+        counts: (rows,) entries of each.
+        columns: (nnz,) of the entries.
+        weights: (nnz,).
+        start: the first row.
+        listed: some of these rows.
+    """
+    there = np.zeros(len(counts), bool)
+    there[listed.vertices - start] = True
+    own = ~np.repeat(there, counts)
+    counts = counts.copy()
+    counts[there] = listed.counts
+    others = np.repeat(there, counts)
+    merged, values = np.empty(len(others), np.int64), np.empty(len(others))
+    merged[~others], merged[others] = columns[own], listed.columns
+    values[~others], values[others] = weights[own], listed.values
+    return counts, merged, values

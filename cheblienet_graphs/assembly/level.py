@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
+from cheblienet_graphs.assembly.edge_rows import cut_sampling, edge_rows_of, entries_more
 from cheblienet_graphs.assembly.xi import (
     MOST_SCANNED,
     SCANNED_VERTICES,
@@ -34,7 +35,7 @@ from cheblienet_graphs.search.stencil import StencilEngine
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.edges import DIRECTIONS
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.reader import MappedWeights
+from cheblienet_graphs.store.mapped import MappedWeights
 from cheblienet_graphs.store.staged import (
     FINISHED,
     SCRATCH,
@@ -46,6 +47,7 @@ from cheblienet_graphs.store.staged import (
     opened_csr,
 )
 from cheblienet_graphs.typing import Progress
+from cheblienet_graphs.weights.cut import EdgeRows
 
 if TYPE_CHECKING:
     from cheblienet_graphs.weights.lattice import LatticeWeights
@@ -145,11 +147,18 @@ class Level:
         """The points inside the mask; None where there is none."""
         if self.spec.mask is None:
             return None
+        if self.spec.mask_edge == "cut":
+            return cut_sampling(self)
         if self.staged:
             places = np.asarray(self.dense(layout.BASE_INDEX).mapped())
         else:
             places = self.spec.mask.on_level(self.number)
         return MaskedSampling(self.full, places)
+
+    @cached_property
+    def edge_rows(self) -> EdgeRows | None:
+        """The rows at the edge of a domain that cuts pixels; None where none does."""
+        return edge_rows_of(self) if self.spec.mask_edge == "cut" else None
 
     @property
     def sampling(self) -> Sampling:
@@ -237,7 +246,8 @@ class Level:
     def degree_bound(self) -> int:
         """Twice the number of edges on a lattice, an upper bound of it elsewhere."""
         if self.spec.sampling_kind.regular:
-            return self.stencils_inside.total_degree
+            stencils = self.stencils_inside
+            return stencils.total_degree + entries_more(self.edge_rows, stencils)
         if self.spec.weights == "voronoi":
             return most_sides(self.num_vertices, flat=self.spec.geometry.base.flat)
         most = self.spec.searched_neighbors

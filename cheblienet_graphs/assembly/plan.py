@@ -8,6 +8,7 @@ import numpy as np
 from cheblienet_graphs.assembly.gradients import gradient_entries
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.errors import Remedy, SpecError, Words
+from cheblienet_graphs.samplings.cut import CutSampling
 from cheblienet_graphs.search.choice import Choice, choose
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.words import human_bytes
@@ -110,6 +111,10 @@ def planned(spec: GraphSpec, levels: Sequence[Level]) -> Plan:
         if level.inside is not None:
             shape, points = (level.inside.full.num_points, 1), len(level.inside.places)
             nbytes += points * np.dtype(index_type(shape, points)).itemsize
+        if isinstance(level.inside, CutSampling):
+            filling = level.inside.filling
+            nbytes += level.inside.fraction.size * 4
+            nbytes += csr_nbytes(filling.shape, len(filling.indices))
     return Plan(spec, tuple(sizes), nbytes, exact=spec.sampling_kind.regular)
 
 
@@ -170,7 +175,8 @@ def scratch_nbytes(level: Level) -> int:
     if level.spec.gradients:
         sums += 16 * len(level.spec.geometry.frame) * vertices  # counts of both parts
     if level.choice.engine == "stencil":
-        return unscaled + sums
+        at_edges = [of.edge_rows for of in (level, *level.directed.values())]
+        return unscaled + sums + sum(16 * len(rows.columns) for rows in at_edges if rows)
     given_points = 32 * level.spec.base_points(level.number) if level.spec.coordinates else 0
     lists = 8 * vertices * (level.spec.neighbors or 0)
     listed = 24 * entries if level.weights_listed else 0

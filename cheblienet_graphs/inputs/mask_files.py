@@ -8,6 +8,7 @@ import numpy as np
 
 from cheblienet_graphs.errors import InputError, SpecError, needing
 from cheblienet_graphs.inputs.files import read_npy, reading
+from cheblienet_graphs.inputs.fractions import fractions_of_array
 from cheblienet_graphs.inputs.masks import (
     Booleans,
     LatLonMask,
@@ -17,8 +18,11 @@ from cheblienet_graphs.inputs.masks import (
 )
 from cheblienet_graphs.inputs.netcdf import NETCDF, read_field
 from cheblienet_graphs.inputs.nifti import NIFTI, is_nifti, read_nifti
+from cheblienet_graphs.inputs.polygons import GEOJSON, Polygons, read_polygons
 from cheblienet_graphs.inputs.volumes import Volume, inside_of_volume
-from cheblienet_graphs.values import file_path
+from cheblienet_graphs.limits import MASK_EDGES
+from cheblienet_graphs.typing import Floats
+from cheblienet_graphs.values import choice, file_path
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -31,11 +35,13 @@ FORM = "an image"
 GRAY = {"1", "L", "I;16", "I;16B", "I;16L", "I;16N"}
 TRANSPARENT = {"LA", "La", "PA", "RGBA", "RGBa"}
 REMEDY = 'Save it as 8-bit gray, as PIL.Image.open(FILE).convert("L") does'
-SUFFIXES = (".npy", *IMAGES, *NETCDF, *NIFTI)
+SUFFIXES = (".npy", *IMAGES, *NETCDF, *NIFTI, *GEOJSON)
 DIMENSIONS = (1, 2, 3)
 
 
-def read_mask(source: str | Path) -> Booleans | LatLonMask | Volume:
+def read_mask(
+    source: str | Path, edge: str = "pixels"
+) -> Booleans | Floats | LatLonMask | Polygons | Volume:
     """The mask in a file: which values are inside stands in `inside`.
 
     - `.npy`: (points,) in the order of a sampling of the sphere, in HEALPix nested or ring;
@@ -44,18 +50,23 @@ def read_mask(source: str | Path) -> Booleans | LatLonMask | Volume:
     - Gray images of 8 or 16 bits, one frame: (height, width) as above, the top row first.
     - NetCDF: a variable on latitudes and longitudes.
     - NIfTI, .nii or .nii.gz, of one value a voxel: 0 outside, another one inside.
+    - GeoJSON, .geojson or .json, of polygons in pixels of a lattice.
 
     Args:
         source: a path; of NetCDF also FILE:VARIABLE, where the file has several such variables.
+        edge: "cut" for the part of each pixel, of lattices, in place of which are inside: shares of
+            the range of gray, numbers in [0, 1].
 
     Returns:
-        Booleans; a mask on latitudes and longitudes where the file is NetCDF; a volume (depth,
-        height, width) of booleans with its affine where it is NIfTI.
+        Booleans, or parts in [0, 1]; a mask on latitudes and longitudes where the file is NetCDF; a
+        volume (depth, height, width) of these with its affine where it is NIfTI; polygons where it
+        is GeoJSON.
 
     Raises:
         InputError: there is no such file, it can't be read, or what it holds is no mask.
         CheblienetError: the library that reads it is not installed.
     """
+    cut = choice("edge", edge, MASK_EDGES) == "cut"
     file, variable = _split(source)
     suffix = file.suffix.lower()
     try:
@@ -65,24 +76,32 @@ def read_mask(source: str | Path) -> Booleans | LatLonMask | Volume:
             raise InputError(f"{file} is no NetCDF file, so it has no variable {variable}.")
         if is_nifti(file):
             volume = read_nifti(file, 3)
-            return Volume(inside_of_volume(volume.values), volume.affine)
+            of_voxels = fractions_of_array if cut and _between(volume.values) else inside_of_volume
+            return Volume(of_voxels(volume.values), volume.affine)
         if suffix in IMAGES:
-            return inside_of_image(_image(file))
+            return (fractions_of_array if cut else inside_of_image)(_image(file))
+        if suffix in GEOJSON:
+            return read_polygons(file)
         if suffix == ".npy":
-            return _array(file)
+            return (fractions_of_array if cut else inside_of_array)(_array(file))
     except SpecError as error:
         raise InputError(f"{source} {error.complaint}") from error
     raise InputError(f"{file} must be one of {', '.join(SUFFIXES)}.")
 
 
-def _array(file: Path) -> Booleans:
+def _between(values: Values) -> bool:
+    """Whether numbers are all in [0, 1]."""
+    return bool(((values >= 0) & (values <= 1)).all())
+
+
+def _array(file: Path) -> Values:
     values = read_npy(file)
     if values.ndim not in DIMENSIONS or values.size == 0:
         raise InputError(
             f"{file} must have shape (points,), (height, width) or (depth, height, width). "
             f"Got {values.shape}."
         )
-    return inside_of_array(values)
+    return values
 
 
 def _image(file: Path) -> Values:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.errors import MISSING, Found, SpecError
+from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
 from cheblienet_graphs.inputs.files import reals
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.values import numbers
@@ -32,7 +32,7 @@ TO_THE_POLE = 1.001
 
 def ambiguous(what: str) -> SpecError:
     """A mask whose values don't say which are inside, and why: "holds NaN"."""
-    accepted = f"such that its values say what is inside; this one {what}"
+    accepted = Words("such that its values say what is inside; this one ", what)
     return SpecError("mask", accepted, MISSING)
 
 
@@ -63,14 +63,17 @@ def inside_of_array(values: Values) -> Booleans:
     Raises:
         SpecError: anything else, NaN too.
     """
-    _check_numbers(values)
+    check_numbers(values)
     if values.dtype.kind == "f" and np.isnan(values).any():
         raise ambiguous("holds NaN; save booleans, such as numpy.isfinite(field)")
     if _zeros_and_ones(values):
         return np.asarray(values == 1)
     if values.dtype.newbyteorder("=") in IMAGE_TYPES:
         return np.asarray(values > np.iinfo(values.dtype).max // 2)
-    raise ambiguous(f"holds {values.dtype} values other than 0 and 1; save booleans")
+    held = f"holds {values.dtype} values other than 0 and 1; save booleans"
+    if ((values >= 0) & (values <= 1)).all():
+        held = Words(held, ", or on lattices give ", Remedy("mask_edge", "cut"))
+    raise ambiguous(held)
 
 
 def inside_of_field(values: Values) -> Booleans:
@@ -83,7 +86,7 @@ def inside_of_field(values: Values) -> Booleans:
     Raises:
         SpecError: a field of neither kind, or fractions of which some are missing.
     """
-    _check_numbers(values)
+    check_numbers(values)
     missing = np.isnan(values)
     valid = values[~missing]
     if _zeros_and_ones(valid):
@@ -98,7 +101,12 @@ def inside_of_field(values: Values) -> Booleans:
     return inside
 
 
-def _check_numbers(values: Values) -> None:
+def check_numbers(values: Values) -> None:
+    """Refuse what holds no numbers.
+
+    Raises:
+        SpecError: it does not.
+    """
     if values.dtype.kind not in "biuf":
         raise ambiguous(f"holds {values.dtype} values; save booleans")
 

@@ -8,7 +8,7 @@ import scipy.sparse
 
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.sparse import ENTRIES, row_blocks, rows
-from cheblienet_graphs.store.reader import MappedWeights
+from cheblienet_graphs.store.mapped import MappedWeights
 from cheblienet_graphs.typing import Indices
 
 

@@ -13,6 +13,7 @@ from cheblienet_graphs.report.gradients import GradientReport, gradient_report
 from cheblienet_graphs.report.moments import EffectiveMetric, effective_metrics, probes, scale_of
 from cheblienet_graphs.report.spectra import exact_eigenvalues, first_eigenvalues
 from cheblienet_graphs.report.verdict import CONSISTENCY, Consistency, compared, verdict
+from cheblienet_graphs.samplings.cut import CutSampling
 from cheblienet_graphs.spectrum.numeric import multiplicities
 from cheblienet_graphs.store.facts import LevelFacts
 from cheblienet_graphs.store.reader import LevelArrays
@@ -47,7 +48,10 @@ class LevelReport(LevelFacts):
         equivariance: symmetry -> max |P'LP - L|; names of symmetries that the sampling has only
             approximately say so.
         weights: min, median, max of the edges.
-        inside: share of the sampling's points inside the mask; None without one.
+        inside: share of the sampling's points inside the mask, or of the area, where its edge cuts
+            pixels; None without one.
+        cut: where it does, "share" of the points whose pixel is cut, "least" and "most" mass of a
+            vertex, in pixels; else None.
         derivatives: how well gradients differentiate; None where there are none.
     """
 
@@ -67,6 +71,7 @@ class LevelReport(LevelFacts):
     equivariance: dict[str, float]
     weights: dict[str, float]
     inside: float | None
+    cut: dict[str, float] | None
     derivatives: GradientReport | None
 
     @property
@@ -83,6 +88,8 @@ class LevelReport(LevelFacts):
         """All of it as JSON types, the finding as words."""
         fields = asdict(self)
         del fields["finding"]
+        if self.cut is None:
+            del fields["cut"]
         if self.derivatives is None:
             del fields["derivatives"]
         elif self.derivatives.steep is not None:
@@ -118,6 +125,9 @@ def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelRe
     comparison = compared(spec, spectrum, facts.eigenvalue_scale, known)
     judged = verdict(spec, sampled, metrics, components, comparison)
     inside = sampled.sampling.num_points / spec.full_points(number)
+    cut = sampled.sampling if isinstance(sampled.sampling, CutSampling) else None
+    if cut is not None:
+        inside = cut.masses.sum() / spec.full_points(number)
     step("symmetries")
     errors = diagnostics.equivariance_errors(laplacian, sampled.sampling)
     step("weights")
@@ -140,8 +150,16 @@ def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelRe
         equivariance=errors,
         weights=diagnostics.weight_statistics(arrays.weights),
         derivatives=derivatives,
-        inside=None if spec.mask is None else inside,
+        inside=None if spec.mask is None else float(inside),
+        cut=None if cut is None else _cut(cut),
     )
+
+
+def _cut(sampling: CutSampling) -> dict[str, float]:
+    """The share of points whose pixels are cut, and the least and the largest mass."""
+    share = 1 - sampling.whole()[sampling.places].mean()
+    masses = sampling.masses
+    return {"share": float(share), "least": float(masses.min()), "most": float(masses.max())}
 
 
 def _degrees(laplacian: scipy.sparse.csr_array) -> dict[str, float]:

@@ -53,6 +53,7 @@ def rows_of(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Row]:
     """
     oriented, masked = spec.geometry.oriented, spec.mask is not None
     kernel, asked = spec.kernel is not None, f"{spec.eps**2:.4g}"
+    cut = spec.mask_edge == "cut"
     irregular = not spec.sampling_kind.regular
     unit, visible = spec.geometry.base.unit, units.visible_unit(spec)
 
@@ -61,6 +62,8 @@ def rows_of(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Row]:
 
     every: list[Quantity] = [
         (masked, f"inside the {'mask' if spec.region is None else 'region'}", _inside),
+        (cut, "points whose pixel is cut", lambda x: words.percent((x.cut or {})["share"])),
+        (cut, "mass of a point, pixels, min / max", _masses),
         (True, "grid", lambda x: _grid(x, " x ")),
         (True, "vertices", lambda x: f"{x.vertices:,}"),
         (True, "edges", lambda x: f"{x.edges:,}"),
@@ -195,6 +198,11 @@ def _grid(level: LevelReport, by: str) -> str:
 
 def _inside(level: LevelReport) -> str:
     return words.percent(level.inside or 0.0)
+
+
+def _masses(level: LevelReport) -> str:
+    masses = level.cut or {}
+    return f"{masses['least']:.3g} / {masses['most']:.3g}"
 
 
 def _weights(level: LevelReport) -> str:

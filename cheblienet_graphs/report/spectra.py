@@ -65,7 +65,10 @@ def computed_eigenpairs(arrays: LevelArrays, count: int, which: End = "smallest"
         which: "smallest", ascending, or "largest", descending.
     """
     laplacian, lambda_max = arrays.laplacian, arrays.of_level.lambda_max
-    return extreme_eigenpairs(laplacian, lambda_max, count, which=which, sampling=arrays.sampling)
+    points, shift = arrays.sampling, arrays.null_shift
+    return extreme_eigenpairs(
+        laplacian, lambda_max, count, which=which, sampling=points, shift=shift
+    )
 
 
 def eigenvalues(store: str | Path, name: str | None = None, *, level: int = 0) -> Floats:
@@ -88,9 +91,11 @@ def eigenvalues(store: str | Path, name: str | None = None, *, level: int = 0) -
     arrays = open_graph(store, name).level(level)
     laplacian, points = arrays.laplacian, arrays.sampling
     if isinstance(points, Lattice) and points.periodic:
-        values = BlochBlocks(laplacian, points).eigenvalues()
+        values = BlochBlocks(laplacian, points, shift=arrays.null_shift).eigenvalues()
     elif points.num_vertices <= LARGEST_DENSE:
-        values = np.linalg.eigvalsh(laplacian.toarray().astype(np.float64))
+        dense = laplacian.toarray().astype(np.float64)
+        dense[np.diag_indices(len(dense))] += arrays.null_shift
+        values = np.linalg.eigvalsh(dense)
     else:
         raise CheblienetError(
             f"All eigenvalues of {points.num_vertices:,} vertices take a dense matrix, for which "
@@ -120,7 +125,14 @@ def first_eigenvalues(
 
     laplacian, lambda_max = arrays.laplacian, arrays.of_level.lambda_max
     points, progress = arrays.sampling, partial(step, "eigenvalues")
-    return smallest_eigenvalues(laplacian, lambda_max, count, sampling=points, progress=progress)
+    return smallest_eigenvalues(
+        laplacian,
+        lambda_max,
+        count,
+        sampling=points,
+        shift=arrays.null_shift,
+        progress=progress,
+    )
 
 
 def exact_eigenvalues(

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.maps import LevelMap
@@ -105,27 +106,30 @@ class MaskedSampling(Sampling):
         """
         if not isinstance(self.full, Lattice):
             return np.arange(self.num_points)
-        if self.num_points == self.full.num_points:
+        if self.whole().all():
             return self.full.probes()
         return np.searchsorted(self.places, [int(self.depth.argmax())])
 
     @cached_property
     def depth(self) -> Indices:
-        """(all pixels,) steps to the nearest pixel outside, diagonal ones too; 0 outside.
+        """(all pixels,) steps to the nearest one not wholly inside, diagonal ones too; 0 of these.
 
         Pixels beyond the sides of an open lattice are outside.
         """
         from scipy.ndimage import distance_transform_cdt  # slow to import, builds do without
 
         shape = self.full.shape if isinstance(self.full, Lattice) else (self.full.num_points,)
-        inside = np.zeros(shape, bool)
-        inside.ravel()[self.places] = True
+        inside = self.whole().reshape(shape)
         around = shape if self.periodic else (1,) * len(shape)
         widths = [(n, n) for n in around]
         wide = np.pad(inside, widths, "wrap" if self.periodic else "constant")
         steps = distance_transform_cdt(wide, "chessboard")
         own = tuple(slice(n, n + side) for n, side in zip(around, shape, strict=True))
         return np.asarray(steps[own]).ravel()
+
+    def whole(self) -> npt.NDArray[np.bool_]:
+        """(all points,) which are inside."""
+        return self.inside >= 0
 
     def symmetries(self) -> Iterator[tuple[str, Indices]]:
         """Names and permutations (V,) of the full sampling's symmetries that keep the mask."""

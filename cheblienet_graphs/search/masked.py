@@ -141,6 +141,15 @@ class MaskedStencils:
         there = self._wide.take(self._wide_places[numbers] + steps[every, None]) >= 0
         return np.flatnonzero(~there.all(axis=0))
 
+    def counts(self, vertices: Indices) -> Indices:
+        """(N,) entries of the rows of some vertices, ascending, each vertex itself among them."""
+        count, parts = len(self.places), []
+        for k in range(self.lattice.orientations):
+            low, high = np.searchsorted(vertices, [k * count, (k + 1) * count])
+            wide = self._wide_places[vertices[low:high] - k * count]
+            parts.append((self._wide.take(wide[:, None] + self._tables[k][0]) >= 0).sum(axis=1))
+        return np.concatenate(parts)
+
     def look_up(
         self, k: int, numbers: Indices, values: Sequence[Floats]
     ) -> tuple[Indices, Indices, Floats]:

@@ -152,6 +152,7 @@ def _correction(
         (not kind.regular, f"with {kind.name} sampling"),
         (boundary != "open", f"with a {boundary} boundary"),
         (weights == "kernel", "with kernel weights, of which none are consistent at a boundary"),
+        (values["mask_edge"] == "cut", "with a mask that cuts pixels, at sides of the domain too"),
         (needless, f"with selling weights on {name}, which need none"),
     ):
         if excluded:

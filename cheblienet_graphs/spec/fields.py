@@ -5,10 +5,10 @@ What is given is a mapping from all parameters of `GraphSpec`; those that were l
 
 import math
 from itertools import takewhile
-from typing import Any
+from typing import Any, Literal
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import MISSING, Remedy, SpecError, Words
+from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
 from cheblienet_graphs.inputs.masks import region
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.limits import AXES, DEFAULT_AXES
@@ -48,6 +48,7 @@ def normalized(given: Given) -> dict[str, Any]:
         "boundary": _boundary(geometry, given["boundary"]),
         "levels": _levels(kind, finest, given["levels"]),
         "region": _region(geometry, given["region"]),
+        "mask_edge": _mask_edge(geometry, kind, given),
     }
     return values | operator_fields(geometry, kind, values, given)
 
@@ -224,6 +225,25 @@ def _region(geometry: Manifold, value: Any) -> tuple[float, float, float, float]
         remedy = Words("Give a ", Remedy("mask"), ".")
         left_out("region", value, f"on {geometry.name}, which is flat", remedy)
     return None if value is None else region(value)
+
+
+def _mask_edge(geometry: Manifold, kind: type[SamplingKind], given: Given) -> Literal["cut"] | None:
+    """Whether pixels count by their part inside, "cut"; None where they are in or out."""
+    asked = given["mask_edge"]
+    if given["mask"] is None:
+        left_out("mask_edge", asked, Words("unless a ", Remedy("mask"), " is given"))
+        return None
+    if asked is None or choice("mask_edge", asked, limits.MASK_EDGES) != "cut":
+        return None
+    if not kind.regular:
+        found = Found(f"cut on {geometry.name} with {kind.name} sampling")
+        raise SpecError("mask_edge", "pixels off lattices", found)
+    if given["weights"] == "kernel":
+        selling = Remedy("weights", "selling")
+        remedy = Words("Use ", selling, " or ", Remedy("weights", "matched"), ".")
+        accepted = "pixels with kernel weights, of which none are consistent at an edge"
+        raise SpecError("mask_edge", accepted, asked, remedy)
+    return "cut"
 
 
 def _levels(kind: type[SamplingKind], finest: Size, levels: Any) -> int:

@@ -12,7 +12,9 @@ import numpy.typing as npt
 
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import Remedy, SpecError, Words
+from cheblienet_graphs.inputs.fractions import LevelSet
 from cheblienet_graphs.inputs.masks import Four, LatLonMask
+from cheblienet_graphs.inputs.polygons import Polygons
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric, with_period
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Setting, Size
@@ -22,6 +24,7 @@ from cheblienet_graphs.spec import least
 from cheblienet_graphs.spec.edges import KERNELS, Kernel
 from cheblienet_graphs.spec.fields import normalized
 from cheblienet_graphs.spec.mask import Mask, mask_field
+from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.values import Number, choice, integer, refuse_unknown
 
 
@@ -48,7 +51,9 @@ class GraphSpec:
         domain: (X0, Y0, X1, Y1) of given points on the plane; default their bounding box.
         units: "degrees", where given angles look like radians.
         mask: booleans or gray, (H, W) or (D, H, W), of the sphere (points,) or (latitudes,
-            longitudes); or what files hold: `LatLonMask`, `Volume`.
+            longitudes); what files hold: `LatLonMask`, `Volume`; on lattices also parts in [0, 1],
+            `Polygons`, or a function of x, y[, z] in pixels that is negative inside.
+        mask_edge: "pixels" (default), each in or out; or "cut": pixels count by their part inside.
         mask_order: of HEALPix's pixels in the mask, "nested" (default) or "ring".
         region: of the sphere, (W, S, E, N) degrees.
         orientations: n_o in [1, 180], on se2 and so3; default 6, modulo 2 pi 8.
@@ -109,6 +114,7 @@ class GraphSpec:
     lambda_max: Literal["exact", 2]
     eigenpairs: int | None
     mask: Mask | None
+    mask_edge: Literal["cut"] | None
     region: Four | None
     directional: float | None
     gradients: Literal[True] | None
@@ -148,7 +154,14 @@ class GraphSpec:
         levels: Number | None = None,
         lambda_max: Number = "exact",
         eigenpairs: Number | None = None,
-        mask: npt.ArrayLike | LatLonMask | Volume | Mapping[str, Any] | None = None,
+        mask: npt.ArrayLike
+        | LatLonMask
+        | Volume
+        | Polygons
+        | LevelSet
+        | Mapping[str, Any]
+        | None = None,
+        mask_edge: str | None = None,
         mask_order: str | None = None,
         region: str | Sequence[float] | None = None,
         directional: Number | None = None,
@@ -236,6 +249,20 @@ class GraphSpec:
         )
         return self.sampling_kind.sampled(self.level_size(level), setting)
 
+    def halves(self, level: int) -> Floats:
+        """The part of each half pixel of a level in the domain, where that cuts pixels.
+
+        Returns:
+            (2 height, 2 width), in space (2 depth, 2 height, 2 width).
+
+        Raises:
+            SpecError: it is not known.
+        """
+        if self.mask is None:
+            raise ValueError("there is no mask")
+        halves: Floats = self.mask.known(self.mask.halves)[level]
+        return halves
+
     def grid(self, level: int) -> tuple[int, ...]:
         """(orientations, *shape of a signal on the base): (n_o, height, width) on a lattice.
 
@@ -276,6 +303,8 @@ class GraphSpec:
     @property
     def schema(self) -> str:
         """The schema of versions with this specification, the oldest that knows all it says."""
+        if self.mask_edge == "cut":
+            return "1.4"
         if self.gradients:
             return "1.3"
         if self.period == "2pi":

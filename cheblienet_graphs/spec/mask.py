@@ -10,9 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
+from cheblienet_graphs.inputs.fractions import half_pixels
 from cheblienet_graphs.inputs.masks import LatLonMask, inside_of_array, inside_region
+from cheblienet_graphs.inputs.polygons import Polygons
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.manifolds import Manifold
+from cheblienet_graphs.samplings.cut import CutSampling, coarsened, pixel_means
+from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.values import choice, left_out
@@ -21,6 +25,8 @@ if TYPE_CHECKING:
     from cheblienet_graphs.spec.graph_spec import GraphSpec
 
 MASK_ORDERS = ("nested", "ring")
+HALF = 0.5
+"""Pixels of which more is in a domain are inside."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +39,15 @@ class Mask:
         places: (n_inside,) int32, or int64 beyond 2^31 points, where each is in the full sampling,
             ascending, by level. None where the mask is known by its digest alone, as a store tells
             it.
+        halves: (2 height, 2 width), in space (2 depth, 2 height, 2 width): where the domain cuts
+            pixels, the part of each half pixel in it, by level; `sha256` is then that of the finest
+            level's, as float32.
     """
 
     sha256: str
     inside: tuple[int, ...]
     places: tuple[Indices, ...] | None = field(default=None, compare=False, repr=False)
+    halves: tuple[Floats, ...] | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of(cls, inside: npt.NDArray[np.bool_], samplings: Sequence[Sampling]) -> "Mask":
@@ -59,6 +69,30 @@ class Mask:
             inside = np.logical_or.reduceat(inside[pooling.indices], pooling.indptr[:-1])
             places.append(_places(inside))
         return cls(digest, tuple(map(len, places)), tuple(places))
+
+    @classmethod
+    def cutting(cls, halves: Floats, samplings: Sequence[Lattice]) -> "Mask":
+        """The mask of a pyramid whose domain cuts pixels.
+
+        Args:
+            halves: the part of each half pixel of the finest level in the domain.
+            samplings: full ones, finest first.
+
+        Raises:
+            SpecError: no pixel is inside.
+        """
+        digest = hashlib.sha256(halves.astype("<f4").tobytes()).hexdigest()
+        parts, levels = halves, []
+        for sampling in samplings:
+            fraction = pixel_means(parts)
+            levels.append((CutSampling(sampling, fraction).places, parts))
+            parts = coarsened(fraction)
+        places, by_level = zip(*levels, strict=True)
+        if not all(map(len, places)):
+            found = Found(f"less on all pixels of level {[*map(len, places)].index(0)}")
+            accepted = "such that a fifth of some pixel of every level is inside"
+            raise SpecError("mask", accepted, found, Words("Give fewer ", Remedy("levels"), "."))
+        return cls(digest, tuple(map(len, places)), places, by_level)
 
     @classmethod
     def recorded(cls, value: Mapping[str, Any], points: Sequence[int]) -> "Mask":
@@ -94,11 +128,20 @@ class Mask:
         Raises:
             SpecError: they are not known.
         """
-        if self.places is None:
+        places: Indices = self.known(self.places)[level]
+        return places
+
+    def known(self, of_levels: tuple[Any, ...] | None) -> tuple[Any, ...]:
+        """Arrays by level, which a mask that is known by its digest alone has not.
+
+        Raises:
+            SpecError: it has not.
+        """
+        if of_levels is None:
             remedy = Words("Give the ", Remedy("mask"), " or the ", Remedy("region"), " again.")
             found = f"SHA-256 {self.sha256[:12]}..."
             raise SpecError("mask", "an array to build from, not a digest", found, remedy)
-        return self.places[level]
+        return of_levels
 
 
 def _places(inside: npt.NDArray[np.bool_]) -> Indices:
@@ -114,7 +157,7 @@ def size_of(geometry: Manifold, mask: Any) -> tuple[int, ...] | None:
     Raises:
         SpecError: it has another number of dimensions.
     """
-    if mask is None or isinstance(mask, Mapping):
+    if mask is None or isinstance(mask, Mapping | Polygons) or callable(mask):
         return None
     shape = _array(geometry, mask).shape
     if len(shape) != geometry.base.dimension:
@@ -145,6 +188,9 @@ def mask_field(spec: "GraphSpec", value: Any, order: str | None) -> Mask | None:
     if value is None and spec.region is None:
         return None
     samplings = [spec.full_sampling(level) for level in range(spec.levels)]
+    if spec.mask_edge == "cut":
+        lattices = [sampling for sampling in samplings if isinstance(sampling, Lattice)]
+        return Mask.cutting(half_pixels(*_domain(spec, value)), lattices)
     inside = np.ones(samplings[0].num_points, bool)
     if value is not None:
         inside = _inside(spec, samplings[0], value, order or "nested")
@@ -158,7 +204,10 @@ def mask_field(spec: "GraphSpec", value: Any, order: str | None) -> Mask | None:
 
 def _inside(spec: "GraphSpec", sampling: Sampling, value: Any, order: str) -> npt.NDArray[np.bool_]:
     """(points,) those inside a mask."""
-    spherical, values = not spec.geometry.base.flat, _array(spec.geometry, value)
+    spherical = not spec.geometry.base.flat
+    if (isinstance(value, Polygons) or callable(value)) and isinstance(sampling, Lattice):
+        return pixel_means(half_pixels(value, sampling.shape)).ravel() > HALF
+    values = _array(spec.geometry, value)
     if isinstance(value, LatLonMask):
         return value.at(*_degrees(sampling))
     inside = inside_of_array(values)
@@ -179,6 +228,23 @@ def _inside(spec: "GraphSpec", sampling: Sampling, value: Any, order: str) -> np
         accepted = f"of shape {grid}, a value a point"
         remedy = Words(Remedy(spec.sampling_kind.field), " may be left out.")
     raise SpecError("mask", accepted, inside.shape, remedy if len(grid) > 1 else "")
+
+
+def _domain(spec: "GraphSpec", value: Any) -> tuple[Any, tuple[int, ...]]:
+    """What cuts pixels, and the shape of the lattice.
+
+    Raises:
+        SpecError: it is an array of another shape.
+    """
+    _, *grid = spec.grid(0)
+    shape = tuple(grid)
+    if isinstance(value, Polygons) or callable(value):
+        return value, shape
+    values = _array(spec.geometry, value)
+    if values.shape != shape:
+        remedy = Words(Remedy(spec.sampling_kind.field), " may be left out.")
+        raise SpecError("mask", f"of shape {shape}, a value a point", values.shape, remedy)
+    return values, shape
 
 
 def _nested(spec: "GraphSpec", ring: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

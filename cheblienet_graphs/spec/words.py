@@ -110,6 +110,8 @@ def _inside(spec: GraphSpec) -> list[str]:
         west, south, east, north = spec.region
         part = f"region from {west:g} to {east:g} degrees east, {south:g} to {north:g} north"
     kept = f"{percent(inside / points)}; edges and weights are those of the whole sampling"
+    if spec.mask_edge == "cut":
+        kept = f"{percent(inside / points)}; those that its edge cuts count by their part inside"
     return [f"{part}: {inside:,} of {points:,} points inside, {kept}"]
 
 

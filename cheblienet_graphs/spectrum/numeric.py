@@ -40,6 +40,9 @@ SLOW = 0.3
 """Convergence is slow where a sweep leaves more than this share of the residuals."""
 RESIDUAL = 1e-7
 """Largest residual |Delta v - lambda v| that counts as converged, in units of lambda_max / 2."""
+STIFF = 1e-4
+"""Eigenvalues up to this, in units of lambda_max / 2, are looked for with a factorized matrix: the
+residuals of those that are filtered are no smaller than RESIDUAL of the same unit."""
 SAME = 1e-5
 """Relative difference up to which eigenvalues count as one."""
 ROUNDING = 1e-7
@@ -84,6 +87,7 @@ def smallest_eigenvalues(
     count: int,
     *,
     sampling: Sampling,
+    shift: Floats | None = None,
     max_products: int = 20_000,
     progress: Progress | None = None,
 ) -> Eigenvalues:
@@ -94,17 +98,20 @@ def smallest_eigenvalues(
         lambda_max: its scale.
         count: M in [1, V].
         sampling: of the graph; its symmetries are used.
+        shift: (V,) what is added to the diagonal, as of `null_shift`.
         max_products: after which recursions end without convergence.
         progress: called with the numbers of these products done and at most.
     """
     size = rescaled.shape[0]
     if translated(sampling, rescaled):
-        values = BlochBlocks(rescaled, sampling).eigenvalues()[:count]
+        values = BlochBlocks(rescaled, sampling, shift=shift).eigenvalues()[:count]
         return Eigenvalues(_of_delta(values, lambda_max), converged=True, method="bloch")
     if _block_bytes(size, count) <= BLOCK_BYTES:
-        pairs = extreme_eigenpairs(rescaled, lambda_max, count, max_products=max_products)
+        pairs = extreme_eigenpairs(
+            rescaled, lambda_max, count, shift=shift, max_products=max_products
+        )
         return Eigenvalues(pairs.values, pairs.converged, pairs.method)
-    product = mapped_product(rescaled)
+    product = mapped_product(rescaled, shift)
     symmetries = involutions(product, sampling)
     values, converged = eigenvalues_by_sector(
         product, size, count, symmetries, max_products=max_products, progress=progress
@@ -120,6 +127,7 @@ def extreme_eigenpairs(
     *,
     which: End = "smallest",
     sampling: object = None,
+    shift: Floats | None = None,
     max_products: int = 20_000,
 ) -> Eigenpairs:
     """The smallest or largest eigenpairs of Delta, multiplicities repeated.
@@ -132,6 +140,7 @@ def extreme_eigenpairs(
         count: M in [1, V].
         which: end of the spectrum.
         sampling: of the graph; periodic lattices are solved wave by wave.
+        shift: (V,) what is added to the diagonal, as of `null_shift`.
         max_products: sparse products with the block after which filtering ends.
 
     Returns:
@@ -141,17 +150,17 @@ def extreme_eigenpairs(
         CheblienetError: the block of vectors would take more than BLOCK_BYTES.
     """
     sign = 1.0 if which == "smallest" else -1.0
-    stored = mapped_product(rescaled)
+    stored = mapped_product(rescaled, shift)
 
     def product(x: Floats) -> Floats:
         image = stored(x)
         return image if which == "smallest" else np.negative(image, out=image)
 
     if translated(sampling, rescaled):
-        values, vectors = BlochBlocks(rescaled, sampling, sign).smallest(count)
+        values, vectors = BlochBlocks(rescaled, sampling, sign, shift).smallest(count)
         method = "bloch"
     else:
-        values, vectors, method = _solved(rescaled, sign, product, count, max_products)
+        values, vectors, method = _solved(rescaled, shift, sign, product, count, max_products)
     image = product(vectors)
     image -= vectors * values
     residuals = np.linalg.norm(image, axis=0)
@@ -176,12 +185,18 @@ def _block_bytes(size: int, count: int) -> int:
 
 
 def _solved(
-    rescaled: scipy.sparse.csr_array, sign: float, product: Product, count: int, max_products: int
+    rescaled: scipy.sparse.csr_array,
+    shift: Floats | None,
+    sign: float,
+    product: Product,
+    count: int,
+    max_products: int,
 ) -> tuple[Floats, Floats, str]:
     """The smallest eigenvalues of sign times the matrix, ascending, their vectors, and the method.
 
     Args:
         rescaled: the matrix without the sign.
+        shift: (V,) what is added to its diagonal.
         sign: 1 or -1.
         product: X -> sign A X.
         count: number of eigenvalues.
@@ -189,7 +204,9 @@ def _solved(
     """
     size = rescaled.shape[0]
     if size <= max(DENSE, 3 * (count + GUARD)):
-        dense = sign * rescaled.toarray().astype(np.float64)
+        dense = rescaled.toarray().astype(np.float64)
+        dense[np.diag_indices(size)] += 0.0 if shift is None else shift
+        dense *= sign
         values, vectors = scipy.linalg.eigh(dense, subset_by_index=(0, count - 1))
         return values, vectors, "dense"
     if (needed := _block_bytes(size, count)) > BLOCK_BYTES:
@@ -199,11 +216,17 @@ def _solved(
             "level, or for eigenvalues alone."
         )
     values, vectors, converged = _filtered_subspace(product, size, count, max_products)
-    if not converged and rescaled.nnz <= CAST_AT_ONCE:
-        matrix = sign * rescaled.astype(np.float64)
+    stiff = shift is not None and values[-1] + 1 < STIFF
+    if (stiff or not converged) and rescaled.nnz <= CAST_AT_ONCE:
+        matrix = rescaled.astype(np.float64)
+        if shift is not None:
+            matrix = (matrix + scipy.sparse.diags_array(shift)).tocsr()
+        matrix = sign * matrix
+        below = abs(float(values[-1]) + 1) / 10 if stiff else SAME
+        tolerance = 0.0 if stiff else RESIDUAL / 10
         try:
             start = np.random.default_rng(0).standard_normal(size)
-            solved, basis = eigsh(matrix, count, sigma=-1 - SAME, v0=start, tol=RESIDUAL / 10)
+            solved, basis = eigsh(matrix, count, sigma=-1 - below, v0=start, tol=tolerance)
         except (ArpackError, RuntimeError, MemoryError):  # not converged, or not factorized
             return values, vectors, "chebyshev"
         order = np.argsort(solved)

@@ -63,9 +63,16 @@ class BlochBlocks:
         matrix: (V, V).
         lattice: periodic.
         sign: -1 for the blocks of -matrix.
+        shift: (V,) what is added to its diagonal.
     """
 
-    def __init__(self, matrix: scipy.sparse.csr_array, lattice: Lattice, sign: float = 1.0) -> None:
+    def __init__(
+        self,
+        matrix: scipy.sparse.csr_array,
+        lattice: Lattice,
+        sign: float = 1.0,
+        shift: Floats | None = None,
+    ) -> None:
         self._lattice, n_o = lattice, lattice.orientations
         rows = matrix[np.arange(n_o) * lattice.num_points].tocoo()  # rows of the first pixel
         row, column = rows.coords
@@ -73,7 +80,11 @@ class BlochBlocks:
         ones = np.ones(len(row))
         place = (np.arange(len(row)), row * n_o + other)
         self._gather = scipy.sparse.csr_array((ones, place), shape=(len(row), n_o**2))
-        self._values = sign * rows.data.astype(np.float64)
+        firsts = np.arange(n_o) * lattice.num_points
+        values = rows.data.astype(np.float64)
+        if shift is not None:
+            values += np.where(column == firsts[row], shift[firsts[row]], 0.0)
+        self._values = sign * values
         index = np.arange(lattice.num_points)
         _, places = lattice.decode(index)
         opposite = [-place % side for place, side in zip(places, lattice.shape, strict=True)]

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from cheblienet_graphs.errors import CheblienetError, StoreError
+from cheblienet_graphs.samplings.cut import CutSampling
 from cheblienet_graphs.samplings.given_tables import coincident
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.sparse import (
@@ -32,7 +33,8 @@ from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spectrum.lanczos import ritz_range
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.gradients import gradient_faults
-from cheblienet_graphs.store.reader import SPECTRUM, LevelArrays, mapped_csr
+from cheblienet_graphs.store.mapped import mapped_csr
+from cheblienet_graphs.store.reader import SPECTRUM, LevelArrays
 from cheblienet_graphs.typing import Floats, Indices
 
 SUMS = 1e-5
@@ -48,6 +50,8 @@ AREA = 1e-5
 those of angles that are rounded."""
 UNLIKE = 2.0
 """Given areas that are more times those of the cells, or as many times less, are remarked on."""
+SINGLE = 1e6
+"""Ratio of eigenvalues beyond which float32 products lose the smaller one."""
 VERTICES = 2**18
 """Vertices that are compared together."""
 
@@ -86,7 +90,8 @@ def _checks(arrays: LevelArrays) -> Iterator[tuple[str, Iterator[str]]]:
         yield f"{here}/{name}", _laplacian_faults(arrays, name)
     yield "zarr.json", _count_faults(arrays)
     if arrays.spec.mask is not None:
-        yield f"{here}/base_index", _mask_faults(arrays)
+        cut = arrays.spec.mask_edge == "cut"
+        yield f"{here}/base_index", _cut_faults(arrays) if cut else _mask_faults(arrays)
     yield f"{here}/coordinates", _coordinate_faults(arrays)
     yield f"{here}/area", _area_faults(arrays)
     if arrays.spec.gradients:
@@ -175,6 +180,17 @@ def _mask_faults(arrays: LevelArrays) -> Iterator[str]:
         inside[places] = 1
         if hashlib.sha256(inside.tobytes()).hexdigest() != mask.sha256:
             yield "are not the points inside the mask of the spec's digest"
+
+
+def _cut_faults(arrays: LevelArrays) -> Iterator[str]:
+    """What a domain that cuts pixels shows in each follows from the parts of these."""
+    sampling, stored = arrays.sampling, arrays.filling
+    if isinstance(sampling, CutSampling):
+        filling = sampling.filling
+        alike = np.array_equal(filling.indptr, stored.indptr)
+        alike = alike and np.array_equal(filling.indices, stored.indices)
+        if not alike or not np.array_equal(filling.data.astype(np.float32), stored.data):
+            yield "are not the points that its filling shows"
 
 
 def _coordinate_faults(arrays: LevelArrays) -> Iterator[str]:
@@ -319,6 +335,32 @@ def undigested(levels: Sequence[LevelArrays]) -> bool:
         points = arrays.coordinates[: spec.base_points(number), :2]
         digest.update(np.ascontiguousarray(points, "<f8").tobytes())
     return digest.hexdigest() != given.sha256
+
+
+def stiffness(arrays: LevelArrays) -> str | None:
+    """A remark on a Laplacian whose first eigenvalues float32 can't tell from 0.
+
+    By the Rayleigh quotients of the points' coordinates, which are no less than the first one that
+    is not 0.
+
+    Args:
+        arrays: of a level without faults.
+    """
+    mass, largest = arrays.mass.astype(np.float64), arrays.of_level.lambda_max
+    product, quotients = mapped_product(arrays.laplacian, arrays.null_shift), []
+    for column in arrays.sampling.base_points.T:
+        along = np.tile(column, arrays.spec.orientations)
+        signal = np.sqrt(mass) * (along - (mass @ along) / mass.sum())
+        norm = float(signal @ signal)
+        energy = float(signal @ product(signal)) + norm
+        quotients.append(energy * largest / 2 / norm if norm else np.inf)
+    least = min(quotients)
+    if not 0 < least * SINGLE < largest:
+        return None
+    return (
+        f"has its largest eigenvalue {largest / least:.2g} times the first one, which products in "
+        "float32 lose; filter and diffuse in float64"
+    )
 
 
 def unlike_cells(arrays: LevelArrays) -> str | None:

@@ -15,7 +15,8 @@ from cheblienet_graphs.errors import StoreError, another
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import MAX_METADATA, save_whole, sha256_of
 from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
-from cheblienet_graphs.store.reader import LevelArrays, edge_weights, mapped_csr
+from cheblienet_graphs.store.mapped import mapped_csr
+from cheblienet_graphs.store.reader import LevelArrays, edge_weights
 
 OUTCOME = "Nothing was exported"
 DEVICES = Path("/dev")
@@ -35,6 +36,8 @@ MEANINGS = {
     "degree": "sums of the weights of a vertex's edges",
     "area": "of a vertex's point, in units of the mean",
     "base_index": "place of each point of the base in the whole sampling",
+    "fraction": "the part of each pixel in the domain",
+    "filling": "times a signal on the points: what each pixel shows, none where its row is empty",
     "eigenvalues": "the smallest of Delta, ascending",
     "eigenvectors": "of Delta, a column for each eigenvalue",
 }
@@ -139,6 +142,9 @@ def _arrays(version: Path, facts: VersionFacts) -> Iterator[tuple[str, int, str,
         for start, (path, shape) in enumerate(arrays.maps.items(), level):
             kind = path.partition("/")[0]
             yield kind, start, path.replace("/", "-"), mapped_csr(version / path, shape)
+        if facts.spec.mask_edge == "cut":
+            yield "fraction", level, f"fraction-{level}", arrays.fraction
+            yield "filling", level, f"filling-{level}", arrays.filling
         for kind in DENSE:
             if (values := getattr(arrays, kind)) is not None:
                 yield kind, level, f"{kind}-{level}", values

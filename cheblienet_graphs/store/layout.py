@@ -4,6 +4,7 @@
       NAME/zarr.json                   attributes clg: {refs: {latest: "v002", ...}}
         v001/zarr.json                 attributes clg: {schema, spec, ..., levels, manifest}
           levels/L/laplacian/{data,indices,indptr}, levels/L/{coordinates,degree,area[,base_index]}
+          [levels/L/fraction, levels/L/filling/{data,indices,indptr}]
           [levels/L/directional/{forward,sideways,rotation}/{data,indices,indptr}]
           [levels/L/gradients/{fields[,symmetric]}/{data,indices,indptr}]
           pooling/LtoM/{data,indices,indptr}, unpooling/MtoL/...
@@ -25,10 +26,14 @@ from cheblienet_graphs.quoting import VALUE, listed, one_line, quoted
 from cheblienet_graphs.store.durable import read_document, unreadable
 
 STORE_SCHEMA = 1
-SCHEMAS = ("1.0", "1.1", "1.2", "1.3")
+SCHEMAS = ("1.0", "1.1", "1.2", "1.3", "1.4")
 """Those that this version reads; it writes the earliest that can hold a graph."""
 BASE_INDEX = "base_index"
 """Array of a level: where its points are in the full sampling."""
+FRACTION = "fraction"
+"""Array of a level whose domain cuts pixels: the part of each pixel in it."""
+FILLING = "filling"
+"""Matrix of such a level: what each pixel shows of a signal on the vertices."""
 DIRECTIONAL = "directional"
 """Group of a level: its directional Laplacians."""
 GRADIENTS = "gradients"

@@ -1,7 +1,5 @@
 """Published versions as numpy, scipy and zarr see them, and the points that they are of."""
 
-import math
-import stat
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,15 +12,16 @@ import scipy.sparse
 from cheblienet_graphs.errors import SpecError, StoreError
 from cheblienet_graphs.limits import Range
 from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.quoting import quoted
+from cheblienet_graphs.samplings.cut import CutSampling
 from cheblienet_graphs.samplings.given_tables import PointArrays
+from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
-from cheblienet_graphs.sparse import rows
+from cheblienet_graphs.sparse import null_shift, rows
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.durable import read_document, unreadable
 from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
+from cheblienet_graphs.store.mapped import MappedWeights, mapped_array, mapped_csr
 from cheblienet_graphs.typing import Floats
 
 if TYPE_CHECKING:
@@ -53,85 +52,6 @@ def open_group(store: str | Path, name: str | None = None) -> "zarr.Group":
     import zarr  # slow to import, builds do without
 
     return zarr.open_group(layout.resolve(store, name), mode="r", zarr_format=3)
-
-
-def mapped_array(
-    array: Path, shape: tuple[int, ...] | None = None, dtypes: tuple[str, ...] | None = None
-) -> npt.NDArray[Any]:
-    """An array of a published version, mapped read-only.
-
-    Args:
-        array: folder of its node.
-        shape: required; default any.
-        dtypes: keys of layout.DTYPES, one of which is required; default any.
-
-    Raises:
-        StoreError: it is missing, not of the format, of another shape or type, or not of the size
-            that its metadata says.
-    """
-    actual, dtype = layout.array_type(read_document(array), array)
-    if shape is not None and actual != shape:
-        raise StoreError(f"{array} must have shape {list(shape)}. Got {list(actual)}.")
-    if dtypes is not None and dtype not in dtypes:
-        raise StoreError(f"{array} must be of type {' or '.join(dtypes)}. Got {dtype}.")
-    kind = np.dtype(layout.DTYPES[dtype])
-    nbytes = math.prod(actual) * kind.itemsize
-    if nbytes == 0:
-        return np.zeros(actual, kind)
-    chunk = layout.chunk_file(array, len(actual))
-    try:
-        status = chunk.stat()
-        if not stat.S_ISREG(status.st_mode) or status.st_size != nbytes:
-            raise StoreError(f"{chunk} is not a file of {nbytes} bytes.")
-        return np.memmap(chunk, kind, "r", shape=actual)
-    except OSError as error:
-        raise unreadable(array, error) from error
-
-
-def mapped_csr(
-    group: Path, shape: tuple[int, int] | None = None, nnz: int | None = None
-) -> scipy.sparse.csr_array:
-    """A sparse matrix of a published version, its arrays mapped read-only.
-
-    Args:
-        group: folder of its node.
-        shape: required; default that of its metadata.
-        nnz: required number of entries; default any.
-
-    Raises:
-        StoreError: it is missing, of another shape, or not a valid CSR matrix: scipy would
-            crash on it.
-    """
-    actual = _csr_shape(group)
-    if shape is not None and actual != shape:
-        raise StoreError(f"{group} must have shape {list(shape)}. Got {list(actual)}.")
-    entries = None if nnz is None else (nnz,)
-    indptr = mapped_array(group / "indptr", (actual[0] + 1,), ("int32", "int64"))
-    indices = mapped_array(group / "indices", entries, (indptr.dtype.name,))
-    data = mapped_array(group / "data", indices.shape, ("float32",))
-    try:
-        matrix = scipy.sparse.csr_array((data, indices, indptr), shape=actual)
-        matrix.check_format(full_check=True)
-    except ValueError as error:
-        raise StoreError(f"{group} is not a CSR matrix: {error}.") from error
-    if matrix.nnz != len(data) or not matrix.has_canonical_format:
-        raise StoreError(f"{group} is not a CSR matrix: columns do not ascend in every row.")
-    return matrix
-
-
-def _csr_shape(group: Path) -> tuple[int, int]:
-    """Rows and columns of a matrix in AnnData's encoding."""
-    document = read_document(group)
-    given = document.get("attributes")
-    attributes = given if isinstance(given, dict) else {}
-    shape = attributes.get("shape")
-    if not layout.is_shape(shape, [2]) or not layout.same(
-        document, layout.group_document(attributes | layout.csr_attributes(shape))
-    ):
-        raise StoreError(
-            f"{group} is not a CSR matrix of encoding version 0.1.0. Got {quoted(attributes)}."
-        )
-    return shape[0], shape[1]
 
 
 @dataclass(frozen=True)
@@ -207,6 +127,11 @@ class LevelArrays:
     def laplacian(self) -> scipy.sparse.csr_array:
         """(V, V) float32, that of the metric, rescaled."""
         return self.rescaled("laplacian")
+
+    @cached_property
+    def null_shift(self) -> Floats:
+        """(V,) what its diagonal lacks, so that Delta maps roots of masses to 0 in float64."""
+        return null_shift(self.laplacian, np.sqrt(self.mass, dtype=np.float64))
 
     @cached_property
     def directional(self) -> dict[str, scipy.sparse.csr_array]:
@@ -304,7 +229,7 @@ class LevelArrays:
         return self.degree if self.spec.laplacian == "normalized" else self.area
 
     @property
-    def weights(self) -> "MappedWeights":
+    def weights(self) -> MappedWeights:
         """W, to be read row by row."""
         return MappedWeights(self.laplacian, self.of_level.lambda_max, self.mass)
 
@@ -319,7 +244,33 @@ class LevelArrays:
             area = self.area[: self.spec.base_points(self.level)].astype(np.float64)
             return self._given(area / area.mean())
         full, places = self.spec.full_sampling(self.level), self.base_index
+        if isinstance(full, Lattice) and self.spec.mask_edge == "cut":
+            return self._cut(full)
         return full if places is None else MaskedSampling(full, places.astype(np.int64))
+
+    def _cut(self, full: Lattice) -> CutSampling:
+        """The sampling of a domain that cuts pixels.
+
+        Raises:
+            StoreError: its points are not those that the parts of pixels say.
+        """
+        sampling = CutSampling(full, self.fraction.astype(np.float64))
+        places = self.base_index
+        if places is None or not np.array_equal(sampling.places, places):
+            raise StoreError(f"{self.folder}/{layout.FRACTION} has other points than the mask.")
+        return sampling
+
+    @cached_property
+    def fraction(self) -> npt.NDArray[np.float32]:
+        """(all points,) the part of each pixel in the domain, where that cuts pixels."""
+        shape = (self.spec.full_points(self.level),)
+        return self._dense(layout.FRACTION, shape, "float32", Range(0, 1))
+
+    @cached_property
+    def filling(self) -> scipy.sparse.csr_array:
+        """(all points, points) what each pixel shows of a signal, where the domain cuts pixels."""
+        shape = self.spec.full_points(self.level), self.spec.base_points(self.level)
+        return mapped_csr(self.folder / layout.FILLING, shape)
 
     @property
     def sampled(self) -> SampledManifold[Sampling]:
@@ -358,33 +309,6 @@ class LevelArrays:
                     f"{self.folder}/{name} has values that are not finite or outside {within}."
                 )
         return values
-
-
-@dataclass(frozen=True)
-class MappedWeights:
-    """W of a level, from the stored Laplacian: w_ij = -Delta_ij sqrt(n_i n_j), without a diagonal.
-
-    n are the degrees where the Laplacian is the normalized one, the areas where it is the
-    combinatorial one.
-
-    Args:
-        laplacian: (V, V) the stored one, rescaled, over mapped files.
-        lambda_max: its scale.
-        mass: (V,) n, possibly mapped.
-    """
-
-    laplacian: scipy.sparse.csr_array
-    lambda_max: float
-    mass: npt.NDArray[np.float32]
-
-    def rows(self, vertices: npt.NDArray[np.int64]) -> scipy.sparse.csr_array:
-        """(N, V) float64 rows of W, those of N vertices."""
-        stored = self.laplacian[vertices].tocoo()
-        edge = stored.col != vertices[stored.row]
-        row, column = stored.row[edge], stored.col[edge]
-        roots = (np.sqrt(self.mass[end], dtype=np.float64) for end in (vertices[row], column))
-        weights = -stored.data[edge] * (self.lambda_max / 2) * math.prod(roots)
-        return scipy.sparse.csr_array((weights, (row, column)), shape=stored.shape)
 
 
 def edge_weights(version: Path, level: int) -> scipy.sparse.csr_array:

@@ -10,7 +10,13 @@ from typing import TypeAlias
 from cheblienet_graphs.errors import SchemaError, StoreError, UnreadableError
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.agreement import Fault, level_fault, undigested, unlike_cells
+from cheblienet_graphs.store.agreement import (
+    Fault,
+    level_fault,
+    stiffness,
+    undigested,
+    unlike_cells,
+)
 from cheblienet_graphs.store.durable import locked_folder, sha256_of, unreadable, write_errors
 from cheblienet_graphs.store.facts import FileFacts, VersionFacts, checked_facts
 from cheblienet_graphs.store.reader import LevelArrays
@@ -38,7 +44,8 @@ def verify(
         name: NAME, NAME@v001 or NAME@REF; default every version of every graph.
         progress: called with each version's path before it is read.
         remark: called with a path below the store and what is no fault there, but may be a mistake:
-            given areas that are far from those of the points' Voronoi cells.
+            given areas that are far from those of the points' Voronoi cells, or eigenvalues that
+            float32 loses.
 
     Returns:
         The faults; none where all is well.
@@ -151,6 +158,8 @@ def _array_faults(version: Path, facts: VersionFacts, remark: Remark | None) -> 
         for arrays in levels:
             if what := unlike_cells(arrays):
                 remark(f"levels/{arrays.level}/area", what)
+            if what := stiffness(arrays):
+                remark(f"levels/{arrays.level}/laplacian", what)
     return faults
 
 

@@ -142,13 +142,16 @@ def lattice_weights(
     """
     lattice, infinite = sampled.sampling, _Infinite(sampled)
     stencils, values = infinite.selling()
+    instead: Remedy | Words = Remedy("weights", "kernel")
+    if spec.mask_edge == "cut":
+        instead = Words(instead, " with ", Remedy("mask_edge", "pixels"))
     if spec.weights == "selling":
-        check_room(lattice, stencils, Remedy("weights", "kernel"))
+        check_room(lattice, stencils, instead)
         weights = LatticeWeights(lattice, stencils, in_widths(values, lattice))
         return infinite.corrected(weights, values) if spec.boundary_correction else weights
     by_rule = Stencils.of(infinite.sampled, spec.searched_neighbors).stencils
     united = infinite.united(by_rule, stencils)
-    check_room(lattice, united, Remedy("weights", "kernel"))
+    check_room(lattice, united, instead)
     squared = np.concatenate([stencil.squared_distance for stencil in united])
     kernel = KernelWeights.of_mean(spec, float(squared.mean()))
     if solution is None:

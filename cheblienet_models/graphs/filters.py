@@ -35,11 +35,40 @@ class Operator:
         label: of its graph, for messages.
         laplacian: 2 Delta / lambda_max - I.
         lambda_max: a bound of Delta's spectrum.
+        mass: (V,) N, whose root Delta maps to 0: its part of a signal is taken off, and multiplied
+            by the function's value at 0, as products in float32 round it.
     """
 
     label: str
     laplacian: Csr
     lambda_max: float
+    mass: Tensor
+
+    def exact(self, dtype: torch.dtype) -> Csr:
+        """The Laplacian; in float64 with a diagonal that follows from its other entries.
+
+        That was rounded to float32, by up to 3e-8, which for Delta is a potential of that share of
+        lambda_max.
+        """
+        pointers, columns, values = self.laplacian
+        if torch.float64 not in {dtype, values.dtype}:
+            return self.laplacian
+        root, values = self.mass.double().sqrt(), values.double()
+        vertices = torch.arange(len(root), device=columns.device)
+        lengths = pointers.long().diff()
+        rows = vertices.repeat_interleave(lengths, output_size=len(columns))
+        off = root.index_add(0, rows, values * root[columns.long()])
+        surplus = torch.where(root > 0, off / root, 0)
+        return Csr(pointers, columns, values - torch.where(rows == columns, surplus[rows], 0))
+
+    def parts(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """The part of x, (V, B, C), along the root, and what is left, in the wider dtype."""
+        x = x.to(torch.promote_types(x.dtype, self.mass.dtype))
+        root = self.mass.to(x.dtype).sqrt()
+        root = root / torch.linalg.vector_norm(root)
+        root = root[:, None, None]
+        along = root * (root * x).sum(0)
+        return along, x - along
 
 
 MATRIX = "Tensor row_pointers, Tensor columns, Tensor values"
@@ -205,13 +234,18 @@ def apply_polynomial(operator: Operator, x: Tensor, polynomial: Polynomial) -> T
             f"{name} takes as many channels as its polynomial has, "
             f"{series.shape[1]}. Got {x.shape[1]}."
         )
-    return logical(filtered(vertex_major(x), series, *operator.laplacian))
+    along, rest = operator.parts(vertex_major(x))
+    signs = torch.ones(len(series), 1, dtype=series.dtype)
+    signs[1::2] = -1
+    at_zero = (series * signs).sum(0).to(along)
+    total = filtered(rest.contiguous(), series, *operator.exact(x.dtype)) + along * at_zero
+    return logical(total.to(x.dtype))
 
 
 def diffuse(
-    operator: Operator, x: Tensor, t: object, tolerance: float, mass: Tensor | None = None
+    operator: Operator, x: Tensor, t: object, tolerance: float, *, density: bool = False
 ) -> Tensor:
-    """exp(-t Delta) x, (B, C, V) -> (B, C, V), in its dtype; with a mass N as of a density.
+    """exp(-t Delta) x, (B, C, V) -> (B, C, V), in its dtype; or of a density, as `Graph.diffuse`.
 
     Where N is 0 there are no neighbors, and nothing is diffused.
 
@@ -221,12 +255,14 @@ def diffuse(
     _checked(operator, "diffuse", x)
     check_tolerance(tolerance)
     times = times_of(t, x.shape[1])
-    how = (0, operator.lambda_max, tolerance, *operator.laplacian)
-    if mass is None:
-        return logical(diffused(vertex_major(x), times, *how))
-    root = torch.where(mass > 0, mass, 1).sqrt()
-    spread = logical(diffused(vertex_major(x * root), times, *how))
-    return (spread / root).to(x.dtype)
+    how = (0, operator.lambda_max, tolerance, *operator.exact(x.dtype))
+    mass = operator.mass
+    root = torch.where(mass > 0, mass, 1).sqrt() if density else None
+    whole = vertex_major(x if root is None else x * root)
+    _, rest = operator.parts(whole)
+    change = diffused(rest.contiguous(), times, *how) - rest  # 0 where there is no time
+    spread = logical(whole + change)
+    return (spread if root is None else spread / root).to(x.dtype)
 
 
 def times_of(t: object, channels: int | None = None) -> Tensor:

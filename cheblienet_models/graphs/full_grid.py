@@ -1,7 +1,7 @@
 """Between maps of a level's full sampling and signals on those of its points that are inside."""
 
 import math
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import torch
@@ -9,6 +9,7 @@ from torch import Tensor
 
 from cheblienet_models.arguments import check_shape, choice, number
 from cheblienet_models.graphs.healpix import nside_of, ring_indices
+from cheblienet_models.store.levels import Level
 
 Order = Literal["nested", "ring"]
 
@@ -49,6 +50,7 @@ def on_grid(
     places: Tensor | None,
     x: Tensor,
     fill: float,
+    small: "SmallPixels | None" = None,
 ) -> Tensor:
     """A signal on the points inside as a map of the full sampling.
 
@@ -59,6 +61,7 @@ def on_grid(
         places: (count,) of the points in a flat map; None where in their own places.
         x: (B, C, count) or (B, C, orientations * count).
         fill: the value elsewhere.
+        small: pixels that show others; None where there are none.
 
     Returns:
         (B, C, *base shape), or (B, C, orientations, *base shape), in the dtype of x.
@@ -79,7 +82,52 @@ def on_grid(
     if points > count:
         check_fill(x.dtype, fill)
     empty = x.new_full((*fibers.shape[:3], points), fill if points > count else 0)
-    return empty.index_copy(3, places.long(), fibers).view(shape)
+    full = empty.index_copy(3, places.long(), fibers)
+    if small is not None:
+        full = full.index_copy(3, small.places, small.shown(fibers))
+    return full.view(shape)
+
+
+class SmallPixels(NamedTuple):
+    """Pixels of a domain that are no points, as it cuts them to a small part.
+
+    Args:
+        places: (E,) int64, in a flat map.
+        sources: (E, m) int64, points that each shows, padded with its first.
+        weights: (E, m) float32 that sum to 1 over m.
+    """
+
+    places: Tensor
+    sources: Tensor
+    weights: Tensor
+
+    @classmethod
+    def of(cls, stored: Level) -> "SmallPixels | None":
+        """Those of a level; None where there are none."""
+        if stored.cut is None or stored.base_index is None:
+            return None
+        filling = stored.cut.filling
+        counts = np.diff(filling.indptr)
+        counts[stored.base_index.numpy()] = 0
+        places = np.flatnonzero(counts)
+        if not len(places):
+            return None
+        step = np.arange(counts.max())
+        there = step < counts[places, None]
+        entry = filling.indptr[places, None] + np.where(there, step, 0)
+        sources = filling.indices[entry].astype(np.int64)
+        weights = np.where(there, filling.data[entry], np.float32(0))
+        return cls(*map(torch.from_numpy, (places, sources, weights)))
+
+    def shown(self, x: Tensor) -> Tensor:
+        """(..., points) -> (..., E) their means; of what has none, as integers, the first."""
+        if not (x.dtype.is_floating_point or x.dtype.is_complex):
+            return x[..., self.sources[:, 0]]
+        return (x[..., self.sources] * self.weights.to(x.dtype)).sum(-1)
+
+    def to(self, device: torch.device) -> "SmallPixels":
+        """The same on a device."""
+        return SmallPixels(*(part.to(device) for part in self))
 
 
 def check_fill(dtype: torch.dtype, fill: float) -> None:

@@ -8,17 +8,17 @@ from torch import Tensor
 
 from cheblienet_models.arguments import check_signal, flag, instance
 from cheblienet_models.errors import MissingEigenpairsError
-from cheblienet_models.graphs import filters
+from cheblienet_models.graphs import filters, full_grid
 from cheblienet_models.graphs.edges import EdgeList, Neighbors, edge_list, neighbors_of
-from cheblienet_models.graphs.full_grid import Order, checked_order, on_grid, places_in_map
+from cheblienet_models.graphs.full_grid import Order, SmallPixels
 from cheblienet_models.graphs.gradients import Gradients
-from cheblienet_models.graphs.mapped import Directional, Mapped, Reopen
+from cheblienet_models.graphs.mapped import MappedDirections, Reopen
 from cheblienet_models.graphs.polynomials import Function, Polynomial, approximated, heat
 from cheblienet_models.store.levels import LaplacianKind, Level
 from cheblienet_models.tensors import Csr, csr_tensor, multiplied, never_below_float32
 
 
-class Graph(Mapped):
+class Graph(MappedDirections):
     """One level of a pyramid: a sampled manifold, its edges, its Laplacian.
 
     All layers of a level share the same Graph, so the Laplacian is in memory once. Its buffers
@@ -35,10 +35,11 @@ class Graph(Mapped):
         label: name@version, level.
         grid: (orientations, *base shape): (n_o, height, width) or (n_o, depth, height, width) on a
             lattice, (n_o, points) on the sphere and where points are random, (n_o, colatitudes,
-            longitudes) where the sphere is sampled equiangularly. Of the full sampling, also where
-            a mask left some of its points out.
-        base_index: (num_points,) int32 or int64, ascending: the place of each point among those of
-            the full sampling, where the graph was built with a mask; else None.
+            longitudes) where it is sampled equiangularly. Of all points, whatever a mask left out.
+        base_index: (num_points,) int32 or int64, ascending: the place of each point among all,
+            where the graph was built with a mask; else None.
+        fraction: (*base shape) float32 in [0, 1], the part of each pixel in a domain that cuts
+            them, else None. Those below a fifth are no points; `small_pixels` says who shows them.
         sampling: "lattice", "icosahedral", "healpix", ...; None where it is not known.
         boundary: "open" or "periodic"; None on the sphere, and where it is not known.
         period: of orientations, pi of lines or 2 pi of arrows, radians; of no meaning without.
@@ -47,15 +48,14 @@ class Graph(Mapped):
         laplacian_kind: "normalized", Delta = I - D^-1/2 W D^-1/2, or "combinatorial",
             Delta = A^-1/2 (D - W) A^-1/2; D the degrees, A the areas, W the edge weights.
         lambda_max: upper bound of the spectrum of Delta.
-        eigenvalue_scale: factor by which Delta's eigenvalues estimate those of the operator
-            -(d_forward^2 + eps^2 d_sideways^2 + xi^-2 d_rotation^2), measured by the build; None
-            where it could not be, or the store is older than this number.
+        eigenvalue_scale: factor from Delta's eigenvalues to those of the operator -(d_forward^2 +
+            eps^2 d_sideways^2 + xi^-2 d_rotation^2); None where the build did not measure it.
         degree, area: (V,) weighted degrees; areas with mean 1; in the dtype of the Laplacian.
         eigenvalues: (M,) float64, too, ascending; None where no eigenpairs are stored.
         gradients: first derivatives along the frame, those of the whole graph also where a random
             sub-graph is drawn; None where the graph was built without `gradients`.
-        subgraph: (nnz,) values of a random sub-graph, which each layer uses instead while the layer
-            itself is in training mode; None for the whole graph. See `sample_edges`.
+        subgraph: (nnz,) values of a random sub-graph, which each layer uses while it is itself in
+            training mode; None for the whole graph. See `sample_edges`.
         subgraph_degree: (V,) weighted degrees of that sub-graph, or None.
     """
 
@@ -74,9 +74,7 @@ class Graph(Mapped):
         self.num_vertices, self.num_edges = stored.num_vertices, stored.num_edges
         directional, eigenpairs = stored.directional, stored.eigenpairs
         self._register_matrix("", stored.laplacian)
-        for name, (matrix, _) in directional.items():
-            self._register_matrix(f"{name}_", matrix)
-        self._scales = {name: scale for name, (_, scale) in directional.items()}
+        self._register_directional(directional)
         vectors, fields = eigenpairs.vectors if eigenpairs else None, stored.gradients
         self.register_buffer("eigenvectors", vectors, persistent=False)
         self.gradients = Gradients(reopen, self.label, fields) if fields else None
@@ -85,9 +83,10 @@ class Graph(Mapped):
         self.subgraph_degree: Tensor | None = None
         self._edges: EdgeList | None = None
         # No buffers, or every exported program would hold what no layer computes with.
-        self.degree, self.area = stored.degree, stored.area
+        self.degree, self.area, self.fraction = stored.degree, stored.area, stored.fraction
         self._coordinates, self.base_index = stored.coordinates, stored.base_index
         self.eigenvalues = eigenpairs.values if eigenpairs else None
+        self.small_pixels = SmallPixels.of(stored)
 
     @property
     def orientations(self) -> int:
@@ -136,23 +135,9 @@ class Graph(Mapped):
             share, largest = largest / 2, 2.0
             values = values * share
             values[self.edges.diagonal] += share - 1
-        return filters.Operator(self.label, Csr(pointers, columns, values), largest)
-
-    @property
-    def directional(self) -> dict[str, Directional]:
-        """The Laplacians along "forward", "sideways" and "rotation", over the buffers.
-
-        Empty where the graph was built without `directional`.
-        """
-        parts = iter(self.directional_parts())
-        return {
-            name: Directional(next(parts), next(parts), next(parts), scale)
-            for name, scale in self._scales.items()
-        }
-
-    def directional_parts(self) -> list[Tensor]:
-        """Row pointers, columns and values of each directional Laplacian, one after the other."""
-        return [self.finite(f"{name}_{part}") for name in self._scales for part in Csr._fields]
+        own = sampled and self.laplacian_kind == "normalized"
+        mass = self.subgraph_degree if own and self.subgraph_degree is not None else self.mass
+        return filters.Operator(self.label, Csr(pointers, columns, values), largest, mass)
 
     @property
     def edges(self) -> EdgeList:
@@ -174,7 +159,8 @@ class Graph(Mapped):
             if (tensor := getattr(self, name)) is not None:
                 setattr(self, name, kept(tensor))
         # To other devices, but not to float32, in which symmetries could no longer be told.
-        for name in ("_coordinates", "eigenvalues", "base_index"):
+        self.small_pixels = self.small_pixels and self.small_pixels.to(self.values.device)
+        for name in ("_coordinates", "eigenvalues", "base_index", "fraction"):
             if (tensor := getattr(self, name)) is not None:
                 setattr(self, name, tensor.to(self.values.device))
         return self
@@ -338,8 +324,7 @@ class Graph(Mapped):
         areas or degrees. With `density` it is N^-1/2 exp(-t Delta) N^1/2 x instead, which leaves
         constants constant, keeps sum(N x), and, as weights are not negative, leaves values between
         the smallest and the largest; vertices without neighbors keep their values. The last holds
-        to the tolerance; the polynomial itself is exact on constants, and they and the sum stay as
-        far as the rows of the stored float32 Laplacian add up: to about 3e-8 t lambda_max.
+        to the tolerance. Constants and the sum stay to rounding, whatever t lambda_max.
 
         For a time t of the operator, whose eigenvalues are `eigenvalue_scale` times those of Delta,
         diffuse for `t * graph.eigenvalue_scale`. The entries 1, eps^2 and xi^-2 of R^-1 are the
@@ -368,11 +353,7 @@ class Graph(Mapped):
                 range.
         """
         operator = self.operator(training=training)
-        mass = self.mass if flag("density", density) else None
-        sampled = self.subgraph_degree if training else None
-        if density and sampled is not None and self.laplacian_kind == "normalized":
-            mass = sampled
-        return filters.diffuse(operator, x, t, tolerance, mass)
+        return filters.diffuse(operator, x, t, tolerance, density=flag("density", density))
 
     def to_grid(self, x: Tensor, fill: float = math.nan, *, order: Order = "nested") -> Tensor:
         """Put a signal back on the full sampling, differentiable: the opposite of `Lift`.
@@ -384,15 +365,16 @@ class Graph(Mapped):
 
         Returns:
             (B, C, *base shape), or of (B, C, V) with n_o > 1 (B, C, n_o, *base shape), the base
-            shape being `grid[1:]`; in the dtype of x. Without a mask nothing is filled.
+            shape being `grid[1:]`; in the dtype of x. Without a mask nothing is filled; pixels that
+            are cut and no points show the mean of the nearest.
 
         Raises:
-            ValueError: x has another shape; fill, where it is needed, is no value of its dtype, as
-                NaN is none of integers; another order, or "ring" where there is no HEALPix.
+            ValueError: x has another shape, fill is none of its dtype, or there is no such order.
         """
-        checked_order(self.label, self.sampling, self.grid, order)
-        places = places_in_map(self.grid, self.base_index, order)
-        return on_grid(self.label, self.grid, self.num_points, places, x, fill)
+        full_grid.checked_order(self.label, self.sampling, self.grid, order)
+        places = full_grid.places_in_map(self.grid, self.base_index, order)
+        grid, count, small = self.grid, self.num_points, self.small_pixels
+        return full_grid.on_grid(self.label, grid, count, places, x, fill, small)
 
     def extra_repr(self) -> str:
         """The line that print(graph) shows."""

@@ -2,7 +2,7 @@
 
 import copy
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Self
 
 import torch
@@ -119,6 +119,29 @@ class Mapped(nn.Module):
         """That of its floating-point buffers; None where it has none."""
         kinds = [buffer.dtype for buffer in self.buffers() if buffer.is_floating_point()]
         return kinds[0] if kinds else None
+
+
+class MappedDirections(Mapped):
+    """A module of constants that may have Laplacians along single directions among them."""
+
+    def _register_directional(self, directional: Mapping[str, tuple[CsrArrays, float]]) -> None:
+        """Have these matrices as buffers, names prefixed by the direction."""
+        for name, (matrix, _) in directional.items():
+            self._register_matrix(f"{name}_", matrix)
+        self._scales = {name: scale for name, (_, scale) in directional.items()}
+
+    @property
+    def directional(self) -> dict[str, Directional]:
+        """The Laplacians along "forward", "sideways" and "rotation"; none where it has none."""
+        parts = iter(self.directional_parts())
+        return {
+            name: Directional(next(parts), next(parts), next(parts), scale)
+            for name, scale in self._scales.items()
+        }
+
+    def directional_parts(self) -> list[Tensor]:
+        """Row pointers, columns and values of each directional Laplacian, one after the other."""
+        return [self.finite(f"{name}_{part}") for name in self._scales for part in Csr._fields]
 
 
 def _part(owner: nn.Module, place: str) -> nn.Module:

@@ -7,7 +7,12 @@ from typing import Any, Literal, get_args
 from torch import Tensor, nn
 
 from cheblienet_models.arguments import check_shape, check_signal, choice, instance
-from cheblienet_models.graphs.full_grid import Order, checked_order, places_in_map
+from cheblienet_models.graphs.full_grid import (
+    Order,
+    SmallPixels,
+    checked_order,
+    places_in_map,
+)
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.mapped import Mapped
 from cheblienet_models.tensors import logical, vertex_major
@@ -161,6 +166,15 @@ class GridPlaces(Mapped):
         checked_order(graph.label, graph.sampling, graph.grid, order)
         places = places_in_map(graph.grid, graph.base_index, order)
         self.register_buffer("places", places, persistent=False)
+        for name, part in zip(SmallPixels._fields, graph.small_pixels or (), strict=False):
+            self.register_buffer(f"small_{name}", part, persistent=False)
+
+    @property
+    def small(self) -> SmallPixels | None:
+        """Pixels that show others; None where there are none."""
+        names = [f"small_{name}" for name in SmallPixels._fields]
+        known = dict(self.named_buffers(recurse=False))
+        return SmallPixels(*(known[name] for name in names)) if names[0] in known else None
 
 
 def _reopened(reopen: Callable[..., Graph], arguments: tuple[Any, ...], order: Order) -> GridPlaces:

@@ -134,8 +134,10 @@ class UNet(Network):
         else:
             x = self.project(self.classify(x))
         finest = self.pyramid.levels[0]
-        parts = (finest.label, finest.grid, finest.num_points, self.places.grid_places.places)
-        return on_grid(*parts, torch.log_softmax(x, dim=1), math.nan)
+        on = self.places.grid_places
+        parts = (finest.label, finest.grid, finest.num_points, on.places)
+        known = on_grid(*parts, torch.log_softmax(x, dim=1), math.nan, on.small)
+        return known if on.small is None else torch.log_softmax(known, dim=1)  # of means, too
 
     def features(self, signal: Tensor) -> Tensor:
         """What is classified, before its norm: images as of `forward` -> (B, C, V).

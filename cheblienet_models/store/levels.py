@@ -12,6 +12,7 @@ from torch import Tensor
 
 from cheblienet_models.errors import StoreError, quoted
 from cheblienet_models.store.csr import CsrArrays, read_csr
+from cheblienet_models.store.cut import CutPixels, read_cut
 from cheblienet_models.store.files import Document, Folder
 from cheblienet_models.store.gradients import StoredGradients, read_gradients
 
@@ -63,6 +64,7 @@ class Level:
         directional: the Laplacians along single directions, combinatorial, by name, each with its
             own lambda_max; empty where none are stored.
         gradients: first derivatives along the frame; None where none are stored.
+        cut: the pixels of a domain that cuts them; None where none does.
     """
 
     label: str
@@ -81,6 +83,14 @@ class Level:
     period: float = math.pi
     directional: Mapping[str, tuple[CsrArrays, float]] = field(default_factory=dict)
     gradients: StoredGradients | None = None
+    cut: CutPixels | None = None
+
+    @property
+    def fraction(self) -> Tensor | None:
+        """(*base shape) float32, the part of each pixel in the domain; None where it cuts none."""
+        if self.cut is None:
+            return None
+        return torch.from_numpy(self.cut.fraction).view(self.grid[1:])
 
     @property
     def num_vertices(self) -> int:
@@ -138,6 +148,10 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
     if "gradients" in spec:
         gradients = read_gradients(folder, spec, known.get("gradients"), vertices)
     degree, area, coordinates = _of_points(folder, vertices)
+    base_index = read_base_index(folder, inside, grid) if "mask" in spec else None
+    cut = None
+    if base_index is not None and spec.get("mask_edge") == "cut":
+        cut = read_cut(folder, grid, base_index.numpy())
     words = {name: spec[name] for name in WORDS if isinstance(spec.get(name), str)}
     return Level(
         label,
@@ -149,11 +163,12 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
         area,
         coordinates,
         eigenpairs=eigenpairs,
-        base_index=read_base_index(folder, inside, grid) if "mask" in spec else None,
+        base_index=base_index,
         eigenvalue_scale=scale,
         period=2 * math.pi if spec.get("period") == "2pi" else math.pi,
         directional=_directional(folder, known, vertices) if "directional" in spec else {},
         gradients=gradients,
+        cut=cut,
         **words,
     )
 

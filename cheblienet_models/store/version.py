@@ -10,6 +10,7 @@ from typing import Any
 
 from cheblienet_models.errors import StoreError, UnreadableError, quoted
 from cheblienet_models.store.csr import CsrArrays, read_averages
+from cheblienet_models.store.cut import verify_cut
 from cheblienet_models.store.files import SEGMENT, Document, Folder, own_attributes
 from cheblienet_models.store.levels import Level, read_level
 from cheblienet_models.store.verify import (
@@ -21,7 +22,7 @@ from cheblienet_models.store.verify import (
 )
 
 SCHEMA_MAJOR = 1
-SCHEMA_MINOR = 3
+SCHEMA_MINOR = 4
 """The latest that is read: later ones hold what would be misread."""
 SCHEMA = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
 MAX_LEVELS = 64
@@ -78,7 +79,10 @@ def read_version(folder: Folder, label: str, *, verify: bool = False) -> Version
         for level, fact in zip(levels, facts, strict=True):
             verify_laplacian(level)
             verify_facts(spec, fact, level)
-        if levels[0].base_index is not None:
+            if level.cut is not None:
+                points = level.num_vertices // level.orientations
+                verify_cut(level.label, level.cut, level.area[:points].numpy())
+        if levels[0].base_index is not None and levels[0].cut is None:
             verify_mask(folder, spec, levels[0].base_index, math.prod(levels[0].grid[1:]))
     poolings, unpoolings = [], []
     for n, (fine, coarse) in enumerate(pairwise(level.num_vertices for level in levels)):

@@ -12,7 +12,7 @@ from sealing import reseal_file
 
 from cheblienet_graphs import GraphSpec, StoreError, build, verify
 from cheblienet_graphs.store import archive
-from cheblienet_graphs.store.reader import mapped_array
+from cheblienet_graphs.store.mapped import mapped_array
 
 NAME = "libopenblas.so"
 CLG = "import sys; from cheblienet_cli.main import run; sys.exit(run(sys.argv[1:]))"

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_graphs.store.reader import mapped_csr
+from cheblienet_graphs.store.mapped import mapped_csr
 
 SPECS = {
     "open": GraphSpec("se2", 12, orientations=5, levels=1),

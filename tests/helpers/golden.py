@@ -19,6 +19,7 @@ from cheblienet_graphs import GraphSpec, build, open_group
 
 KEPT = Path(__file__).parents[1] / "data" / "stores"
 OWN_POINTS = np.array([(n / 6, n * n % 31 / 8) for n in range(24)])
+PARTS = np.clip(3.1 - np.hypot(*(np.indices((6, 6)) - [[[2.4]], [[2.7]]])), 0, 1).round(3)
 MASK = np.array([[0, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 0], [1, 1, 0, 0]], bool)
 
 SPECS: dict[str, dict[str, GraphSpec]] = {
@@ -49,6 +50,14 @@ SPECS: dict[str, dict[str, GraphSpec]] = {
         "masked-slopes": GraphSpec("r2", mask=MASK, levels=1, gradients=True),
         "slopes": GraphSpec("s2", subdivisions=1, levels=1, gradients=True),
         "seamless": GraphSpec("r2", 4, boundary="periodic", levels=1, gradients=True),
+    },
+    "1.4": {
+        "parts": GraphSpec(
+            "se2", mask=PARTS, mask_edge="cut", orientations=3, weights="selling", levels=2
+        ),
+        "voxels-in-part": GraphSpec(
+            "r3", mask=np.stack([PARTS, PARTS / 2]), mask_edge="cut", weights="selling", levels=1
+        ),
     },
 }
 

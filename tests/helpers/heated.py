@@ -41,11 +41,17 @@ def far(result: Tensor, expected: Tensor, x: Tensor) -> float:
 
 
 def delta(graph: Graph, *, training: bool = False) -> np.ndarray:
-    """(V, V) float64 Delta, from the stored entries one by one."""
+    """(V, V) float64 Delta, from the stored entries one by one; the diagonal from the others."""
     pointers, columns, values = (part.numpy() for part in graph.laplacian_parts(training=training))
     size = graph.num_vertices
     dense = np.zeros((size, size))
     dense[np.repeat(np.arange(size), np.diff(pointers)), columns] = values
+    own = training and graph.laplacian_kind == "normalized" and graph.subgraph is not None
+    root = np.sqrt((graph.subgraph_degree if own else graph.mass).double().numpy())
+    np.fill_diagonal(dense, 0)
+    joined = root > 0
+    dense[joined, joined] = -1 - (dense @ root)[joined] / root[joined]
+    dense[~joined, ~joined] = -1
     return (dense + np.eye(size)) * (graph.lambda_max / 2)
 
 

@@ -12,7 +12,8 @@ from truth import plane_moments
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
-from cheblienet_graphs.store.reader import edge_weights, mapped_csr
+from cheblienet_graphs.store.mapped import mapped_csr
+from cheblienet_graphs.store.reader import edge_weights
 from cheblienet_graphs.weights.lattice import LatticeWeights, lattice_weights
 
 EPS = [0.1, 0.3162, 0.5, 1.0]

@@ -16,7 +16,7 @@ from cheblienet_graphs.errors import OtherGraphWarning
 from cheblienet_graphs.search.choice import choose
 from cheblienet_graphs.spec.edges import KERNELS
 from cheblienet_graphs.store.layout import check_version
-from cheblienet_graphs.store.reader import mapped_csr
+from cheblienet_graphs.store.mapped import mapped_csr
 
 RING = disc(48) ^ disc(48, across=9.0)
 

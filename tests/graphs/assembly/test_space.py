@@ -19,7 +19,7 @@ from cheblienet_graphs.samplings.axes import axis_set
 from cheblienet_graphs.search import masked
 from cheblienet_graphs.store import staged
 from cheblienet_graphs.store.facts import read_facts
-from cheblienet_graphs.store.reader import mapped_array, mapped_csr
+from cheblienet_graphs.store.mapped import mapped_array, mapped_csr
 
 CONSISTENT = ["selling", "matched"]
 METRIC = {"eps_squared": 0.1, "xi": 0.1**0.5}

@@ -18,7 +18,8 @@ from moments import (
 )
 
 from cheblienet_graphs import GraphSpec, inspect
-from cheblienet_graphs.store.reader import edge_weights, mapped_array, mapped_csr
+from cheblienet_graphs.store.mapped import mapped_array, mapped_csr
+from cheblienet_graphs.store.reader import edge_weights
 
 LATTICES = [
     {"size": "20x24", "boundary": "periodic"},

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 from sphere_truth import HALF_TURN, arcs, rotations, unit_vectors
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_graphs.store.reader import mapped_array, mapped_csr
+from cheblienet_graphs.store.mapped import mapped_array, mapped_csr
 
 SPHERES = [
     {"manifold": "s2", "subdivisions": 1},

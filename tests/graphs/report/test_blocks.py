@@ -16,7 +16,8 @@ from cheblienet_graphs.report.moments import effective_metrics, probes
 from cheblienet_graphs.sparse import mapped_product
 from cheblienet_graphs.store.agreement import is_symmetric
 from cheblienet_graphs.store.facts import read_facts
-from cheblienet_graphs.store.reader import LevelArrays, edge_weights, mapped_csr
+from cheblienet_graphs.store.mapped import mapped_csr
+from cheblienet_graphs.store.reader import LevelArrays, edge_weights
 
 
 def level_of(version: Path) -> LevelArrays:

@@ -23,7 +23,7 @@ from cheblienet_graphs.spectrum.lanczos import (
 )
 from cheblienet_graphs.spectrum.numeric import multiplicities
 from cheblienet_graphs.spectrum.symmetric import eigenvalues_by_sector, involutions
-from cheblienet_graphs.store.reader import mapped_csr
+from cheblienet_graphs.store.mapped import mapped_csr
 
 SEPARATED = np.concatenate([-1 + 0.01 * np.arange(20), np.linspace(0.2, 1, 980)])
 

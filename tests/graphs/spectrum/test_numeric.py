@@ -15,7 +15,7 @@ from cheblienet_graphs.spectrum.numeric import (
     smallest_eigenvalues,
 )
 from cheblienet_graphs.spectrum.symmetric import BlochBlocks, translated
-from cheblienet_graphs.store.reader import mapped_csr
+from cheblienet_graphs.store.mapped import mapped_csr
 
 
 @functools.cache

@@ -18,7 +18,7 @@ from cheblienet_graphs import GraphSpec, StoreError, UnknownGraphError, build, i
 from cheblienet_graphs.errors import OtherGraphWarning
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import listing
-from cheblienet_graphs.store.reader import mapped_csr
+from cheblienet_graphs.store.mapped import mapped_csr
 from cheblienet_graphs.store.verify import leftovers, verify
 from cheblienet_models import open_store
 

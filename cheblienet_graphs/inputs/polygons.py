@@ -1,0 +1,160 @@
+"""Polygons: which part of each pixel is inside, exactly; from GeoJSON."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cheblienet_graphs.errors import Found, InputError, SpecError
+from cheblienet_graphs.inputs.files import reading, reals
+from cheblienet_graphs.typing import Floats
+
+GEOJSON = (".geojson", ".json")
+FORM = "a GeoJSON file"
+OVERLAP = 1e-6
+"""Parts that exceed 1, or fall below 0, by more are of polygons that overlap."""
+
+
+@dataclass(frozen=True, eq=False)
+class Polygons:
+    """Polygons in the plane, with holes or without.
+
+    Args:
+        rings: of each polygon its outer ring, then its holes: (N, 2) x, y of N >= 3 corners, in
+            pixels; pixel (row, column) covers [column, column + 1] x [row, row + 1]. A ring may
+            repeat its first corner at its end. Polygons must not overlap, nor a ring cross itself.
+
+    Raises:
+        SpecError: rings are of another shape, or not finite.
+    """
+
+    rings: Sequence[Sequence[Any]]
+
+    def __post_init__(self) -> None:
+        polygons = [[_ring(ring) for ring in polygon] for polygon in self.rings]
+        if not polygons or not all(polygons):
+            raise SpecError("mask", "polygons of at least one ring each", Found("none"))
+        object.__setattr__(self, "rings", polygons)
+
+    @classmethod
+    def of(cls, vertices: Any, *holes: Any) -> "Polygons":
+        """One polygon, of the corners of its outer ring and of its holes."""
+        return cls([[vertices, *holes]])
+
+
+def coverage(polygons: Polygons, shape: tuple[int, int], scale: float = 1.0) -> Floats:
+    """The part of each pixel that is inside.
+
+    Each side adds, with its sign, what is to its right, so that rings that run one way around add
+    their inside, and holes, which run the other way, take theirs.
+
+    Args:
+        polygons: what is inside.
+        shape: (height, width).
+        scale: of the corners' unit, in these pixels.
+
+    Returns:
+        float64 in [0, 1], of this shape.
+
+    Raises:
+        SpecError: polygons overlap.
+    """
+    total = np.zeros((shape[0], shape[1] + 1))
+    for polygon in polygons.rings:
+        for number, corners in enumerate(polygon):
+            ring = np.asarray(corners) * scale
+            wanted = -1 if number else 1
+            turned = ring if _signed_area(ring) * wanted > 0 else ring[::-1]
+            for start, end in _pieces(turned):
+                _add(total, start, end)
+    covered: Floats = np.cumsum(total, axis=1)[:, :-1]
+    low, high = covered.min(initial=0), covered.max(initial=0)
+    if low < -OVERLAP or high > 1 + OVERLAP:
+        found = Found(f"parts of pixels from {low:.3g} to {high:.3g}")
+        raise SpecError("mask", "of polygons that neither overlap nor cross themselves", found)
+    return covered.clip(0, 1)
+
+
+def _ring(corners: Any) -> Floats:
+    """(N, 2), the first corner not repeated."""
+    ring = reals("mask", corners)
+    if ring.ndim == 2 and len(ring) > 1 and (ring[0] == ring[-1]).all():
+        ring = ring[:-1]
+    if ring.ndim != 2 or ring.shape[1] != 2 or len(ring) < 3 or not np.isfinite(ring).all():
+        accepted = "of rings of at least 3 finite corners x, y"
+        raise SpecError("mask", accepted, Found(f"an array of shape {ring.shape}"))
+    return ring
+
+
+def _signed_area(ring: Floats) -> float:
+    """Positive where corners run from x to y."""
+    x, y = (ring - ring.mean(axis=0)).T
+    return float((x * np.roll(y, -1) - y * np.roll(x, -1)).sum() / 2)
+
+
+def _pieces(ring: Floats) -> Iterator[tuple[Floats, Floats]]:
+    """Starts and ends, (M, 2), of the sides cut at the lines between pixels."""
+    for start, end in zip(ring, np.roll(ring, -1, axis=0), strict=True):
+        cuts = [np.array([0.0, 1.0])]
+        for a, b in zip(start, end, strict=True):
+            lines = np.arange(np.ceil(min(a, b)), np.floor(max(a, b)) + 1)
+            if a != b:
+                cuts.append((lines - a) / (b - a))
+        at = np.unique(np.concatenate(cuts).clip(0, 1))[:, None]
+        places = start + at * (end - start)
+        yield places[:-1], places[1:]
+
+
+def _add(total: Floats, starts: Floats, ends: Floats) -> None:
+    """Add what is to the right of pieces of sides, which are in one pixel each.
+
+    Args:
+        total: (height, width + 1), of which sums along rows are the parts.
+        starts: (M, 2).
+        ends: (M, 2).
+    """
+    height, width = total.shape[0], total.shape[1] - 1
+    middle, rise = (starts + ends) / 2, ends[:, 1] - starts[:, 1]
+    row = np.floor(middle[:, 1]).astype(np.int64)
+    there = (row >= 0) & (row < height) & (rise != 0)
+    row, rise = row[there], rise[there]
+    x = middle[there, 0].clip(0, width)
+    column = np.floor(x).astype(np.int64).clip(0, width - 1)
+    beyond = x - column
+    np.add.at(total, (row, column), -rise * (1 - beyond))
+    np.add.at(total, (row, column + 1), -rise * beyond)
+
+
+def read_polygons(file: Path) -> Polygons:
+    """The polygons of a GeoJSON file: x, y in pixels, as tools for images write them.
+
+    Args:
+        file: a Polygon, a MultiPolygon, a Feature of one, or a FeatureCollection of these.
+
+    Raises:
+        InputError: it can't be read, or holds something else.
+        SpecError: rings are no rings.
+    """
+    with reading(file, FORM):
+        document = json.loads(file.read_bytes())
+    return Polygons([*_of_geometry(document, file)])
+
+
+def _of_geometry(value: Any, file: Path) -> Iterator[Any]:
+    """The polygons in a GeoJSON value."""
+    match value:
+        case {"type": "Polygon", "coordinates": [*rings]}:
+            yield rings
+        case {"type": "MultiPolygon", "coordinates": [*polygons]}:
+            yield from polygons
+        case {"type": "Feature", "geometry": geometry}:
+            yield from _of_geometry(geometry, file)
+        case {"type": "FeatureCollection", "features": [*features]} if features:
+            for feature in features:
+                yield from _of_geometry(feature, file)
+        case _:
+            kind = value.get("type") if isinstance(value, dict) else type(value).__name__
+            raise InputError(f"{file} must hold Polygons or MultiPolygons. Got {kind!r:.40}.")

@@ -1,0 +1,122 @@
+"""Arrays of published versions, mapped read-only: dense ones, matrices, and weights of edges."""
+
+import math
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+
+from cheblienet_graphs.errors import StoreError
+from cheblienet_graphs.quoting import quoted
+from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.durable import read_document, unreadable
+
+
+def mapped_array(
+    array: Path, shape: tuple[int, ...] | None = None, dtypes: tuple[str, ...] | None = None
+) -> npt.NDArray[Any]:
+    """An array of a published version, mapped read-only.
+
+    Args:
+        array: folder of its node.
+        shape: required; default any.
+        dtypes: keys of layout.DTYPES, one of which is required; default any.
+
+    Raises:
+        StoreError: it is missing, not of the format, of another shape or type, or not of the size
+            that its metadata says.
+    """
+    actual, dtype = layout.array_type(read_document(array), array)
+    if shape is not None and actual != shape:
+        raise StoreError(f"{array} must have shape {list(shape)}. Got {list(actual)}.")
+    if dtypes is not None and dtype not in dtypes:
+        raise StoreError(f"{array} must be of type {' or '.join(dtypes)}. Got {dtype}.")
+    kind = np.dtype(layout.DTYPES[dtype])
+    nbytes = math.prod(actual) * kind.itemsize
+    if nbytes == 0:
+        return np.zeros(actual, kind)
+    chunk = layout.chunk_file(array, len(actual))
+    try:
+        status = chunk.stat()
+        if not stat.S_ISREG(status.st_mode) or status.st_size != nbytes:
+            raise StoreError(f"{chunk} is not a file of {nbytes} bytes.")
+        return np.memmap(chunk, kind, "r", shape=actual)
+    except OSError as error:
+        raise unreadable(array, error) from error
+
+
+def mapped_csr(
+    group: Path, shape: tuple[int, int] | None = None, nnz: int | None = None
+) -> scipy.sparse.csr_array:
+    """A sparse matrix of a published version, its arrays mapped read-only.
+
+    Args:
+        group: folder of its node.
+        shape: required; default that of its metadata.
+        nnz: required number of entries; default any.
+
+    Raises:
+        StoreError: it is missing, of another shape, or not a valid CSR matrix: scipy would
+            crash on it.
+    """
+    actual = _csr_shape(group)
+    if shape is not None and actual != shape:
+        raise StoreError(f"{group} must have shape {list(shape)}. Got {list(actual)}.")
+    entries = None if nnz is None else (nnz,)
+    indptr = mapped_array(group / "indptr", (actual[0] + 1,), ("int32", "int64"))
+    indices = mapped_array(group / "indices", entries, (indptr.dtype.name,))
+    data = mapped_array(group / "data", indices.shape, ("float32",))
+    try:
+        matrix = scipy.sparse.csr_array((data, indices, indptr), shape=actual)
+        matrix.check_format(full_check=True)
+    except ValueError as error:
+        raise StoreError(f"{group} is not a CSR matrix: {error}.") from error
+    if matrix.nnz != len(data) or not matrix.has_canonical_format:
+        raise StoreError(f"{group} is not a CSR matrix: columns do not ascend in every row.")
+    return matrix
+
+
+def _csr_shape(group: Path) -> tuple[int, int]:
+    """Rows and columns of a matrix in AnnData's encoding."""
+    document = read_document(group)
+    given = document.get("attributes")
+    attributes = given if isinstance(given, dict) else {}
+    shape = attributes.get("shape")
+    if not layout.is_shape(shape, [2]) or not layout.same(
+        document, layout.group_document(attributes | layout.csr_attributes(shape))
+    ):
+        raise StoreError(
+            f"{group} is not a CSR matrix of encoding version 0.1.0. Got {quoted(attributes)}."
+        )
+    return shape[0], shape[1]
+
+
+@dataclass(frozen=True)
+class MappedWeights:
+    """W of a level, from the stored Laplacian: w_ij = -Delta_ij sqrt(n_i n_j), without a diagonal.
+
+    n are the degrees where the Laplacian is the normalized one, the areas where it is the
+    combinatorial one.
+
+    Args:
+        laplacian: (V, V) the stored one, rescaled, over mapped files.
+        lambda_max: its scale.
+        mass: (V,) n, possibly mapped.
+    """
+
+    laplacian: scipy.sparse.csr_array
+    lambda_max: float
+    mass: npt.NDArray[np.float32]
+
+    def rows(self, vertices: npt.NDArray[np.int64]) -> scipy.sparse.csr_array:
+        """(N, V) float64 rows of W, those of N vertices."""
+        stored = self.laplacian[vertices].tocoo()
+        edge = stored.col != vertices[stored.row]
+        row, column = stored.row[edge], stored.col[edge]
+        roots = (np.sqrt(self.mass[end], dtype=np.float64) for end in (vertices[row], column))
+        weights = -stored.data[edge] * (self.lambda_max / 2) * math.prod(roots)
+        return scipy.sparse.csr_array((weights, (row, column)), shape=stored.shape)

@@ -1,0 +1,192 @@
+"""Parts of pixels: exact for polygons, close for level sets, those of arrays as they are."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cheblienet_graphs import GraphSpec, Polygons, SpecError, read_mask
+from cheblienet_graphs.errors import CheblienetError, InputError
+from cheblienet_graphs.inputs.fractions import UNIT, fractions_of_array, half_pixels
+from cheblienet_graphs.inputs.polygons import coverage
+
+CORNERS = st.lists(
+    st.tuples(st.floats(-3, 9), st.floats(-3, 9)), min_size=3, max_size=3, unique=True
+)
+
+
+def inside(corners: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Whether points are in a triangle."""
+    sides = []
+    for start, end in zip(corners, np.roll(corners, -1, axis=0), strict=True):
+        along = end - start
+        sides.append(along[0] * (y - start[1]) - along[1] * (x - start[0]) > 0)
+    return np.all(sides, axis=0) | ~np.any(sides, axis=0)
+
+
+@given(CORNERS)
+def test_parts_of_triangles_are_those_of_many_points(corners: list) -> None:
+    corners = np.array(corners)
+    places = (np.arange(6 * 40) + 0.5) / 40
+    x, y = np.meshgrid(places, places)
+    counted = inside(corners, x, y).reshape(6, 40, 6, 40).mean(axis=(1, 3))
+    (a, b), (c, d) = corners[1] - corners[0], corners[2] - corners[0]
+    if abs(a * d - b * c) < 1e-3:
+        return
+    for ring in (corners, corners[::-1], np.vstack([corners, corners[:1]])):
+        assert coverage(Polygons.of(ring), (6, 6)) == pytest.approx(counted, abs=0.04)
+
+
+def test_areas_are_exact() -> None:
+    """Also with holes, several polygons, and corners at corners of pixels."""
+    square, hole = [[1, 1], [7, 1], [7, 6], [1, 6]], [[2.5, 2], [4, 2], [4, 3.25], [2.5, 3.25]]
+    assert coverage(Polygons.of(square, hole), (8, 8)).sum() == pytest.approx(30 - 1.875, abs=1e-12)
+    two = Polygons([[square], [[[7, 6], [8, 6], [8, 8]]]])
+    assert coverage(two, (8, 8)).sum() == pytest.approx(31, abs=1e-12)
+    outside = Polygons.of([[-9, -9], [20, -9], [20, 20], [-9, 20]])
+    assert (coverage(outside, (3, 5)) == 1).all()
+    halves = half_pixels(Polygons.of(hole), (8, 8))
+    assert halves[4, 5] == 1
+    assert halves[6, 5] == 0.5
+    assert halves.shape == (16, 16)
+
+
+def test_level_sets_have_the_area_of_what_they_enclose() -> None:
+    """In the plane and in space; where a function has steps, too."""
+    disc = half_pixels(lambda x, y: np.hypot(x - 10.3, y - 9.1) ** 2 - 49, (20, 21))
+    assert disc.sum() / 4 == pytest.approx(49 * np.pi, rel=1e-4)
+    assert disc.shape == (40, 42)
+    half = half_pixels(lambda x, y, z: x - 2.25 + 0 * y * z, (3, 4, 5))
+    assert (half[..., :4] == 1).all()
+    assert (half[..., 4] == 0.5).all()
+    assert not half[..., 5:].any()
+    steps = half_pixels(lambda x, y: np.where((x < 2) & (y < 1), -1.0, 1.0), (4, 4))
+    assert steps.sum() / 4 == pytest.approx(2, abs=0.2)
+    assert (steps / UNIT % 1 == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (np.array([[True, False]]), [[1, 0]]),
+        (np.array([[0, 51]], np.uint8), [[0, 0.2]]),
+        (np.array([[0, 13107]], np.uint16), [[0, 0.2]]),
+        (np.array([[0, 1]], np.uint8), [[0, 1]]),
+        (np.array([[0.25, 1.0]]), [[0.25, 1]]),
+    ],
+)
+def test_numbers_are_parts(values: np.ndarray, expected: list) -> None:
+    assert fractions_of_array(values) == pytest.approx(np.array(expected), abs=1e-12)
+
+
+BAD = [
+    (np.array([[0.5, 1.5], [0, 0]]), r"outside \[0, 1\]"),
+    (np.array([[np.nan, 0.5], [0, 0]]), r"outside \[0, 1\], or NaN"),
+    (np.zeros((2, 2)), "a fifth of some pixel of every level is inside. Got less on all pixels"),
+    (np.ones((4, 5)), r"of shape \(2, 2\)"),
+    (lambda x, y: np.zeros(3), "finite numbers of their shape. Got float64 of shape"),
+    (lambda x, y: x / 0 * y, "finite numbers"),
+]
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero")
+@pytest.mark.parametrize(("mask", "message"), BAD)
+def test_bad_domains_are_refused_in_one_line(mask: object, message: str) -> None:
+    with pytest.raises(SpecError, match=message) as refused:
+        GraphSpec("r2", 2, mask=mask, mask_edge="cut", weights="selling", levels=1)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("rings", "message"),
+    [
+        ([], "at least one ring"),
+        ([[[[0, 0], [1, 1]]]], "3 finite corners"),
+        ([[[[0, 0], [1, 1], [np.inf, 2]]]], "3 finite corners"),
+        ([[[[0, 0], [4, 0], [4, 4]]], [[[0, 0], [4, 0], [4, 4]]]], "neither overlap"),
+    ],
+)
+def test_bad_polygons_are_refused(rings: list, message: str) -> None:
+    with pytest.raises(SpecError, match=message):
+        coverage(Polygons(rings), (5, 5))
+
+
+def test_where_cut_pixels_do_not_apply_a_line_says_so() -> None:
+    mask = np.ones((8, 8))
+    for fields, message in (
+        ({"manifold": "r2"}, "mask_edge must be pixels with kernel weights.*weights='selling'"),
+        ({"manifold": "r2", "mask": None, "size": 8}, "unless a `mask` is given"),
+        ({"manifold": "r2", "mask_edge": "soft"}, "one of pixels, cut"),
+        ({"manifold": "s2", "nside": 1, "mask": np.ones(12, bool)}, "pixels off lattices"),
+        ({"manifold": "r2", "mask": Polygons.of([[0, 0], [4, 0], [4, 4]])}, "size.*must be given"),
+    ):
+        given = {"mask": mask, "mask_edge": "cut"} | fields
+        with pytest.raises(SpecError, match=message):
+            GraphSpec(**given)
+    with pytest.raises(SpecError, match="of the plane"):
+        GraphSpec(
+            "r3", 4, mask=Polygons.of([[0, 0], [4, 0], [4, 4]]), mask_edge="cut", weights="selling"
+        )
+
+
+def test_polygons_without_cut_pixels_take_those_of_which_more_than_half_is_inside() -> None:
+    spec = GraphSpec("r2", 8, mask=Polygons.of([[0, 0], [4.6, 0], [4.6, 8], [0, 8]]), levels=1)
+    assert spec.base_points(0) == 40
+    assert "mask_edge" not in spec.to_dict()
+
+
+def test_files_hold_parts(tmp_path: Path) -> None:
+    from PIL import Image
+
+    Image.fromarray(np.array([[0, 51], [255, 128]], np.uint8)).save(tmp_path / "m.png")
+    assert read_mask(tmp_path / "m.png", "cut") == pytest.approx(
+        np.array([[0, 0.2], [1, 128 / 255]])
+    )
+    assert read_mask(tmp_path / "m.png").dtype == bool
+    np.save(tmp_path / "m.npy", np.array([[0.25, 1]]))
+    assert read_mask(tmp_path / "m.npy", "cut").tolist() == [[0.25, 1]]
+    with pytest.raises(InputError, match="other than 0 and 1"):
+        read_mask(tmp_path / "m.npy")
+    with pytest.raises(SpecError, match="edge must be one of"):
+        read_mask(tmp_path / "m.npy", "soft")
+
+
+RING = [[1, 1], [5, 1], [5, 4], [1, 1]]
+GEOMETRY = {"type": "Polygon", "coordinates": [RING]}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        GEOMETRY,
+        {"type": "MultiPolygon", "coordinates": [[RING]]},
+        {"type": "Feature", "geometry": GEOMETRY, "properties": {}},
+        {"type": "FeatureCollection", "features": [{"type": "Feature", "geometry": GEOMETRY}]},
+    ],
+)
+def test_geojson_holds_polygons(tmp_path: Path, document: dict) -> None:
+    (tmp_path / "m.geojson").write_text(json.dumps(document))
+    polygons = read_mask(tmp_path / "m.geojson", "cut")
+    assert coverage(polygons, (6, 6)).sum() == pytest.approx(6)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "can't be read as a GeoJSON file"),
+        ('{"type": "Point", "coordinates": [1, 2]}', "must hold Polygons or MultiPolygons"),
+        ('{"type": "FeatureCollection", "features": []}', "must hold Polygons"),
+        ('{"type": "Polygon", "coordinates": [[[1, 2]]]}', "3 finite corners"),
+        ('{"type": "Polygon", "coordinates": [[["a", 2]]]}', "numbers"),
+        ("[" * 10**5, "can't be read as a GeoJSON file"),
+    ],
+)
+def test_bad_geojson_is_refused_in_one_line(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "m.json").write_text(text)
+    with pytest.raises(CheblienetError, match=message) as refused:
+        read_mask(tmp_path / "m.json")
+    assert "m.json" in str(refused.value)
+    assert "\n" not in str(refused.value)

@@ -1,0 +1,272 @@
+"""Domains that cut pixels: spectra converge at second order, and what holds at any size."""
+
+from pathlib import Path
+
+import cut_truth
+import numpy as np
+import pytest
+from cut_truth import eigenvalues, elliptic, order, turned, worst
+
+from cheblienet_graphs import GraphSpec, Polygons, build
+from cheblienet_graphs.inputs.polygons import coverage
+from cheblienet_graphs.report.diagnostics import components
+from cheblienet_graphs.samplings.cut import SMALL
+from cheblienet_graphs.store.facts import read_facts
+from cheblienet_graphs.store.reader import LevelArrays, edge_weights
+
+SIZES = [20, 41, 83, 167]
+ROUND = 0.43 * np.eye(2)
+TILTED = turned(25) @ np.diag([0.44, 0.25])
+
+
+def built(folder: Path, manifold: str, mask: object = None, **fields: object) -> LevelArrays:
+    fields = {"weights": "selling", "levels": 1, "mask_edge": "cut", "mask": mask} | fields
+    published = build(GraphSpec(manifold, **fields), folder / "g.zarr", name="g", force=True)
+    version = folder / "g.zarr" / published.name / published.version
+    return LevelArrays(version, read_facts(version), 0)
+
+
+def pictured(polygons: Polygons, size: int) -> np.ndarray:
+    """Fractions of 8 bits."""
+    return np.round(coverage(polygons, (size, size)) * 255).astype(np.uint8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("axes", "least"), [(ROUND, 1.8), (TILTED, 1.8)])
+def test_discs_and_ellipses_converge_at_second_order(
+    tmp_path: Path, axes: np.ndarray, least: float
+) -> None:
+    truth, exact, pictures = cut_truth.plane(axes, np.eye(2)), [], []
+    for size in SIZES:
+        shape = elliptic(axes, size)
+        exact.append(worst(eigenvalues(built(tmp_path, "r2", shape, size=size)), truth))
+        picture = built(tmp_path, "r2", pictured(shape, size))
+        pictures.append(worst(eigenvalues(picture), truth))
+    assert order(exact, SIZES) > least, exact
+    assert order(pictures, SIZES) > 1.6, pictures
+    assert exact[-1] < 1e-3
+
+
+@pytest.mark.slow
+def test_an_annulus_converges_at_second_order(tmp_path: Path) -> None:
+    truth, errors = cut_truth.annulus(0.15, 0.42), []
+    for size in SIZES:
+        ring, hole = (cut_truth.ellipse(r * np.eye(2), size) for r in (0.42, 0.15))
+        mask = Polygons.of(ring, hole)
+        errors.append(worst(eigenvalues(built(tmp_path, "r2", mask, size=size)), truth))
+    assert order(errors, SIZES) > 1.8, errors
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("weights", "largest"), [("selling", 0.008), ("matched", 0.021)])
+def test_orientations_converge_at_second_order(
+    tmp_path: Path, weights: str, largest: float
+) -> None:
+    truth, errors = cut_truth.oriented(0.43, 0.1, 0.316), []
+    for size, count in ((12, 6), (20, 10), (32, 16)):
+        shape = elliptic(ROUND, size)
+        fields = {"size": size, "orientations": count, "weights": weights, "xi": 0.316}
+        errors.append(worst(eigenvalues(built(tmp_path, "se2", shape, **fields)), truth))
+    assert order(errors, [12, 32]) > 1.8, errors
+    assert errors[-1] < largest
+
+
+@pytest.mark.slow
+def test_a_ball_converges_at_second_order(tmp_path: Path) -> None:
+    truth, errors, sizes = cut_truth.ball(0.42), [], [10, 16, 24]
+    for size in sizes:
+        x0, y0, z0 = size * np.array([0.503, 0.497, 0.49])
+
+        def level_set(x, y, z, x0=x0, y0=y0, z0=z0, size=size):
+            return np.sqrt((x - x0) ** 2 + (y - y0) ** 2 + (z - z0) ** 2) - 0.42 * size
+
+        arrays = built(tmp_path, "r3", level_set, size=size)
+        errors.append(worst(eigenvalues(arrays), truth))
+    assert order(errors, sizes) > 1.8, errors
+
+
+def test_entries_and_lambda_max_stay_those_of_the_staircase(tmp_path: Path) -> None:
+    mask = elliptic(ROUND, 64)
+    stairs, cut = (
+        built(tmp_path, "se2", mask, size=64, orientations=16, mask_edge=edge).of_level
+        for edge in ("pixels", "cut")
+    )
+    assert cut.nnz < 1.1 * stairs.nnz
+    scaled = [of.lambda_max * of.eigenvalue_scale for of in (cut, stairs)]
+    assert scaled[0] < 1.3 * scaled[1]
+
+
+CASES = {
+    "plane": ("r2", {}),
+    "matched": ("r2", {"weights": "matched"}),
+    "orientations": ("se2", {"orientations": 4}),
+    "matched orientations": ("se2", {"orientations": 4, "weights": "matched"}),
+    "stretched": ("se2", {"orientations": 3, "eps": 0.2}),
+    "torus": ("se2", {"orientations": 3, "boundary": "periodic"}),
+    "arrows": ("se2", {"orientations": 4, "period": "2pi"}),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_weights_are_symmetric_and_never_negative(tmp_path: Path, name: str) -> None:
+    """Of noise, too, with islands and holes of all sizes."""
+    manifold, fields = CASES[name]
+    noise = np.random.default_rng(0).random((14, 16)) * np.linspace(0, 2.5, 16)
+    arrays = built(tmp_path, manifold, noise.clip(0, 1), **fields)
+    weights = edge_weights(arrays.version, 0)
+    assert abs(weights - weights.T).max() < 1e-6 * weights.max()
+    assert weights.data.min() > 0
+    degrees = np.asarray(weights.sum(axis=1)).ravel()
+    assert arrays.degree == pytest.approx(degrees, rel=1e-4, abs=1e-3)
+
+
+def unreduced(folder: Path, part: np.ndarray, k: int, **fields: object) -> np.ndarray:
+    """(pixels, pixels) the Laplacian of all pixels at an orientation, edge by edge, wide around."""
+    size, around = len(part), 5
+    torus = {"mask": None, "mask_edge": None, "boundary": "periodic", "size": 16}
+    whole = edge_weights(built(folder, "se2", **fields | torus).version, 0)
+    scale = (size / 16) ** 2
+    row = whole[[k * 256 + 8 * 16 + 8]].toarray().reshape(-1, 16, 16)[k]
+    wide = np.kron(np.pad(part, around), np.ones((2, 2))) / 4
+    count = size + 2 * around
+    laplacian = np.zeros((count**2, count**2))
+    for y, x in np.argwhere(row):
+        dy, dx = y - 8, x - 8
+        for i, j in np.ndindex(count, count):
+            if 0 <= i + dy < count and 0 <= j + dx < count:
+                top, left = 2 * i + dy, 2 * j + dx
+                weight = row[y, x] * scale * wide[top : top + 2, left : left + 2].sum()
+                one, other = i * count + j, (i + dy) * count + j + dx
+                laplacian[one, one] += weight
+                laplacian[one, other] -= weight
+    return laplacian
+
+
+@pytest.mark.parametrize("k", [0, 1])
+def test_pixels_with_a_small_part_take_about_the_values_of_least_energy(
+    tmp_path: Path, k: int
+) -> None:
+    """So the form is about that of the Schur complement, and hardly less anywhere."""
+    part, fields = coverage(elliptic(TILTED, 14), (14, 14)), {"orientations": 4, "eps": 0.3}
+    arrays = built(tmp_path / "cut", "se2", part, **fields)
+    points = arrays.sampling.num_points
+    own = slice(k * points, (k + 1) * points)
+    weights = edge_weights(arrays.version, 0)[own, own].toarray()
+    form = np.diag(weights.sum(axis=0)) - weights
+    every = unreduced(tmp_path / "torus", part, k, **fields)
+    kept = np.pad((arrays.fraction >= SMALL).reshape(14, 14), 5).ravel()
+    rest = ~kept & (every.diagonal() > 0)
+    joined = every[np.ix_(rest, kept)]
+    least = every[np.ix_(kept, kept)] - joined.T @ np.linalg.solve(
+        every[np.ix_(rest, rest)], joined
+    )
+    values = np.linalg.eigvalsh(form - least) / weights.max()
+    assert values.min() > -0.01  # of edges that are moved
+    assert values.sum() < 0.015 * np.trace(least) / weights.max()
+
+
+def test_masses_are_those_of_the_domain(tmp_path: Path) -> None:
+    """And a domain of whole pixels has the weights of a mask, cut off at sides as there."""
+    arrays = built(tmp_path, "r2", elliptic(TILTED, 40), size=40)
+    assert arrays.sampling.masses.sum() == pytest.approx(1600 * np.pi * 0.44 * 0.25, rel=1e-4)
+    whole = np.zeros((9, 12), bool)
+    whole[2:7, 3:] = True
+    cut, mask = (built(tmp_path, "r2", whole, mask_edge=edge) for edge in ("cut", "pixels"))
+    inner = edge_weights(mask.version, 0).toarray()
+    assert (edge_weights(cut.version, 0).toarray()[20] == inner[20]).all()
+    assert cut.of_level.nnz == mask.of_level.nnz
+
+
+@pytest.mark.parametrize("weights", ["selling", "matched"])
+def test_all_of_a_torus_is_the_torus(tmp_path: Path, weights: str) -> None:
+    fields = {"orientations": 4, "weights": weights, "boundary": "periodic", "size": 12}
+    cut = built(tmp_path / "cut", "se2", np.ones((12, 12)), **fields)
+    whole = built(tmp_path / "whole", "se2", None, **fields | {"mask_edge": None})
+    assert np.array_equal(cut.laplacian.indices, whole.laplacian.indices)
+    assert cut.laplacian.data == pytest.approx(whole.laplacian.data, abs=1e-6)
+
+
+def test_gaps_of_a_pixel_part_a_domain(tmp_path: Path) -> None:
+    """Squares that touch at a corner are joined there."""
+    halves = np.ones((9, 9))
+    halves[:, 4] = 0
+    slanted = 1 - np.eye(9)
+    for part, pieces in (
+        (halves, 2),
+        (np.rot90(halves), 2),
+        (np.kron(np.eye(3), np.ones((3, 3))), 1),
+    ):
+        arrays = built(tmp_path, "r2", part)
+        assert components(arrays.laplacian) == pieces
+    assert components(built(tmp_path, "se2", halves, orientations=4).laplacian) == 2
+    assert components(built(tmp_path, "r2", slanted).laplacian) == 1
+
+
+def test_a_domain_across_the_seam_is_the_domain_moved(tmp_path: Path) -> None:
+    """On a torus, for eigenvalues and masses alike."""
+    part = coverage(elliptic(0.3 * np.eye(2), 16), (16, 16))
+    there = built(tmp_path, "se2", part, orientations=4, boundary="periodic")
+    moved = np.roll(part, (7, 8), (0, 1))
+    across = built(tmp_path, "se2", moved, orientations=4, boundary="periodic")
+    assert np.sort(there.area) == pytest.approx(np.sort(across.area), rel=1e-6)
+    assert eigenvalues(across) == pytest.approx(eigenvalues(there), rel=1e-4, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("manifold", "fields"), [("r2", {}), ("se2", {"orientations": 4}), ("r3", {})]
+)
+def test_symmetric_domains_have_symmetric_graphs(
+    tmp_path: Path, manifold: str, fields: dict
+) -> None:
+    from cheblienet_graphs.report.diagnostics import equivariance_errors
+
+    dimension = 3 if manifold == "r3" else 2
+    places = np.indices((10,) * dimension) - 4.5
+    part = np.clip(4.3 - np.sqrt((places**2).sum(axis=0)), 0, 1)
+    arrays = built(tmp_path, manifold, part, **fields)
+    errors = equivariance_errors(arrays.laplacian, arrays.sampling)
+    assert len(errors) == {"r2": 3, "se2": 3, "r3": 10}[manifold]
+    assert max(errors.values()) < 1e-6
+
+
+def test_blocks_and_processes_write_the_same(tmp_path: Path) -> None:
+    from cheblienet_graphs import open_group
+
+    mask = elliptic(TILTED, 24)
+    spec = GraphSpec(
+        "se2", 24, mask=mask, mask_edge="cut", weights="selling", orientations=4, directional=0.1
+    )
+    kinds = ({}, {"block_rows": 50}, {"block_rows": 200, "workers": 2})
+    digests = []
+    for n, how in enumerate(kinds):
+        build(spec, tmp_path / f"{n}.zarr", **how)
+        manifest = open_group(tmp_path / f"{n}.zarr").attrs["clg"]["manifest"]
+        digests.append({key: entry["sha256"] for key, entry in manifest.items()})
+    assert digests[0] == digests[1] == digests[2]
+
+
+def test_plans_are_exact(tmp_path: Path) -> None:
+    from cheblienet_graphs import plan
+
+    for fields in ({"size": 24}, {"size": 24, "weights": "matched", "boundary": "periodic"}):
+        given = {"mask": elliptic(ROUND, 24), "mask_edge": "cut", "weights": "selling"} | fields
+        spec = GraphSpec("se2", orientations=4, **given)
+        planned, result = plan(spec), build(spec, tmp_path / fields.get("weights", "s"))
+        assert [level.nnz for level in planned.levels] == [level.nnz for level in result.levels]
+
+
+def test_gradients_are_right_inside_and_at_the_edge(tmp_path: Path) -> None:
+    """Of linear functions everywhere; of others at second order inside, at first at the edge."""
+    errors = []
+    for size in (24, 48):
+        arrays = built(tmp_path, "r2", elliptic(ROUND, size), size=size, gradients=True)
+        x, y = arrays.coordinates.T
+        slope = arrays.gradients["x"]
+        assert slope @ (2 * x - y) == pytest.approx(np.full(len(x), 2.0), abs=1e-3)
+        wave = np.sin(4 * x + 2 * y)
+        off = abs(slope @ wave - 4 * np.cos(4 * x + 2 * y))
+        depth = arrays.sampling.depth[arrays.sampling.places]
+        errors.append((off[depth > 3].max(), off.max()))
+    (inside, edge), (finer_inside, finer_edge) = errors
+    assert finer_inside < inside / 3.5
+    assert finer_edge < edge / 1.8

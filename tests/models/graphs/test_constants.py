@@ -1,0 +1,89 @@
+"""Constants stay constant on stiff graphs: lambda_max is far above their first eigenvalues."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from cheblienet_graphs import GraphSpec, build, inspect, verify
+from cheblienet_graphs.store.facts import read_facts
+from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_models import Graph, open_store
+
+GOLDEN = np.pi * (1 + np.sqrt(5))
+
+
+def stations() -> np.ndarray:
+    """(N, 2) latitudes and longitudes spread evenly, and one more 1.1 m from the first."""
+    n = np.arange(500) + 0.5
+    points = np.stack([np.degrees(np.arcsin(1 - n / 250)), np.degrees(n * GOLDEN) % 360], axis=1)
+    return np.vstack([points, points[250] + [1e-5, 0]])
+
+
+SPECS = {
+    "stations": GraphSpec("s2", coordinates=stations(), weights="voronoi"),
+    "thin fiber": GraphSpec("se2", 8, orientations=4, weights="selling", xi=1e-4, levels=1),
+}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("stiff") / "g.zarr"
+    for name, spec in SPECS.items():
+        build(spec, folder, name=name.replace(" ", "-"))
+    return folder
+
+
+@pytest.fixture(params=SPECS)
+def name(request: pytest.FixtureRequest) -> str:
+    return request.param.replace(" ", "-")
+
+
+def opened(store: Path, name: str) -> Graph:
+    return open_store(store)[name].levels[0]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_constants_stay_and_so_does_the_sum(store: Path, name: str, dtype: torch.dtype) -> None:
+    graph = opened(store, name)
+    longest = 1e8 / graph.lambda_max  # what a polynomial of degree 65,536 reaches
+    for time in (0.05, 1.0):
+        t = min(time * graph.eigenvalue_scale, longest)
+        ones = torch.ones(1, 1, graph.num_vertices, dtype=dtype)
+        assert abs(graph.diffuse(ones, t, density=True) - 1).max() < 1e-6
+        root = graph.mass.sqrt().to(dtype)[None, None]
+        kept = graph.filter(root, lambda e: torch.exp(-9 * e / graph.lambda_max) + 1)
+        assert abs(kept / root - 2).max() < 2e-6
+    exact = graph.double().diffuse(ones.double(), t, density=True)
+    assert abs(exact - 1).max() < 1e-12
+
+
+def test_delta_maps_roots_of_masses_to_0(store: Path, name: str) -> None:
+    """To rounding of float64, in products of the report."""
+    folder = store / name / "v001"
+    arrays = LevelArrays(folder, read_facts(folder), 0)
+    root = np.sqrt(arrays.mass, dtype=np.float64)
+    image = arrays.laplacian.astype(np.float64) @ root + arrays.null_shift * root + root
+    assert abs(image).max() < 1e-14 * root.max()
+    assert abs(arrays.null_shift).max() < 1e-6
+
+
+def test_inspect_finds_the_first_eigenvalues(store: Path) -> None:
+    """l (l + 1) of the sphere, of which float32 products would see nothing."""
+    (level,) = inspect(store, "stations", eigenvalues=9).levels
+    values = np.array(level.eigenvalues) * level.eigenvalue_scale
+    assert level.lambda_max > 1e6 * level.eigenvalues[1]
+    assert values[0] == pytest.approx(0, abs=1e-6)
+    assert values[1:4] == pytest.approx(np.full(3, 2.0), rel=0.03)
+    assert values[4:] == pytest.approx(np.full(5, 6.0), rel=0.03)
+
+
+def test_verify_says_that_float32_loses_them(store: Path) -> None:
+    said: list[tuple[str, str]] = []
+    assert verify(store, remark=lambda *what: said.append(what)) == []
+    assert [where for where, _ in said] == [
+        "stations/v001/levels/0/laplacian",
+        "thin-fiber/v001/levels/0/laplacian",
+    ]
+    assert all("largest eigenvalue" in what and "float64" in what for _, what in said)
