@@ -78,7 +78,7 @@ class Published:
         differs = words.changes(self.name, self.other, self.changes)
         newest = self.version if self.built else self.other
         return (
-            f"{self.name}@{self.version} is {differs}. {self.name} stands for {self.name}@{newest}."
+            f"{self.name}@{self.version} {differs}. {self.name} stands for {self.name}@{newest}."
         )
 
 
