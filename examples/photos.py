@@ -93,7 +93,9 @@ def probabilities(model: WideResNet, images: Tensor) -> Tensor:
 def train_and_save(arguments: argparse.Namespace) -> None:
     """Train on a folder, print the accuracy on the photos left out, and save the model."""
     if not arguments.folder.is_dir():
-        raise ValueError(f"{arguments.folder} is not a folder. Give a folder with one sub-folder for each class.")
+        raise ValueError(
+            f"{arguments.folder} is not a folder. Give a folder with one sub-folder for each class."
+        )
     files = files_of(arguments.folder)
     if len(files) < 2:
         raise ValueError(
@@ -121,7 +123,9 @@ def opened(file: Path) -> dict[str, Any]:
     except (pickle.UnpicklingError, RuntimeError, EOFError):
         saved = None
     if not isinstance(saved, dict) or saved.keys() != {"side", "classes", "weights"}:
-        raise ValueError(f"{file} is not a model that `train` wrote. Give the .pt file of a `train` command.")
+        raise ValueError(
+            f"{file} is not a model that `train` wrote. Give the .pt file of a `train` command."
+        )
     return saved
 
 
