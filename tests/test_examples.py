@@ -156,7 +156,7 @@ REFUSED = {
     "enhance.py lines.png out.png --time -3": "must be at least 0 and finite",
     "vessel_map.py gray.png out.png": "of ",
     "train_vessels.py tall*.png *.jpg out.png": "Found 2 photographs, 0 traces",
-    "train_vessels.py tall*.png tall*.png out.png --steps 0": "must be an integer of at least 1. Got 0.",
+    "train_vessels.py tall*.png tall*.png out.png --steps 0": "an integer of at least 1. Got 0.",
     "train_vessels.py tall*.png tall*.png out.png --side 64": "give a larger --side",
     "photos.py train nowhere out.pt": "nowhere is not a folder",
     "photos.py train . out.pt": "sub-folder of photos for each of 2 or more classes. Found 0.",
