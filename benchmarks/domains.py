@@ -2,8 +2,8 @@
 
 The disc of radius 1/2 in the plane: squares of zeros of derivatives of Bessel functions, times 4.
 Half a sphere: l(l+1) for the harmonics of even l - m. A cap of the sphere, 60 degrees from its
-middle: nu (nu + 1) where the derivative of the Legendre function P_nu^m vanishes at its edge. Edges
-of masks are staircases, so eigenvalues converge at first order: a mask's domain is only known to a
+middle: nu (nu + 1) where the derivative of the Legendre function P_nu^m vanishes at its edge. Mask
+boundaries are pixelated, so eigenvalues converge at first order: a mask's domain is only known to a
 spacing. The largest relative error of the first eigenvalues but 0 is printed, and how far the
 area inside is from the domain's.
 

@@ -156,7 +156,8 @@ def refuse_unknown(names: Iterable[str], known: Sequence[str]) -> None:
         TypeError: there is one.
     """
     for name in names:
-        nearest = get_close_matches(name, known, 1)
+        nearest = [word for word in known if len(word) > 1 and name.startswith(word)]
+        nearest = nearest or get_close_matches(name, known, 1)
         meant = f"did you mean {nearest[0]}?" if nearest else f"there are {', '.join(known)}."
         raise TypeError(f"GraphSpec has no argument {quoted(name)}; {meant}")
 

@@ -194,7 +194,7 @@ def save_npz(path: str | Path, matrix: Tensor) -> Path:
 def check_finite(name: str, x: Tensor) -> None:
     """Refuse a signal with NaN or infinite values, which a network would spread without a word.
 
-    One pass over the signal; on a GPU its queue has to be waited for. Nothing is checked while a
+    One pass over the signal, which forces a synchronization on a GPU. Nothing is checked while a
     program is compiled, exported, traced or captured, where values are not known.
 
     Args:

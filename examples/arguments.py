@@ -14,10 +14,9 @@ def duration(text: str) -> float:
 
 def positive(text: str) -> int:
     """A number of at least 1."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1. Got {text}.")
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be an integer of at least 1. Got {text}.")
+    return int(text)
 
 
 def new_picture(text: str) -> Path:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 from arguments import new_model, positive
-from PIL import Image, ImageOps
+from PIL import Image, ImageOps, UnidentifiedImageError
 from torch import Tensor, nn
 from tqdm import trange
 
@@ -41,7 +41,12 @@ def network(side: int, classes: int) -> WideResNet:
 
 def photo(file: Path, side: int) -> Tensor:
     """(3, side, side) colors in [-2, 2], of the largest square in the middle of the photo."""
-    image = ImageOps.exif_transpose(Image.open(file)).convert("RGB")
+    try:
+        image = ImageOps.exif_transpose(Image.open(file)).convert("RGB")
+    except UnidentifiedImageError:
+        raise ValueError(f"{file} is not a picture that Pillow can read. Remove it.") from None
+    except OSError as error:
+        raise ValueError(f"{file} can't be read: {error.strerror or error}.") from None
     square = ImageOps.fit(image, (side, side), Image.Resampling.BILINEAR)
     colors = torch.from_numpy(np.array(square, np.float32)).permute(2, 0, 1)
     return colors / 63.75 - 2
@@ -88,7 +93,9 @@ def probabilities(model: WideResNet, images: Tensor) -> Tensor:
 def train_and_save(arguments: argparse.Namespace) -> None:
     """Train on a folder, print the accuracy on the photos left out, and save the model."""
     if not arguments.folder.is_dir():
-        raise ValueError(f"{arguments.folder} is no folder. Give one with a sub-folder a class.")
+        raise ValueError(
+            f"{arguments.folder} is not a folder. Give a folder with one sub-folder for each class."
+        )
     files = files_of(arguments.folder)
     if len(files) < 2:
         raise ValueError(
@@ -111,10 +118,14 @@ def opened(file: Path) -> dict[str, Any]:
     """What `train` saved: side, classes and weights."""
     try:
         saved = torch.load(file, weights_only=True)
+    except OSError as error:
+        raise ValueError(f"{file} can't be read: {error.strerror}. Give a .pt file.") from None
     except (pickle.UnpicklingError, RuntimeError, EOFError):
         saved = None
     if not isinstance(saved, dict) or saved.keys() != {"side", "classes", "weights"}:
-        raise ValueError(f"{file} is no model that `train` wrote. Give the .pt file that it named.")
+        raise ValueError(
+            f"{file} is not a model that `train` wrote. Give the .pt file of a `train` command."
+        )
     return saved
 
 

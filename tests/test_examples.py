@@ -156,14 +156,17 @@ REFUSED = {
     "enhance.py lines.png out.png --time -3": "must be at least 0 and finite",
     "vessel_map.py gray.png out.png": "of ",
     "train_vessels.py tall*.png *.jpg out.png": "Found 2 photographs, 0 traces",
-    "train_vessels.py tall*.png tall*.png out.png --steps 0": "must be at least 1. Got 0.",
+    "train_vessels.py tall*.png tall*.png out.png --steps 0": "an integer of at least 1. Got 0.",
     "train_vessels.py tall*.png tall*.png out.png --side 64": "give a larger --side",
-    "photos.py train nowhere out.pt": "nowhere is no folder",
+    "photos.py train nowhere out.pt": "nowhere is not a folder",
     "photos.py train . out.pt": "sub-folder of photos for each of 2 or more classes. Found 0.",
     "photos.py train . out.txt": "must be a .pt file in a folder. Got out.txt.",
-    "photos.py train . out.pt --side 0": "must be at least 1. Got 0.",
-    "photos.py predict notes.xyz gray.png": "notes.xyz is no model that `train` wrote",
-    "photos.py predict nowhere.pt gray.png": "No such file",
+    "photos.py train . out.pt --side 0": "must be an integer of at least 1. Got 0.",
+    "photos.py train . out.pt --side big": "must be an integer of at least 1. Got big.",
+    "photos.py train broken out.pt": "Error: broken/a/0.png is not a picture that Pillow can read.",
+    "photos.py predict . gray.png": "Error: . can't be read: Is a directory. Give a .pt file.",
+    "photos.py predict notes.xyz gray.png": "notes.xyz is not a model that `train` wrote",
+    "photos.py predict nowhere.pt gray.png": "Error: nowhere.pt can't be read: No such file",
     "enhance_fibers.py fod.nii other.nii out.nii": "other.nii: its affine must be that of the",
     "enhance_fibers.py mask.nii mask.nii out.nii": "mask.nii must be 4-D, several values a voxel",
     "enhance_fibers.py fod.nii mask.nii out.nii": "has 7 coefficients; even degrees",
@@ -174,6 +177,9 @@ REFUSED = {
 def test_refusals(run: Run, capsys: pytest.CaptureFixture[str], command: str) -> None:
     """The last line that Python or argparse prints says what was wrong."""
     Path("notes.xyz").write_text("notes")
+    for name in ("broken/a", "broken/b"):
+        Path(name).mkdir(parents=True)
+        Path(name, "0.png").write_text("notes")
     save("lines.png", LINES)
     save("gray.png", np.full(LINES.shape, 0.5))
     for number in range(2):

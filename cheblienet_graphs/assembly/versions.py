@@ -77,9 +77,7 @@ class Published:
             return ""
         differs = words.changes(self.name, self.other, self.changes)
         newest = self.version if self.built else self.other
-        return (
-            f"{self.name}@{self.version} is {differs}. {self.name} stands for {self.name}@{newest}."
-        )
+        return f"{self.name}@{self.version} {differs}. {self.name} stands for {self.name}@{newest}."
 
 
 def published(spec: GraphSpec, store: Path, name: str) -> Published | None:

@@ -93,7 +93,7 @@ class Asked:
     Args:
         level: of the pyramid, 0 the finest.
         vertex: around which it is drawn; None leaves the choice to the figure.
-        seed: of what is drawn by chance.
+        seed: random seed.
         beside: graphs to draw beside the first one.
     """
 

@@ -25,7 +25,9 @@ LARGEST_SHARE = 1 / 8
 NEGLIGIBLE = 40.0
 """Exponents beyond which terms of the sphere's series are left out."""
 OTHER_AXES = 6
-"""Axes beside that of the start that are shown."""
+"""Axes beside that of the start that are shown,"""
+TITLE = 6.5
+"""and points of their titles, which stand close beside each other."""
 DECADES = 3
 """Heat against distance goes from the most down to this many powers of ten below."""
 CONTOURS = (0.03, 0.1, 0.3)
@@ -245,6 +247,8 @@ def draw_heat(canvas: Canvas, data: Heat) -> None:
         for axes, (above, values, view, ticks) in zip(cells, panels, strict=False):
             image = pictures.picture(axes, view, values, norm, title=above, ticks=ticks)
             pictures.contours(axes, view, values, CONTOURS)
+    for axes in grid[-1] if len(data.other_axes) else ():
+        axes.title.set_size(TITLE)
     if len(rows) > 1:
         labels = [*(graph.name for graph in data.graphs), "other axes"]
         for axes, label in zip(grid[:, 0], labels, strict=False):

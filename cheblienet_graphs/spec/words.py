@@ -33,9 +33,9 @@ def brief(spec: GraphSpec) -> list[str]:
 
 
 def changes(name: str, other: str, changed: Mapping[str, tuple[Any, Any]]) -> str:
-    """'other than g@v001: levels 3 -> 2', the fields in the order that they are given in."""
+    """'differs from g@v001: levels 3 -> 2', the fields in the order that they are given in."""
     pairs = [f"{field} {shown(then)} -> {shown(now)}" for field, (then, now) in changed.items()]
-    return f"other than {name}@{other}: {', '.join(pairs)}"
+    return f"differs from {name}@{other}: {', '.join(pairs)}"
 
 
 def shown(value: object) -> str:

@@ -75,8 +75,8 @@ class LatLonToVertices(Resampler):
         coordinates of this module, anywhere; others come first, in their order: (..., points).
 
         The result has the wider of x's dtype and the matrix's, of sums in float64; with "nearest"
-        that of x. Without skipna fields are searched for NaN, in one pass, for which a GPU's queue
-        has to be waited for. Gradients are finite, and 0 where x is NaN.
+        that of x. Without skipna fields are searched for NaN, in one pass, which forces
+        a synchronization on a GPU. Gradients are finite, and 0 where x is NaN.
 
         Raises:
             ValueError: x has another shape, other coordinates, NaN without skipna, a dtype without
@@ -146,8 +146,8 @@ class VerticesToLatLon(Resampler):
         """(B, C, points) -> (B, C, lat, lon), differentiable.
 
         The result has the wider of x's dtype and the matrix's, of sums in float64; with "nearest"
-        that of x. Without skipna fields are searched for NaN, in one pass, for which a GPU's queue
-        has to be waited for. Gradients are finite, and 0 where x is NaN.
+        that of x. Without skipna fields are searched for NaN, in one pass, which forces
+        a synchronization on a GPU. Gradients are finite, and 0 where x is NaN.
 
         Raises:
             TypeError: x is no tensor.

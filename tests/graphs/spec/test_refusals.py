@@ -179,7 +179,7 @@ def test_records_of_another_form(fields: dict, field: str, changed: dict[str, ob
 
 @pytest.mark.parametrize(
     ("wrong", "meant"),
-    [("weight", "weights"), ("neighbours", "neighbors"), ("eps2", "eps")],
+    [("weight", "weights"), ("neighbours", "neighbors"), ("eps2", "eps"), ("epsilon", "eps")],
 )
 def test_unknown_arguments_are_named_with_the_nearest(wrong: str, meant: str) -> None:
     with pytest.raises(TypeError, match=rf"no argument '{wrong}'; did you mean {meant}\?$"):

@@ -186,7 +186,7 @@ def test_another_specification_under_a_used_name_is_told(tmp_path: Path) -> None
     store = tmp_path / "g.zarr"
     first = build(THREE, store, name="g")
     assert (first.other, first.changes) == (None, {})
-    with pytest.warns(OtherGraphWarning, match=r"g@v002 is other than g@v001: .*levels 3 -> 2"):
+    with pytest.warns(OtherGraphWarning, match=r"g@v002 differs from g@v001: .*levels 3 -> 2"):
         second = build(TWO, store, name="g")
     assert (second.version, second.other) == ("v002", "v001")
     assert second.changes == {"levels": (3, 2), "neighbors": (8, 6)}
@@ -217,7 +217,7 @@ def test_the_command_line_tells_what_changed(
     command = ["build", "r2", "--size", "32", "--store", str(tmp_path / "g.zarr"), "--name", "g"]
     assert run([*command, "--levels", "2", "--json"]) == 0
     out, err = capsys.readouterr()
-    assert err.endswith("g@v002 is other than g@v001: levels 3 -> 2. g stands for g@v002.\n")
+    assert err.endswith("g@v002 differs from g@v001: levels 3 -> 2. g stands for g@v002.\n")
     assert json.loads(out)["changes"] == {"levels": [3, 2]}
     assert run([*command, "--levels", "1", "--quiet"]) == 0
     assert capsys.readouterr().err == ""
