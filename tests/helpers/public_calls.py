@@ -198,6 +198,11 @@ def of_graphs(store: Path) -> Iterator[Call]:
     yield call(graphs.eigenvalues, **report)
     yield call(graphs.inspect, **report, eigenvalues=2, progress=None)
     yield call(graphs.neighbors_of, **report, vertex=0, at=None)
+    turned = {"points": np.eye(6, 3) * 40, "manifold": "se2", "eps": 0.5, "xi": 0.1}
+    turned |= {"period": "pi", "periodic": None, "units": "degrees", "engine": "auto"}
+    yield call(graphs.nearest_neighbors, **turned, k=2, device="cpu")
+    weighed = {"kernel": "gaussian", "bandwidth": 0.2, "laplacian": "normalized"}
+    yield call(graphs.point_laplacian, **turned, **weighed, neighbors=3, device="cpu")
     yield call(graphs.open_group, **named)
     yield call(graphs.plan, spec=spec)
     yield call(graphs.read_mask, source=folder / "mask.npy")
