@@ -214,10 +214,8 @@ def _in_degrees(table: Floats, angles: dict[int, str], units: Any) -> Floats:
     largest = abs(table[:, columns]).max(axis=0)
     bounds = [math.pi / 2 if angles[n] == "latitude" else 2 * math.pi for n in columns]
     if units is None and largest.any() and (largest <= np.array(bounds)).all():
-        found = zip(columns, largest, strict=True)
-        ranges = " and ".join(
-            f"{angles[n]} up to {m:.4g}" for n, m in zip(columns, largest, strict=True)
-        )
+        most = zip(angles.values(), largest, strict=True)
+        ranges = " and ".join(f"{name} up to {size:.4g}" for name, size in most)
         say = Words("Say ", Remedy("units", "radians"), " or ", Remedy("units", "degrees"), ".")
         raise SpecError("points", "in degrees; these may be radians", Found(ranges), say)
     if units == "radians":
