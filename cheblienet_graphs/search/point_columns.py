@@ -214,8 +214,8 @@ def _in_degrees(table: Floats, angles: dict[int, str], units: Any) -> Floats:
     largest = abs(table[:, columns]).max(axis=0)
     bounds = [math.pi / 2 if angles[n] == "latitude" else 2 * math.pi for n in columns]
     if units is None and largest.any() and (largest <= np.array(bounds)).all():
-        most = zip(angles.values(), largest, strict=True)
-        ranges = " and ".join(f"{name} up to {size:.4g}" for name, size in most)
+        sizes = zip(angles.values(), largest, strict=True)
+        ranges = " and ".join(f"{name} up to {size:.4g}" for name, size in sizes)
         say = Words("Say ", Remedy("units", "radians"), " or ", Remedy("units", "degrees"), ".")
         raise SpecError("points", "in degrees; these may be radians", Found(ranges), say)
     if units == "radians":

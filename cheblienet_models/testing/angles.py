@@ -217,11 +217,10 @@ def _check_images(name: str, images: Tensor) -> None:
 
 def _finite_angles(angles: Sequence[float]) -> tuple[float, ...]:
     """Degrees as floats."""
-    if isinstance(angles, Tensor) or hasattr(angles, "tolist"):
-        angles = angles.tolist()
-    if not is_sequence(angles):
+    given = angles.tolist() if hasattr(angles, "tolist") else angles  # of tensors and arrays
+    if not is_sequence(given):
         raise TypeError(f"angles must be a list of degrees. Got {quoted(angles)}.")
-    degrees = tuple(number("angles", angle) for angle in angles)
+    degrees = tuple(number("angles", angle) for angle in given)
     if not all(map(math.isfinite, degrees)):
         raise ValueError(f"angles must be finite. Got {quoted(angles)}.")
     return degrees
