@@ -77,4 +77,4 @@ def test_other_neighbors_of_points_are_counted() -> None:
     assert points.differences((indices[:, [1, 0, 2]], lengths), expected) == 2
     tied = np.array([[4, 5, 6], [8, 7, 9]])
     assert points.differences((tied, lengths), expected) == 0
-    assert points.differences((indices, lengths + [[0, 1e-3, 0]]), expected) == 2
+    assert points.differences((indices, lengths + np.array([0, 1e-3, 0])), expected) == 2

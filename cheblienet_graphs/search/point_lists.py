@@ -156,7 +156,7 @@ def nearest_neighbors(
         device: "auto", "cpu" or "cuda".
 
     Returns:
-        (N, k) int64 indices of points, the nearest first, and (N, k) float64 squared lengths: in
+        (N, k) int64 indices of points, the nearest first, and (N, k) float64 squared lengths, in
         squared units of the points, on the sphere in radians^2. On a torus each point counts once,
         by its nearest image. Pairs have the same length in both directions, to the last bit.
 

@@ -62,7 +62,7 @@ def point_laplacian(
         device: "auto", "cpu" or "cuda".
 
     Returns:
-        (N, N) float64 CSR: symmetric, positive semidefinite, with each diagonal entry stored,
+        (N, N) float64 CSR, symmetric, positive semidefinite, with each diagonal entry stored,
         columns ascending. The row of a point without edges is 0.
 
     Raises:

@@ -92,7 +92,7 @@ def equivariance_error(
         turns = output == "signal" or (output == "auto" and still.ndim == signal.ndim)
         if turn is None and turns:
             _check_images("The output", still)
-        moved = turn or turned_image
+        moved = turned_image if turn is None else _checked(turn)
         outputs = [image_of(module, moved(signal, angle)) for angle in degrees]
         wanted = [moved(still, angle) if turns else still for angle in degrees]
         within = _distance(still) <= 1 if turns and turn is None else None
@@ -104,6 +104,19 @@ def equivariance_error(
         faded = still if within is None else still * window(still)
         output_floors = tuple(_floor(faded, angle, moved) for angle in degrees) if turns else None
     return AngleErrors(degrees, errors, floors, output_floors)
+
+
+def _checked(turn: Turn) -> Turn:
+    """The same turn, which is seen to keep shapes."""
+
+    def turned(x: Tensor, angle: float) -> Tensor:
+        image = turn(x, angle)
+        shape = tuple(image.shape) if isinstance(image, Tensor) else type(image).__name__
+        if shape != tuple(x.shape):
+            raise ValueError(f"turn must return a tensor {tuple(x.shape)}, as given. Got {shape}.")
+        return image
+
+    return turned
 
 
 def turned_image(images: Tensor, angle: float) -> Tensor:

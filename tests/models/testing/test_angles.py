@@ -171,6 +171,8 @@ def test_fields_of_any_kind_turn_as_they_are_told() -> None:
         ({"angles": [math.nan]}, ValueError, "angles must be finite"),
         ({"angles": ["a"]}, TypeError, "angles must be a number"),
         ({"turn": 3}, TypeError, "turn must be a function, or None. Got 3"),
+        ({"turn": lambda x, _: x[0]}, ValueError, r"turn must return a tensor \(1, 1, 8, 8\)"),
+        ({"turn": lambda *_: None}, ValueError, "as given. Got NoneType"),
         ({"output": "image"}, ValueError, "output must be 'auto', 'signal' or 'invariant'"),
         ({"module": nn.AdaptiveAvgPool2d(1)}, ValueError, "The output must have .*'invariant'"),
         ({"module": nn.Flatten(), "output": "signal"}, ValueError, r"output takes \(B, C, H, W\)"),
