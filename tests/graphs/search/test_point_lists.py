@@ -16,7 +16,6 @@ from sphere_truth import plane_rows, s2_rows, so3_rows
 from cheblienet_graphs import GraphSpec, SpecError, nearest_neighbors
 from cheblienet_graphs.search.point_columns import PlacedPoints, placed_points
 
-RANDOM = np.random.default_rng(5)
 SPHERES = {
     "icosphere": {"subdivisions": 3},
     "coarse icosphere": {"subdivisions": 1},
@@ -70,7 +69,7 @@ def test_great_circles_as_a_ball_tree_and_as_all_pairs(name: str) -> None:
 
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_planes_and_spaces_as_a_tree(dimension: int) -> None:
-    points = RANDOM.random((500, dimension)) * 1000 - 300
+    points = np.random.default_rng(5).random((500, dimension)) * 1000 - 300
     indices, squared = nearest_neighbors(points, 12, manifold=f"r{dimension}")
     lengths, others = KDTree(points).query(points, 13)
     assert (indices != others[:, 1:]).sum() == 0
@@ -90,8 +89,8 @@ def test_planes_and_spaces_as_a_tree(dimension: int) -> None:
     ],
 )
 def test_tori_as_a_tree_of_one(sides: tuple[float, ...], number: int, count: int) -> None:
-    points = RANDOM.random((number, len(sides))) * sides
-    moved = points + np.array(sides) * RANDOM.integers(-3, 4, points.shape)
+    points = np.random.default_rng(5).random((number, len(sides))) * sides
+    moved = points + np.array(sides) * np.random.default_rng(5).integers(-3, 4, points.shape)
     manifold = f"r{len(sides)}"
     indices, squared = nearest_neighbors(moved, count, manifold=manifold, periodic=sides)
     lengths, others = cKDTree(points, boxsize=sides).query(points, count + 1)
@@ -118,7 +117,7 @@ def test_few_points_of_a_torus_as_all_images(data: st.DataObject) -> None:
 def test_positions_with_angles_as_all_pairs(
     period: str, periodic: tuple[int, int] | None, eps: float, xi: float
 ) -> None:
-    points = RANDOM.random((120, 3)) * [1, 1, 360]
+    points = np.random.default_rng(5).random((120, 3)) * [1, 1, 360]
     points[:40, :2] = points[40:80, :2]  # several angles at one place
     metric = {"manifold": "se2", "eps": eps, "xi": xi, "period": period, "periodic": periodic}
     result = nearest_neighbors(points, 16, **metric)
@@ -131,7 +130,7 @@ def test_positions_with_angles_as_all_pairs(
 
 @pytest.mark.parametrize("period", ["pi", "2pi"])
 def test_places_with_orientations_as_all_pairs(period: str) -> None:
-    points = RANDOM.random((150, 3)) * [180, 360, 360] - [90, 180, 0]
+    points = np.random.default_rng(5).random((150, 3)) * [180, 360, 360] - [90, 180, 0]
     points[0, 0], points[1, 0] = 90, -90
     result = nearest_neighbors(points, 16, manifold="so3", eps=0.3, xi=0.2, period=period)
     columns = np.radians(points[:, [2, 0, 1]] * [1, -1, 1] + [0, 90, 0])
@@ -140,7 +139,7 @@ def test_places_with_orientations_as_all_pairs(period: str) -> None:
 
 
 def test_positions_with_axes_as_matrix_logarithms() -> None:
-    points = RANDOM.standard_normal((14, 6))
+    points = np.random.default_rng(5).standard_normal((14, 6))
     result = nearest_neighbors(points, 13, manifold="r3s2", eps=0.4, xi=0.7)
     truth = np.zeros((14, 14))
     units = points[:, 3:] / np.linalg.norm(points[:, 3:], axis=1)[:, None]
@@ -157,7 +156,7 @@ def test_positions_with_axes_as_matrix_logarithms() -> None:
 
 
 def test_a_pair_is_as_long_in_both_directions() -> None:
-    points = RANDOM.random((60, 3)) * [1, 1, 180]
+    points = np.random.default_rng(5).random((60, 3)) * [1, 1, 180]
     indices, squared = nearest_neighbors(points, 59, manifold="se2", xi=0.1, periodic=(1, 1))
     by_pair = np.zeros((60, 60))
     np.put_along_axis(by_pair, indices, squared, 1)
@@ -168,7 +167,7 @@ def test_a_pair_is_as_long_in_both_directions() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("periodic", [None, (1, 1)])
 def test_brute_force_finds_the_same(periodic: tuple[int, int] | None) -> None:
-    points = RANDOM.random((200, 3)) * [1, 1, 180]
+    points = np.random.default_rng(5).random((200, 3)) * [1, 1, 180]
     metric = {"manifold": "se2", "xi": 0.1, "periodic": periodic}
     pruned, keops = (
         nearest_neighbors(points, 16, **metric, engine=engine) for engine in ("pruned", "keops")
@@ -195,7 +194,9 @@ def test_radians_are_degrees_once_they_are_said_to_be() -> None:
 
 
 def test_images_are_all_those_within_reach() -> None:
-    placed = placed_points(RANDOM.random((9, 2)) * [1, 3], manifold="r2", periodic=(1, 3))
+    placed = placed_points(
+        np.random.default_rng(5).random((9, 2)) * [1, 3], manifold="r2", periodic=(1, 3)
+    )
     assert isinstance(placed, PlacedPoints)
     source, shifts = placed.images(2.5)
     assert (source[:9] == np.arange(9)).all()

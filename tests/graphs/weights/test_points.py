@@ -68,7 +68,7 @@ def test_it_is_the_formula_on_all_pairs(laplacian: str) -> None:
     found = point_laplacian(SPHERE, 8, manifold="s2", laplacian=laplacian)
     expected = of_formula(edges_of_rows(s2_rows(beta_gamma), 8), 150, normalized=normalized)
     np.testing.assert_allclose(found.toarray(), expected, atol=1e-12)
-    scattered = np.column_stack([PLANE, RANDOM.random(150) * 180])
+    scattered = np.column_stack([PLANE, np.random.default_rng(8).random(150) * 180])
     metric = {"eps": 0.3, "xi": 0.1}
     found = point_laplacian(
         scattered, 16, manifold="se2", laplacian=laplacian, periodic=(1, 1), **metric
