@@ -30,9 +30,11 @@ if TYPE_CHECKING:  # __getattr__ tells type checkers nothing
     from cheblienet_graphs.report.inspect import inspect as inspect
     from cheblienet_graphs.report.spectra import eigenpairs as eigenpairs
     from cheblienet_graphs.report.spectra import eigenvalues as eigenvalues
+    from cheblienet_graphs.search.point_lists import nearest_neighbors as nearest_neighbors
     from cheblienet_graphs.spec.graph_spec import GraphSpec as GraphSpec
     from cheblienet_graphs.store.reader import open_group as open_group
     from cheblienet_graphs.store.verify import verify as verify
+    from cheblienet_graphs.weights.points import point_laplacian as point_laplacian
 
 __version__ = "0.2.0"
 
@@ -54,10 +56,12 @@ _PUBLIC = {
     "eigenpairs": "report.spectra",
     "eigenvalues": "report.spectra",
     "inspect": "report.inspect",
+    "nearest_neighbors": "search.point_lists",
     "neighbors_of": "report.edges_of",
     "open_group": "store.reader",
     "open_or_build": "assembly.opening",
     "plan": "assembly.plan",
+    "point_laplacian": "weights.points",
     "read_mask": "inputs.mask_files",
     "read_nifti": "inputs.nifti",
     "read_points": "inputs.points_files",

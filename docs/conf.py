@@ -32,7 +32,7 @@ python_maximum_signature_line_length = 100
 nitpicky = True
 nitpick_ignore_regex = [
     # Pages of other projects, which a build without a network can't ask for.
-    ("py:.*", r"(collections|matplotlib|numpy|pathlib|torch|zarr)\..*"),
+    ("py:.*", r"(collections|matplotlib|numpy|pathlib|scipy|torch|zarr)\..*"),
 ]
 nitpick_ignore = [
     # What figures are made from, opened by one function and given to the others as it is.

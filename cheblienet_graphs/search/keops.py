@@ -25,7 +25,7 @@ from torch import Tensor
 
 from cheblienet_graphs.errors import CheblienetError, Remedy, Words
 from cheblienet_graphs.search.cloud import Cloud
-from cheblienet_graphs.search.nearest import Shells
+from cheblienet_graphs.search.nearest import Listing
 
 INDEX_LIMIT = 2**24
 """KeOps keeps the indices of an arg-reduction as floating point numbers; in float32 they would be
@@ -63,7 +63,7 @@ class KeopsSearch:
         each = self._cloud.orientations**2 * self._cloud.images
         return max(1, PAIRS_AT_ONCE[self._device.type] // each)
 
-    def nearest(self, start: int, stop: int, shells: Shells) -> tuple[Tensor, Tensor]:
+    def nearest(self, start: int, stop: int, shells: Listing) -> tuple[Tensor, Tensor]:
         """As `Search.nearest`."""
         orientations, images = self._cloud.orientations, self._cloud.images
         own = torch.arange(orientations)[:, None] * images + torch.arange(start, stop)

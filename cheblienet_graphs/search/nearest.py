@@ -1,7 +1,7 @@
 """What searches share: their interface, and the neighbor rule on many vertices, in torch."""
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import torch
 from torch import Tensor
@@ -53,6 +53,32 @@ class Shells:
         return reach, vertex.masked_fill(place >= members[:, None], -1)[:, :-1]
 
 
+@dataclass(frozen=True)
+class Closest:
+    """Exactly the K nearest vertices, whatever shells they are in.
+
+    Args:
+        count: K.
+    """
+
+    count: int
+
+    def over(self, _orientations: slice) -> "Closest":
+        """The same for all orientations."""
+        return self
+
+    def listed(self, ascending: Tensor, vertex: Tensor) -> tuple[Tensor, Tensor]:
+        """As `Shells.listed`; what was needed is d^2 to the K-th."""
+        width = (0, max(0, self.count - ascending.shape[1]))
+        ascending, vertex = pad(ascending, width, value=torch.inf), pad(vertex, width)
+        nearest = ascending[:, : self.count]
+        return nearest[:, -1], vertex[:, : self.count].masked_fill(nearest.isinf(), -1)
+
+
+Listing: TypeAlias = Shells | Closest
+"""Which of the nearest vertices a vertex lists."""
+
+
 class Search(Protocol):
     """Finds nearest vertices exactly."""
 
@@ -60,7 +86,7 @@ class Search(Protocol):
     def points_at_once(self) -> int:
         """Base points to search at once, which takes a few seconds at most."""
 
-    def nearest(self, start: int, stop: int, shells: Shells) -> tuple[Tensor, Tensor]:
+    def nearest(self, start: int, stop: int, shells: Listing) -> tuple[Tensor, Tensor]:
         """The nearest vertices of those over the base points start..stop.
 
         Args:

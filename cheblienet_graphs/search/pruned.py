@@ -18,7 +18,7 @@ from torch import Tensor
 
 from cheblienet_graphs.manifolds import Elements, Metric, Point
 from cheblienet_graphs.search.cloud import Cloud
-from cheblienet_graphs.search.nearest import Shells
+from cheblienet_graphs.search.nearest import Listing
 from cheblienet_graphs.typing import Floats, Indices
 
 PAIRS_AT_ONCE = {"cpu": 2**17, "cuda": 2**25}
@@ -28,6 +28,8 @@ MOMENT = 8
 """Between two reports of progress this many times PAIRS_AT_ONCE distances are evaluated."""
 CANDIDATES = 32
 """Candidates of a point that this assumes, as with usual numbers of neighbors."""
+SPARE = 8
+"""Candidates beyond K where the tree gives the nearest themselves: whole shells, mostly."""
 MOST_POINTS = 4096
 """Most base points between two reports of progress."""
 
@@ -68,7 +70,7 @@ class PrunedSearch:
         each = CANDIDATES * self._cloud.orientations**2
         return min(MOST_POINTS, max(1, MOMENT * self._pairs // each))
 
-    def nearest(self, start: int, stop: int, shells: Shells) -> tuple[Tensor, Tensor]:
+    def nearest(self, start: int, stop: int, shells: Listing) -> tuple[Tensor, Tensor]:
         """As `Search.nearest`."""
         points = np.arange(start, stop)
         orientations = self._cloud.orientations
@@ -109,6 +111,8 @@ class PrunedSearch:
         most half the fiber.
         """
         metric, orientations = self._cloud.metric, self._cloud.orientations
+        if metric.eps == 1 and not self._cloud.manifold.oriented:
+            return count + SPARE  # the tree's order is that of lengths
         volume = (count + 1) / orientations  # in base points times fibers
         flat = volume / metric.eps
         if orientations > 1:
@@ -128,7 +132,7 @@ class PrunedSearch:
         return base.measure * float(sides.prod()) / self._cloud.points
 
     def _block(
-        self, points: Indices, own: slice, images: Indices, bound: Floats, shells: Shells
+        self, points: Indices, own: slice, images: Indices, bound: Floats, shells: Listing
     ) -> tuple[Tensor, Tensor, Tensor]:
         """(own, n) as `nearest`, neighbors (own, n, K), and (n,) whether the candidates sufficed.
 

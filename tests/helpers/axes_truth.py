@@ -28,6 +28,19 @@ def logarithm_moments(axis: np.ndarray, other: np.ndarray, step: np.ndarray) -> 
     return moments
 
 
+def logarithm_of(axis: np.ndarray, end: np.ndarray, step: np.ndarray) -> tuple[float, float, float]:
+    """Lengths along the axis, across it and of the tilt of the logarithm of a motion.
+
+    The motion turns the axis to an end by the smallest rotation, and moves it by a step.
+    """
+    motion = np.eye(4)
+    motion[:3, :3], motion[:3, 3] = _smallest_rotation(axis, end), step
+    part = scipy.linalg.logm(motion).real[:3, 3]
+    along = float(part @ axis)
+    across = float(np.linalg.norm(part - along * axis))
+    return along, across, float(np.arccos(np.clip(axis @ end, -1, 1)))
+
+
 def _smallest_rotation(start: np.ndarray, end: np.ndarray) -> np.ndarray:
     cross = np.cross(start, end)
     generator = np.array(

@@ -14,7 +14,7 @@ import cheblienet_models as models
 from cheblienet_graphs import GraphSpec, LatLonMask, Volume, build, write_nifti
 from cheblienet_models import harmonics, open_store, resampling
 from cheblienet_models.symmetries import symmetries
-from cheblienet_models.testing import assert_equivariant
+from cheblienet_models.testing import assert_equivariant, equivariance_error, turned_image
 
 CALLED_WITHIN = {"get_extra_state", "set_extra_state", "compare", "decoded", "finite"}
 """Methods that torch or other modules of the packages call, as they do all those of GraphSpec."""
@@ -154,6 +154,9 @@ def of_models(store: Path) -> Iterator[Call]:
     checked = {"signal": None, "level": 0, "output": "auto", "symmetries": ["flip"]}
     conv = models.ChebConv(1, 1, 2, graph)
     yield call(assert_equivariant, module=conv, pyramid=plane, **checked, tolerance=1e-3, seed=0)
+    any_angle = {"signal": images, "angles": [45.0], "turn": None, "output": "signal"}
+    yield call(equivariance_error, module=torch.nn.ReLU(), **any_angle)
+    yield call(turned_image, images=images, angle=30.0)
 
 
 def forward(layer: Call) -> Call:
@@ -198,6 +201,11 @@ def of_graphs(store: Path) -> Iterator[Call]:
     yield call(graphs.eigenvalues, **report)
     yield call(graphs.inspect, **report, eigenvalues=2, progress=None)
     yield call(graphs.neighbors_of, **report, vertex=0, at=None)
+    turned = {"points": np.eye(6, 3) * 40, "manifold": "se2", "eps": 0.5, "xi": 0.1}
+    turned |= {"period": "pi", "periodic": None, "units": "degrees", "engine": "auto"}
+    yield call(graphs.nearest_neighbors, **turned, k=2, device="cpu")
+    weighed = {"kernel": "gaussian", "bandwidth": 0.2, "laplacian": "normalized"}
+    yield call(graphs.point_laplacian, **turned, **weighed, neighbors=3, device="cpu")
     yield call(graphs.open_group, **named)
     yield call(graphs.plan, spec=spec)
     yield call(graphs.Polygons, rings=[[[[0, 0], [4, 0], [4, 4]]]])

@@ -21,7 +21,8 @@ from cheblienet_models import (
     open_store,
 )
 from cheblienet_models.symmetries import symmetries
-from cheblienet_models.testing import _levels, assert_equivariant
+from cheblienet_models.testing import assert_equivariant
+from cheblienet_models.testing.assertion import _levels
 
 
 class Broken(nn.Module):

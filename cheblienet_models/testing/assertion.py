@@ -74,12 +74,12 @@ def assert_equivariant(
     if signal is None:
         signal = _random_signal(module, pyramid, level, seed)
     source = _source(signal, pyramid, level)
-    with _evaluating(module), torch.no_grad():
-        expected = _image(module, signal)
+    with evaluating(module), torch.no_grad():
+        expected = image_of(module, signal)
         target = _target(expected, pyramid, output)
         differences = {}
         for name, motions in _chosen(module, pyramid, (source, target), symmetries).items():
-            image = _image(module, _moved(signal, source, motions))
+            image = image_of(module, _moved(signal, source, motions))
             moved = _moved(expected, target, motions)
             differences[name] = _difference(_inside(image, target), _inside(moved, target))
     for name, difference in differences.items():
@@ -140,7 +140,12 @@ def _places(graph: Graph, level: int) -> list[_Place]:
     return [place for place in places if firsts[place.shape] is place]
 
 
-def _image(module: nn.Module, signal: Tensor) -> Tensor:
+def image_of(module: nn.Module, signal: Tensor) -> Tensor:
+    """What a module makes of a signal.
+
+    Raises:
+        TypeError: it is no tensor.
+    """
     image = module(signal)
     if not isinstance(image, Tensor):
         name = type(module).__name__
@@ -267,7 +272,7 @@ def _difference(found: Tensor, expected: Tensor) -> float:
 
 
 @contextmanager
-def _evaluating(module: nn.Module) -> Iterator[None]:
+def evaluating(module: nn.Module) -> Iterator[None]:
     """Eval mode, with every submodule's own mode back afterwards."""
     training = {part: part.training for part in module.modules()}
     module.eval()

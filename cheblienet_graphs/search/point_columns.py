@@ -1,0 +1,268 @@
+"""Points given as an array: read, checked, and placed on a manifold, with images on a torus."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cheblienet_graphs import limits
+from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
+from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric, with_period
+from cheblienet_graphs.manifolds.arrays import array
+from cheblienet_graphs.search.cloud import Cloud
+from cheblienet_graphs.typing import Floats, Indices
+from cheblienet_graphs.values import choice, left_out, number, numbers
+
+UNITS = ("degrees", "radians")
+LARGEST = 1e100
+"""Coordinates beyond this would overflow when they are squared."""
+MOST_ASPECT = 1000
+"""Of periods: with more, the nearest images are those of few points, over and over."""
+MOST_IMAGES = 2**23
+"""Most points and images of a torus that are searched."""
+COLUMNS = {
+    "r2": "x, y",
+    "r3": "x, y, z",
+    "se2": "x, y, theta",
+    "s2": "latitude, longitude",
+    "so3": "latitude, longitude, orientation",
+    "r3s2": "x, y, z, nx, ny, nz",
+}
+"""Of the arrays that are taken, by manifold."""
+ANGLES = {"se2": {2: "theta"}, "s2": {0: "latitude", 1: "longitude"}}
+ANGLES["so3"] = {**ANGLES["s2"], 2: "orientation"}
+"""The columns that are angles, by manifold."""
+
+
+@dataclass(frozen=True)
+class PlacedPoints:
+    """Points of a manifold with a metric, none of which need be on a grid.
+
+    Args:
+        manifold, metric: they define the distance; on a flat base in the points' unit of length.
+        columns: (N, d) coordinates by the manifold's columns, angles in radians.
+        base: (N, b) Cartesian coordinates on the base; on a torus in [0, period).
+        periods: of a torus, along each axis; None elsewhere.
+    """
+
+    manifold: Manifold
+    metric: Metric
+    columns: Floats
+    base: Floats
+    periods: tuple[float, ...] | None
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def images(self, reach: float) -> tuple[Indices, Floats]:
+        """The points, and all their images within a distance of the domain.
+
+        Args:
+            reach: the distance.
+
+        Returns:
+            (images,) the point that each is of, and (images, b) shifts; the points come first.
+
+        Raises:
+            SpecError: there would be more than MOST_IMAGES.
+        """
+        source, shifts = np.arange(len(self)), np.zeros_like(self.base)
+        for axis, period in enumerate(self.periods or ()):
+            self._check_room(len(source) * (1 + 2 * reach / period))
+            rings = math.ceil(reach / period)
+            moves = sorted(range(-rings, rings + 1), key=abs)
+            place = self.base[source, axis]
+            near = [
+                np.flatnonzero(
+                    (place + n * period >= -reach) & (place + n * period <= period + reach)
+                )
+                for n in moves
+            ]
+            along = np.repeat(np.array(moves) * period, [len(each) for each in near])
+            chosen = np.concatenate(near)
+            source, shifts = source[chosen], shifts[chosen]
+            shifts[:, axis] = along
+        return source, shifts
+
+    def _check_room(self, images: float) -> None:
+        if images > MOST_IMAGES and len(self) < images:
+            accepted = f"such that at most {MOST_IMAGES:,} images of points are within reach"
+            remedy = Words("Use fewer neighbors, a larger ", Remedy("eps"), " or longer periods.")
+            raise SpecError("periodic", accepted, self.periods, remedy)
+
+    def cloud(self, reach: float) -> tuple[Cloud, Floats]:
+        """What searches take, with the images that are within reach, and their shifts."""
+        source, shifts = self.images(reach)
+        base = self.base[source] + shifts
+        moved = self.columns[source]
+        if self.periods is not None:
+            moved[:, : base.shape[1]] = base
+        elements = tuple(element[None].view(np.ndarray) for element in self._elements(moved))
+        within = math.inf if self.periods is None else reach
+        parts = self.manifold, self.metric, len(self), base, source
+        return Cloud(*parts, elements, within), shifts
+
+    def squared_distances(self, rows: Indices, columns: Indices, shifts: Floats) -> Floats:
+        """(pairs,) d^2 from points to images of points, both directions alike to the last bit.
+
+        Args:
+            rows: (pairs,) the points.
+            columns: (pairs,) the points that images are of.
+            shifts: (pairs, b) of these images.
+        """
+        swapped = rows > columns
+        low, high = np.minimum(rows, columns), np.maximum(rows, columns)
+        end = self.columns[high]
+        if self.periods is not None:
+            end[:, : shifts.shape[1]] += np.where(swapped[:, None], -shifts, shifts)
+        start = self._elements(self.columns[low])
+        squared: Floats = self.manifold.squared_distance(start, self._elements(end), self.metric)
+        return np.maximum(squared.view(np.ndarray), 0)
+
+    def _elements(self, columns: Floats) -> Any:
+        return self.manifold.elements(tuple(array(column.copy()) for column in columns.T))
+
+
+def placed_points(
+    points: npt.ArrayLike,
+    *,
+    manifold: str,
+    eps: Any = None,
+    xi: Any = None,
+    period: Any = None,
+    periodic: Any = None,
+    units: Any = None,
+) -> PlacedPoints:
+    """Points as `nearest_neighbors` takes them.
+
+    Raises:
+        SpecError: an argument is out of range, or given where it does not apply.
+    """
+    name = choice("manifold", manifold, tuple(MANIFOLDS))
+    geometry = _with_period(name, period)
+    table = _table(points, name)
+    metric = _metric(geometry, eps, xi)
+    angles = ANGLES.get(name, {})
+    if angles:
+        table = _in_degrees(table, angles, units)
+    else:
+        left_out("units", units, f"on {name}, where no column is an angle")
+    if not geometry.base.flat:
+        left_out("periodic", periodic, "on the sphere, which is closed already")
+        return PlacedPoints(geometry, metric, *_on_the_sphere(table), None)
+    dimension, sides = geometry.base.dimension, _periods(periodic, geometry.base.dimension)
+    if sides is not None:
+        table[:, :dimension] = _wrapped(table[:, :dimension], np.array(sides))
+    if name == "se2":
+        table[:, 2] = np.radians(table[:, 2])
+    if name == "r3s2":
+        table[:, 3:] = _unit_axes(table[:, 3:])
+    return PlacedPoints(geometry, metric, table, table[:, :dimension].copy(), sides)
+
+
+def _with_period(name: str, period: Any) -> Manifold:
+    """The manifold of a name, with the period of its orientations where it has any."""
+    geometry = MANIFOLDS[name]
+    if not geometry.periods:
+        left_out("period", period, f"on {name}, which has no angles of orientation")
+        return geometry
+    return with_period(name, choice("period", "pi" if period is None else period, geometry.periods))
+
+
+def _table(points: npt.ArrayLike, name: str) -> Floats:
+    """(N, d) finite numbers, a copy without negative zeros."""
+    accepted = f"of shape (N, {COLUMNS[name].count(',') + 1}) on {name}: {COLUMNS[name]}"
+    try:
+        table = np.asarray(points)
+    except ValueError:  # rows of several lengths
+        table = np.asarray(None)
+    if table.dtype.kind not in "fiu":
+        raise SpecError("points", accepted, Found(f"a {type(points).__name__}"))
+    if table.ndim != 2 or table.shape[1] != COLUMNS[name].count(",") + 1:
+        raise SpecError("points", accepted, Found(f"shape {table.shape}"))
+    if not limits.POINTS.low <= len(table) <= limits.POINTS.high:
+        raise SpecError("points", f"in {limits.POINTS} of them", Found(f"{len(table)} points"))
+    table = table.astype(np.float64) + 0.0
+    wrong = ~(abs(table) <= LARGEST)
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        found = Found(f"{table[row, column]:g} at point {row:,}")
+        raise SpecError("points", f"finite, of magnitude at most {LARGEST:g}", found)
+    return table
+
+
+def _metric(geometry: Manifold, eps: Any, xi: Any) -> Metric:
+    """The metric; xi has no default, as it depends on the unit of length."""
+    if not geometry.oriented:
+        left_out("eps", eps, f"on {geometry.name}, which is isotropic")
+        left_out("xi", xi, f"on {geometry.name}, which has no orientations")
+        return Metric(1.0)
+    if xi is None:
+        accepted = f"given on {geometry.name}: the length that one radian of rotation counts for"
+        raise SpecError("xi", accepted, MISSING)
+    anisotropy = geometry.default_eps if eps is None else number("eps", eps, *limits.EPS)
+    return Metric(anisotropy, number("xi", xi, *limits.XI))
+
+
+def _in_degrees(table: Floats, angles: dict[int, str], units: Any) -> Floats:
+    """The table with angles in degrees, which are refused where they look like radians."""
+    if units is not None:
+        choice("units", units, UNITS)
+    columns = list(angles)
+    largest = abs(table[:, columns]).max(axis=0)
+    bounds = [math.pi / 2 if angles[n] == "latitude" else 2 * math.pi for n in columns]
+    if units is None and largest.any() and (largest <= np.array(bounds)).all():
+        sizes = zip(angles.values(), largest, strict=True)
+        ranges = " and ".join(f"{name} up to {size:.4g}" for name, size in sizes)
+        say = Words("Say ", Remedy("units", "radians"), " or ", Remedy("units", "degrees"), ".")
+        raise SpecError("points", "in degrees; these may be radians", Found(ranges), say)
+    if units == "radians":
+        table[:, columns] = np.degrees(table[:, columns])
+    for column, most in ((0, 90.0), (1, 360.0)) if "latitude" in angles.values() else ():
+        _check_angle(table[:, column], angles[column], most)
+    return table
+
+
+def _check_angle(degrees: Floats, name: str, most: float) -> None:
+    wrong = abs(degrees) > most * (1 + 1e-15)
+    if wrong.any():
+        found = Found(f"{name} {degrees[wrong][0]:g} at point {int(wrong.argmax()):,}")
+        raise SpecError("points", f"of {name} in [-{most:g}, {most:g}] degrees", found)
+
+
+def _on_the_sphere(table: Floats) -> tuple[Floats, Floats]:
+    """Coordinates by the manifold's columns and unit vectors, of degrees."""
+    beta, gamma = np.radians(90 - table[:, 0]), np.radians(table[:, 1])
+    latitude, across = np.radians(table[:, 0]), np.cos(np.radians(table[:, 0]))
+    base = np.stack([across * np.cos(gamma), across * np.sin(gamma), np.sin(latitude)], axis=1)
+    return np.stack([*np.radians(table[:, 2:]).T, beta, gamma], axis=1), base
+
+
+def _periods(periodic: Any, dimension: int) -> tuple[float, ...] | None:
+    if periodic is None:
+        return None
+    sides = tuple(numbers(periodic))
+    if len(sides) != dimension or not all(0 < side <= LARGEST for side in sides):
+        accepted = f"{dimension} positive periods, one along each axis, or None"
+        raise SpecError("periodic", accepted, periodic)
+    if max(sides) > MOST_ASPECT * min(sides):
+        raise SpecError("periodic", f"none more than {MOST_ASPECT} times another", periodic)
+    return sides
+
+
+def _wrapped(base: Floats, sides: Floats) -> Floats:
+    """The same places in [0, period)."""
+    inside: Floats = base % sides
+    inside[inside >= sides] = 0.0  # of tiny negative numbers
+    return inside
+
+
+def _unit_axes(axes: Floats) -> Floats:
+    lengths = np.linalg.norm(axes, axis=1)
+    if not lengths.all():
+        found = Found(f"0, 0, 0 at point {int((lengths == 0).argmax()):,}")
+        raise SpecError("points", "with axes nx, ny, nz of some length", found)
+    units: Floats = axes / lengths[:, None]
+    return units

@@ -1,0 +1,256 @@
+"""nearest_neighbors against scikit-learn, scipy and brute force: the same points, 0 differences."""
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from axes_truth import logarithm_of
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial import KDTree, cKDTree
+from sklearn.neighbors import BallTree
+from sphere_truth import plane_rows, s2_rows, so3_rows
+
+from cheblienet_graphs import GraphSpec, SpecError, nearest_neighbors
+from cheblienet_graphs.search.point_columns import PlacedPoints, placed_points
+
+SPHERES = {
+    "icosphere": {"subdivisions": 3},
+    "coarse icosphere": {"subdivisions": 1},
+    "healpix": {"nside": 8},
+    "one healpix": {"nside": 1},
+    "equiangular": {"bandlimit": 8},
+    "octahedral": {"gaussian": "O16"},
+    "regular Gaussian": {"gaussian": "F8"},
+    "random": {"sampling": "random", "points": 700},
+    "few random": {"sampling": "random", "points": 12, "seed": 3},
+    "many random": {"sampling": "random", "points": 3000, "seed": 4},
+}
+
+
+def latitudes_longitudes(fields: dict[str, Any]) -> np.ndarray:
+    beta, gamma = GraphSpec("s2", levels=1, **fields).full_sampling(0).coordinates().T
+    return np.degrees(np.stack([math.pi / 2 - beta, gamma], axis=1))
+
+
+def differences(result: tuple[np.ndarray, np.ndarray], truth: np.ndarray) -> int:
+    """Entries that are not among the nearest by a matrix of d^2, or have another length."""
+    indices, squared = result
+    truth = truth.copy()
+    np.fill_diagonal(truth, np.inf)
+    least = np.sort(truth, axis=1)[:, : indices.shape[1]]
+    size = 1e-12 * (1 + least)
+    wrong = (abs(np.take_along_axis(truth, indices, 1) - squared) > size) | (
+        abs(squared - least) > size
+    )
+    assert indices.dtype == np.int64
+    assert squared.dtype == np.float64
+    assert (np.diff(squared, axis=1) >= 0).all()
+    assert all(len(np.unique(row)) == len(row) for row in indices)
+    return int(wrong.sum())
+
+
+@pytest.mark.parametrize("name", SPHERES)
+def test_great_circles_as_a_ball_tree_and_as_all_pairs(name: str) -> None:
+    points = latitudes_longitudes(SPHERES[name])
+    count = min(9, len(points) - 1)
+    indices, squared = nearest_neighbors(points, count, manifold="s2")
+    truth = np.concatenate([*s2_rows(np.radians([[90, 0]] + points * [-1, 1]))])
+    assert differences((indices, squared), truth) == 0
+    arcs, others = BallTree(np.radians(points), metric="haversine").query(
+        np.radians(points), count + 1
+    )
+    assert abs(np.sqrt(squared) - arcs[:, 1:]).max() < 1e-7  # a haversine's rounding at 180 degrees
+    if "random" in name:  # no two are equally far
+        assert (indices != others[:, 1:]).sum() == 0
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_planes_and_spaces_as_a_tree(dimension: int) -> None:
+    points = np.random.default_rng(5).random((500, dimension)) * 1000 - 300
+    indices, squared = nearest_neighbors(points, 12, manifold=f"r{dimension}")
+    lengths, others = KDTree(points).query(points, 13)
+    assert (indices != others[:, 1:]).sum() == 0
+    np.testing.assert_allclose(np.sqrt(squared), lengths[:, 1:], rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("sides", "number", "count"),
+    [
+        ((1.0, 1.0), 500, 8),
+        ((3.0, 0.5), 300, 20),
+        ((40.0, 1.0), 60, 59),
+        ((1.0, 1.0), 5, 4),
+        ((2.0, 1.0), 2, 1),
+        ((1.0, 2.0, 3.0), 300, 12),
+        ((1.0, 1.0, 9.0), 12, 11),
+    ],
+)
+def test_tori_as_a_tree_of_one(sides: tuple[float, ...], number: int, count: int) -> None:
+    points = np.random.default_rng(5).random((number, len(sides))) * sides
+    moved = points + np.array(sides) * np.random.default_rng(5).integers(-3, 4, points.shape)
+    manifold = f"r{len(sides)}"
+    indices, squared = nearest_neighbors(moved, count, manifold=manifold, periodic=sides)
+    lengths, others = cKDTree(points, boxsize=sides).query(points, count + 1)
+    assert (indices != others[:, 1:]).sum() == 0
+    np.testing.assert_allclose(np.sqrt(squared), lengths[:, 1:], rtol=1e-9)
+
+
+@given(st.data())
+def test_few_points_of_a_torus_as_all_images(data: st.DataObject) -> None:
+    """Points that coincide, and images as near as points, too."""
+    places = st.tuples(*[st.integers(0, 7)] * 2)
+    points = np.array(data.draw(st.lists(places, min_size=2, max_size=9))) / 8
+    sides = data.draw(st.sampled_from([(1.0, 1.0), (1.0, 4.0), (8.0, 1.0)]))
+    count = data.draw(st.integers(1, len(points) - 1))
+    apart = points[:, None] - points
+    apart -= np.round(apart / sides) * sides
+    result = nearest_neighbors(points, count, manifold="r2", periodic=sides)
+    assert differences(result, (apart**2).sum(axis=2)) == 0
+
+
+@pytest.mark.parametrize("period", ["pi", "2pi"])
+@pytest.mark.parametrize("periodic", [None, (1, 1)])
+@pytest.mark.parametrize(("eps", "xi"), [(0.3, 0.1), (1.0, 2.0), (0.1, 0.02)])
+def test_positions_with_angles_as_all_pairs(
+    period: str, periodic: tuple[int, int] | None, eps: float, xi: float
+) -> None:
+    points = np.random.default_rng(5).random((120, 3)) * [1, 1, 360]
+    points[:40, :2] = points[40:80, :2]  # several angles at one place
+    metric = {"manifold": "se2", "eps": eps, "xi": xi, "period": period, "periodic": periodic}
+    result = nearest_neighbors(points, 16, **metric)
+    columns = points * [1, 1, math.pi / 180]
+    rows = plane_rows(columns, eps, xi, 12 if periodic else 0, math.pi * (1 + (period == "2pi")))
+    truth = np.array([row.min(axis=0) for row in rows])
+    assert differences(result, truth) == 0
+    assert np.sqrt(result[1].max()) < 12  # the rings of the truth are enough
+
+
+@pytest.mark.parametrize("period", ["pi", "2pi"])
+def test_places_with_orientations_as_all_pairs(period: str) -> None:
+    points = np.random.default_rng(5).random((150, 3)) * [180, 360, 360] - [90, 180, 0]
+    points[0, 0], points[1, 0] = 90, -90
+    result = nearest_neighbors(points, 16, manifold="so3", eps=0.3, xi=0.2, period=period)
+    columns = np.radians(points[:, [2, 0, 1]] * [1, -1, 1] + [0, 90, 0])
+    truth = np.concatenate([*so3_rows(columns, 0.3, 0.2, math.pi * (1 + (period == "2pi")))])
+    assert differences(result, truth) == 0
+
+
+def test_positions_with_axes_as_matrix_logarithms() -> None:
+    points = np.random.default_rng(5).standard_normal((14, 6))
+    result = nearest_neighbors(points, 13, manifold="r3s2", eps=0.4, xi=0.7)
+    truth = np.zeros((14, 14))
+    units = points[:, 3:] / np.linalg.norm(points[:, 3:], axis=1)[:, None]
+    for a, b in itertools.permutations(range(14), 2):
+        lengths = []
+        for end in (units[b], -units[b]):
+            along, across, tilt = logarithm_of(units[a], end, points[b, :3] - points[a, :3])
+            lengths.append(along**2 + (across / 0.4) ** 2 + (0.7 * tilt) ** 2)
+        truth[a, b] = min(lengths)
+    indices, squared = result
+    assert differences((indices, np.round(squared, 9)), np.round(truth, 9)) == 0
+    opposite = points * [1, 1, 1, -2, -2, -2]
+    assert (nearest_neighbors(opposite, 13, manifold="r3s2", eps=0.4, xi=0.7)[0] == indices).all()
+
+
+def test_a_pair_is_as_long_in_both_directions() -> None:
+    points = np.random.default_rng(5).random((60, 3)) * [1, 1, 180]
+    indices, squared = nearest_neighbors(points, 59, manifold="se2", xi=0.1, periodic=(1, 1))
+    by_pair = np.zeros((60, 60))
+    np.put_along_axis(by_pair, indices, squared, 1)
+    assert (abs(by_pair - by_pair.T) == 0).mean() > 0.99  # ties of images may round otherwise
+    np.testing.assert_allclose(by_pair, by_pair.T, rtol=1e-13)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("periodic", [None, (1, 1)])
+def test_brute_force_finds_the_same(periodic: tuple[int, int] | None) -> None:
+    points = np.random.default_rng(5).random((200, 3)) * [1, 1, 180]
+    metric = {"manifold": "se2", "xi": 0.1, "periodic": periodic}
+    pruned, keops = (
+        nearest_neighbors(points, 16, **metric, engine=engine) for engine in ("pruned", "keops")
+    )
+    assert (pruned[0] != keops[0]).sum() == 0
+    assert (pruned[1] == keops[1]).all()
+
+
+def test_radians_are_degrees_once_they_are_said_to_be() -> None:
+    points = latitudes_longitudes(SPHERES["random"])
+    degrees = nearest_neighbors(points, 8, manifold="s2")
+    radians = nearest_neighbors(np.radians(points), 8, manifold="s2", units="radians")
+    assert (degrees[0] == radians[0]).all()
+    np.testing.assert_allclose(degrees[1], radians[1], rtol=1e-9)
+    near = points / 1000
+    indices = nearest_neighbors(near, 8, manifold="s2", units="degrees")[0]
+    assert (
+        differences(
+            (indices, nearest_neighbors(near, 8, manifold="s2", units="degrees")[1]),
+            np.concatenate([*s2_rows(np.radians([[90, 0]] + near * [-1, 1]))]),
+        )
+        == 0
+    )
+
+
+def test_images_are_all_those_within_reach() -> None:
+    placed = placed_points(
+        np.random.default_rng(5).random((9, 2)) * [1, 3], manifold="r2", periodic=(1, 3)
+    )
+    assert isinstance(placed, PlacedPoints)
+    source, shifts = placed.images(2.5)
+    assert (source[:9] == np.arange(9)).all()
+    assert not shifts[:9].any()
+    got = {(int(s), *shift) for s, shift in zip(source, shifts.tolist(), strict=True)}
+    steps = itertools.product(range(9), range(-5, 6), range(-5, 6))
+    sides = np.array([1.0, 3.0])
+    expected = {
+        (s, float(m), 3.0 * n)
+        for s, m, n in steps
+        if (abs(placed.base[s] + [m, 3 * n] - sides / 2) <= sides / 2 + 2.5).all()
+    }
+    assert got == expected
+    with pytest.raises(SpecError, match="periodic must be such that at most 8,388,608 images"):
+        placed.images(1e4)
+
+
+PLANE = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+ANGLED = PLANE @ np.eye(2, 3) + [0, 0, 90]
+FAR = np.array([[10.0, 20.0], [50.0, 90.0], [-80.0, 300.0]])
+
+
+@pytest.mark.parametrize(
+    ("points", "k", "fields", "message"),
+    [
+        (PLANE, 3, {"manifold": "r2"}, r"k must be an integer in \[1, 2\]. Got 3"),
+        (PLANE, 0, {"manifold": "r2"}, "k must be an integer"),
+        (PLANE, 1, {"manifold": "r4"}, "manifold must be one of r2, se2"),
+        (PLANE, 1, {"manifold": "r3"}, r"points must be of shape \(N, 3\) on r3: x, y, z"),
+        (PLANE[:1], 1, {"manifold": "r2"}, "points must be in .* of them. Got 1 points"),
+        ([[1, 2], [3]], 1, {"manifold": "r2"}, "points must be of shape .* Got a list"),
+        (PLANE * math.nan, 1, {"manifold": "r2"}, "points must be finite.* Got nan at point 0"),
+        (PLANE * 1e200, 1, {"manifold": "r2"}, "points must be finite, of magnitude at most 1e"),
+        (PLANE, 1, {"manifold": "r2", "eps": 0.1}, "eps must be left out on r2"),
+        (PLANE, 1, {"manifold": "r2", "xi": 0.1}, "xi must be left out on r2"),
+        (PLANE, 1, {"manifold": "r2", "units": "degrees"}, "units must be left out on r2"),
+        (PLANE, 1, {"manifold": "r2", "period": "pi"}, "period must be left out on r2"),
+        (PLANE, 1, {"manifold": "r2", "periodic": 1}, "periodic must be 2 positive periods"),
+        (PLANE, 1, {"manifold": "r2", "periodic": (1, 0)}, "periodic must be 2 positive periods"),
+        (PLANE / 3, 1, {"manifold": "r2", "periodic": (1, 1e-9)}, "none more than 1000 times"),
+        (PLANE, 1, {"manifold": "r2", "engine": "stencil"}, "engine must be auto, pruned or keops"),
+        (ANGLED, 1, {"manifold": "se2"}, "xi must be given on se2: the length .* rotation"),
+        (ANGLED, 1, {"manifold": "se2", "xi": -1}, "xi must be a number in"),
+        (ANGLED, 1, {"manifold": "se2", "xi": 1, "eps": 2}, "eps must be a number in"),
+        (ANGLED, 1, {"manifold": "se2", "xi": 1, "period": ""}, "period must be one of pi, 2pi"),
+        (FAR * [2, 1], 1, {"manifold": "s2"}, r"of latitude in \[-90, 90\] degrees. Got latitude"),
+        (FAR * [1, 2], 1, {"manifold": "s2"}, "of longitude in .* Got longitude -?600 at point 2"),
+        (FAR / 60, 1, {"manifold": "s2"}, "may be radians. Got latitude up to 1.333.*`units="),
+        (FAR, 1, {"manifold": "s2", "units": "turns"}, "units must be one of degrees, radians"),
+        (FAR, 1, {"manifold": "s2", "periodic": (1, 1)}, "periodic must be left out on the sphere"),
+        (np.zeros((3, 6)), 1, {"manifold": "r3s2", "xi": 1}, "axes nx, ny, nz .* Got 0, 0, 0 at"),
+    ],
+)
+def test_refusals(points: Any, k: int, fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(SpecError, match=message) as error:
+        nearest_neighbors(points, k, **fields)
+    assert "\n" not in str(error.value)

@@ -1,0 +1,184 @@
+"""equivariance_error: its floor against fields turned exactly, errors of known networks."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from cheblienet_models.testing import equivariance_error, turned_image
+from cheblienet_models.testing.angles import window
+
+SIDE = 48
+ANGLES = (0.0, 15.0, 30.0, 45.0, 60.0, 90.0, 135.0, 180.0, 270.0)
+
+
+def places() -> tuple[Tensor, Tensor]:
+    """x to the right and y up, in pixels from the center."""
+    steps = torch.arange(SIDE, dtype=torch.float64) - (SIDE - 1) / 2
+    return steps[None].expand(SIDE, -1), -steps[:, None].expand(-1, SIDE)
+
+
+def waves(cutoff: float, seed: int = 0) -> Callable[[float], Tensor]:
+    """A sum of waves of at most so many radians a pixel, turned by an angle exactly."""
+    generator = torch.Generator().manual_seed(seed)
+    size, way, phase = torch.rand(3, 20, generator=generator, dtype=torch.float64)
+
+    def turned(angle: float) -> Tensor:
+        x, y = places()
+        cos, sin = math.cos(math.radians(angle)), math.sin(math.radians(angle))
+        across, up = cos * x + sin * y, cos * y - sin * x  # where each pixel was before
+        total = torch.zeros_like(across)
+        for s, w, p in zip(size.sqrt() * cutoff, way * math.tau, phase * math.tau, strict=True):
+            total += (s * (w.cos() * across + w.sin() * up) + p).cos()
+        return total[None, None]
+
+    return turned
+
+
+def conv(kernel: list[list[float]]) -> nn.Conv2d:
+    layer = nn.Conv2d(1, 1, 3, padding=1, bias=False).double()
+    layer.weight.data[:] = torch.tensor(kernel)
+    return layer
+
+
+ISOTROPIC = conv([[1, 2, 1], [2, 4, 2], [1, 2, 1]])
+EDGES = conv([[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]])
+
+
+@pytest.mark.parametrize("cutoff", [0.3, 0.6, 1.0, 1.5])
+@pytest.mark.parametrize("angle", [10.0, 30.0, 45.0, 80.0, 222.0])
+def test_the_floor_is_the_error_of_a_field_turned_exactly(cutoff: float, angle: float) -> None:
+    field, still = waves(cutoff), waves(cutoff)(0.0)
+    fading = window(still)
+    exact, image = field(angle) * fading, still * fading
+    error = float((turned_image(image, angle) - exact).norm() / image.norm())
+    (floor,) = equivariance_error(nn.Identity(), still, [angle]).floors
+    assert 0.8 * error < floor < 1.2 * error
+    assert error < 0.002 + cutoff**3 / 100
+
+
+@pytest.mark.parametrize("angle", [0.0, 90.0, 180.0, 270.0, -90.0, 720.0])
+def test_quarter_turns_are_exact(angle: float) -> None:
+    images = torch.randn(2, 3, 9, 9)
+    assert torch.equal(turned_image(images, angle), images.rot90(round(angle / 90), (2, 3)))
+    wide = torch.randn(2, 3, 5, 8)
+    if angle % 180 == 0:
+        assert torch.equal(turned_image(wide, angle), wide.rot90(round(angle / 90), (2, 3)))
+
+
+def test_wide_images_turn_by_quarters_as_squares_do() -> None:
+    image = torch.zeros(1, 1, 9, 15)
+    image[0, 0, 4, 9] = 1  # 2 right of the center goes 2 up
+    turned = turned_image(image, 90.0)
+    assert turned[0, 0, 2, 7] == pytest.approx(1, abs=1e-6)
+    assert turned.abs().sum() == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize("module", [nn.Identity(), nn.Tanh(), ISOTROPIC, nn.AdaptiveAvgPool2d(1)])
+def test_isotropic_networks_are_near_the_floor(module: nn.Module) -> None:
+    output = "invariant" if isinstance(module, nn.AdaptiveAvgPool2d) else "auto"
+    result = equivariance_error(module, waves(0.6)(0.0), ANGLES, output=output)
+    assert result.angles == ANGLES
+    assert (result.output_floors is None) == (output == "invariant")
+    outputs = result.output_floors or result.floors
+    for angle, error, *floors in zip(ANGLES, result.errors, result.floors, outputs, strict=True):
+        assert error <= 2 * max(floors) + 1e-12
+        floor = floors[0]
+        assert (floor == 0) == (angle % 90 == 0)
+
+
+def test_a_filter_of_one_direction_is_far_above_the_floor() -> None:
+    """The derivative along x: of a turned image it is that along another direction.
+
+    |f(T x) - T f(x)| is the derivative along (cos a - 1, sin a), of size 2 sin(a / 2).
+    """
+    result = equivariance_error(EDGES, waves(0.6)(0.0), ANGLES)
+    for angle, error in zip(ANGLES, result.errors, strict=True):
+        assert error == pytest.approx(2 * math.sin(math.radians(angle / 2)), rel=0.35, abs=1e-12)
+    assert result.errors[3] > 20 * result.floors[3]
+    assert result.errors[3] > 20 * result.output_floors[3]
+
+
+def test_norms_of_gradients_turn_with_the_image() -> None:
+    class Norm(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            assert not self.training
+            assert not torch.is_grad_enabled()
+            along, across = (
+                EDGES(x),
+                nn.functional.conv2d(x, EDGES.weight.transpose(2, 3), padding=1),
+            )
+            return (along**2 + across**2).sqrt()
+
+    module = Norm()
+    result = equivariance_error(module, waves(0.4)(0.0), ANGLES)
+    assert max(result.errors) < 0.05
+    assert max(e for a, e in zip(ANGLES, result.errors, strict=True) if a % 90 == 0) < 1e-12
+    assert module.training
+
+
+def test_errors_do_not_depend_on_scale_and_know_nothing_to_compare() -> None:
+    image = waves(0.6)(0.0)
+    small, large = (equivariance_error(EDGES, image * s, [45.0]) for s in (1e-3, 1e3))
+    assert small.errors == pytest.approx(large.errors)
+    assert equivariance_error(nn.Identity(), image * 0, [45.0]).errors == (0.0,)
+
+    class Empty(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x * (x == image * window(image)).all().logical_not()
+
+    assert equivariance_error(Empty(), image, [45.0]).errors == (math.inf,)
+
+
+def test_corners_do_not_count() -> None:
+    image = waves(0.6)(0.0)
+    filled = torch.where(window(image) > 0, image, torch.full_like(image, 1e3))
+    assert equivariance_error(EDGES, image, ANGLES) == equivariance_error(EDGES, filled, ANGLES)
+
+
+def test_fields_of_any_kind_turn_as_they_are_told() -> None:
+    """Longitudes of a sphere: whole steps are exact, and a network that knows them fails."""
+
+    def turn(x: Tensor, degrees: float) -> Tensor:
+        return x.roll(round(degrees / 10), -1)
+
+    field = torch.randn(2, 3, 18, 36)
+    right = nn.Conv2d(3, 4, (1, 3), padding=(0, 1), padding_mode="circular")
+    result = equivariance_error(right, field, [10, 50, 170], turn=turn)
+    assert max(result.errors) < 1e-6
+    assert result.floors == result.output_floors == (0, 0, 0)
+    wrong = nn.Sequential(nn.Flatten(), nn.Linear(3 * 18 * 36, 5))
+    errors = equivariance_error(wrong, field, [10, 50, 170], turn=turn).errors
+    assert min(errors) > 0.5
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"module": 1}, TypeError, "module must be a Module"),
+        ({"signal": [1.0]}, TypeError, "signal must be a Tensor"),
+        (
+            {"signal": torch.zeros(1, 1, 8, 8, dtype=torch.int64)},
+            TypeError,
+            "floating point. Got t",
+        ),
+        ({"signal": torch.zeros(1, 8, 8)}, ValueError, r"signal takes \(B, C, H, W\)"),
+        ({"signal": torch.zeros(1, 1, 3, 8)}, ValueError, "sides of at least 4 pixels"),
+        ({"angles": 45.0}, TypeError, "angles must be a list of degrees. Got 45.0"),
+        ({"angles": [math.nan]}, ValueError, "angles must be finite"),
+        ({"angles": ["a"]}, TypeError, "angles must be a number"),
+        ({"turn": 3}, TypeError, "turn must be a function, or None. Got 3"),
+        ({"turn": lambda x, _: x[0]}, ValueError, r"turn must return a tensor \(1, 1, 8, 8\)"),
+        ({"turn": lambda *_: None}, ValueError, "as given. Got NoneType"),
+        ({"output": "image"}, ValueError, "output must be 'auto', 'signal' or 'invariant'"),
+        ({"module": nn.AdaptiveAvgPool2d(1)}, ValueError, "The output must have .*'invariant'"),
+        ({"module": nn.Flatten(), "output": "signal"}, ValueError, r"output takes \(B, C, H, W\)"),
+    ],
+)
+def test_refusals(given: dict[str, Any], error: type[Exception], message: str) -> None:
+    valid = {"module": nn.ReLU(), "signal": torch.zeros(1, 1, 8, 8), "angles": [45.0]}
+    with pytest.raises(error, match=message):
+        equivariance_error(**{**valid, **given})
