@@ -158,7 +158,8 @@ def nearest_neighbors(
     Returns:
         (N, k) int64 indices of points, the nearest first, and (N, k) float64 squared lengths, in
         squared units of the points, on the sphere in radians^2. On a torus each point counts once,
-        by its nearest image. Pairs have the same length in both directions, to the last bit.
+        by its nearest image. Pairs have the same length in both directions, to the last bit, or to
+        rounding where two images tie.
 
     Raises:
         SpecError: an argument is out of range, or given where it does not apply.

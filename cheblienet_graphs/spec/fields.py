@@ -14,15 +14,22 @@ from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.limits import AXES, DEFAULT_AXES
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, with_period
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size
-from cheblienet_graphs.samplings.given import UncheckedPoints
+from cheblienet_graphs.samplings.given import GivenPoints, UncheckedPoints
 from cheblienet_graphs.spec.edges import edge_fields, operator_fields
-from cheblienet_graphs.spec.mask import size_of
+from cheblienet_graphs.spec.mask import Mask, size_of
 from cheblienet_graphs.values import Given, choice, integer, left_out, number, numbers, parsed
 
 SIZES = ("size", "subdivisions", "nside", "bandlimit", "gaussian", "points", "coordinates")
 """Fields that hold the size of some kind of sampling."""
 ROUNDING = 1e-4
 """A spacing that is given may differ by so much of itself from that of the mask."""
+
+
+def as_json(value: Any) -> Any:
+    """A field's normalized value as JSON types."""
+    if isinstance(value, Mask | GivenPoints):
+        return value.to_dict()
+    return list(value) if isinstance(value, tuple) else value
 
 
 def normalized(given: Given) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from cheblienet_graphs.samplings.given import GivenPoints
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.spec import least
 from cheblienet_graphs.spec.edges import KERNELS, Kernel
-from cheblienet_graphs.spec.fields import normalized
+from cheblienet_graphs.spec.fields import as_json, normalized
 from cheblienet_graphs.spec.mask import Mask, mask_field
 from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.values import Number, choice, integer, refuse_unknown
@@ -357,7 +357,7 @@ class GraphSpec:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         if self.period == "pi":  # older specifications, which do not name it, keep their digests
             del values["period"]
-        return {name: _json(value) for name, value in values.items() if value is not None}
+        return {name: as_json(value) for name, value in values.items() if value is not None}
 
     def recorded(self) -> "GraphSpec":
         """The same, as a store tells it: without the arrays that were given."""
@@ -395,10 +395,3 @@ class GraphSpec:
         """Hex digest of the canonical JSON of `to_dict()`."""
         text = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _json(value: Any) -> Any:
-    """A field's value as JSON types."""
-    if isinstance(value, Mask | GivenPoints):
-        return value.to_dict()
-    return list(value) if isinstance(value, tuple) else value
