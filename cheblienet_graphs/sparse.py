@@ -215,12 +215,13 @@ def mapped_product(
     if matrix.nnz <= cast_at_once:
         whole: Product = matrix.astype(np.float64).__matmul__
         return whole
-    blocks = list(row_blocks(matrix.indptr, entries))
+    pieces = list(row_blocks(matrix.indptr, entries))
+    blocks = [(slice(*piece), rows(matrix, *piece)) for piece in pieces]
 
     def by_blocks(x: Floats) -> Floats:
         image = np.empty((matrix.shape[0], *x.shape[1:]))
-        for start, stop in blocks:
-            image[start:stop] = rows(matrix, start, stop) @ x
+        for piece, block in blocks:
+            image[piece] = block @ x
         return image
 
     return by_blocks

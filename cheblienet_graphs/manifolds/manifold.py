@@ -50,6 +50,8 @@ class Manifold(ABC):
     """Largest degree of Selling's stencils; None where there are none."""
     least_matched_neighbors: int = 1
     """Fewer neighbors than this can't be weighted to match a metric."""
+    cancels: bool = False
+    """Whether distances lose more digits than coordinates do, so that float32 says little."""
     anisotropic: str | None = None
     """Name of the manifold over the same base with anisotropic metrics; None on that one itself,
     and where there is none."""
@@ -97,6 +99,26 @@ class Manifold(ABC):
         for other in others:
             least = least.minimum(other)
         return least
+
+    def fiber_distances(
+        self, elements: Point, points: Elements, others: Elements, metric: Metric, own: range
+    ) -> Iterator[Elements]:
+        """Squared distances between whole fibers, for searches: in torch, to rounding.
+
+        Args:
+            elements: each (n_o, base points).
+            points: (n,) base points.
+            others: (n, M) base points to compare with.
+            metric: R.
+            own: orientations over `points`.
+
+        Yields:
+            For each of `own` (n_o, n, M), to all orientations over the others.
+        """
+        end = tuple(e[:, others] for e in elements)
+        for k in own:
+            start = tuple(e[k][points][:, None] for e in elements)
+            yield self.squared_distance(start, end, metric)
 
     def spectrum(self, count: int, metric: Metric, extent: tuple[float, ...] | None) -> "Floats":
         """The smallest eigenvalues of the Laplace-Beltrami operator -sum_a A_a^2 / R_aa, exactly.

@@ -24,6 +24,7 @@ class R3S2(FlatManifold):
     meaning = "positions and axes, the quotient of SE(3) by rotations about the axis"
     columns = ("x", "y", "z", "nx", "ny", "nz")
     frame = ("along", "across", "across", "tilt", "tilt")
+    cancels = True
     base = SPACE
     fiber = AXES
     default_neighbors = 32

@@ -83,6 +83,36 @@ class SO3(Manifold):
         """
         return 4 * min(1.0, (metric.xi * math.sin(angle / 2)) ** 2)
 
+    def fiber_distances(
+        self, elements: Point, points: Any, others: Any, metric: Metric, own: range
+    ) -> Iterator[Any]:
+        """As `Manifold.fiber_distances`, with one arctangent for each difference of angles.
+
+        With (w, x, y, z) the quaternion between the first orientations, that between others, s and
+        t further on, has w + i z turned by (t - s) / 2 and x + i y by -(s + t) / 2. Hence
+        d^2 = stretch(t - s)^2 (|x + i y|^2_R(s + t) + xi^2 z(t - s)^2).
+        """
+        first = tuple(e[0] for e in elements)
+        start, end = tuple(e[points][:, None] for e in first), tuple(e[others] for e in first)
+        w, x, y, z = _between(start, end)
+        n_o = len(elements[0])
+        turns = range(0, n_o * len(self.fiber.turns), n_o)
+        angles = math.pi / turns.stop * w.new_tensor(range(turns.stop))[:, None, None]
+        cos, sin = angles.cos(), angles.sin()
+        rotation = z * cos + w * sin
+        forward_weight, sideways_weight, turning = self.weights(metric)
+        sine = (x * x + y * y + rotation * rotation + TINY).sqrt()
+        stretch = (2 * sine.atan2((w * cos - z * sin).abs()) / sine).square().repeat(2, 1, 1)
+        turned = turning * rotation.square().repeat(2, 1, 1) * stretch
+        flat = forward_weight * (y * cos - x * sin).square()
+        flat = (flat + sideways_weight * (x * cos + y * sin).square()).repeat(2, 1, 1)
+        for k in own:
+            least, *more = (
+                stretch[u : u + n_o] * flat[v : v + n_o] + turned[u : u + n_o]
+                for u, v in (((turn - k) % turns.stop, turn + k) for turn in turns)
+            )
+            yield least.minimum(*more) if more else least
+
     def _up_to_sign(self, g: Point, h: Point) -> Iterator[tuple[Any, tuple[Any, Any, Any]]]:
         """The scalar part w of each candidate's unit quaternion, and sign(w) times its logarithm.
 
@@ -90,15 +120,22 @@ class SO3(Manifold):
         exact at angle 0 and at pi, and (c1, c2, c3) = (r_y, -r_x, r_z). Lengths do not depend on
         the sign.
         """
-        a, b, c, d = g
-        p, q, r, s = h
-        w = a * p + b * q + c * r + d * s
-        x = a * q - b * p - c * s + d * r
-        y = a * r + b * s - c * p - d * q
-        z = a * s - b * r + c * q - d * p
+        w, x, y, z = _between(g, h)
         # Multiplying by the half turn maps (w, x, y, z) to (-z, y, -x, w).
         candidates = (w, (y, -x, z)), (-z, (-x, -y, w))
         for scalar, (forward, sideways, rotation) in candidates[: len(self.fiber.turns)]:
             sine = (forward * forward + sideways * sideways + rotation * rotation + TINY).sqrt()
             stretch = 2 * sine.atan2(scalar.abs()) / sine
             yield scalar, (stretch * forward, stretch * sideways, stretch * rotation)
+
+
+def _between(g: Point, h: Point) -> Point:
+    """The quaternion (w, x, y, z) of g^-1 h."""
+    a, b, c, d = g
+    p, q, r, s = h
+    return (
+        a * p + b * q + c * r + d * s,
+        a * q - b * p - c * s + d * r,
+        a * r + b * s - c * p - d * q,
+        a * s - b * r + c * q - d * p,
+    )

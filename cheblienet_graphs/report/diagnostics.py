@@ -23,13 +23,14 @@ def components(laplacian: scipy.sparse.csr_array, *, entries: int = ENTRIES) -> 
         entries: stored entries of a block.
     """
     parent = np.arange(laplacian.shape[0])
+    numbers = np.empty_like(parent)
     for start, stop in row_blocks(laplacian.indptr, entries):
         block = rows(laplacian, start, stop)
         first = np.repeat(_roots(parent, np.arange(start, stop)), np.diff(block.indptr))
         second = _roots(parent, block.indices)
         joined = np.flatnonzero(first != second)
         if len(joined):
-            _join(parent, first[joined], second[joined])
+            _join(parent, first[joined], second[joined], numbers)
     return int((parent == np.arange(len(parent))).sum())
 
 
@@ -42,16 +43,27 @@ def _roots(parent: Indices, vertices: npt.NDArray[Any]) -> Indices:
     return roots
 
 
-def _join(parent: Indices, first: Indices, second: Indices) -> None:
-    """Join the trees that these edges connect: roots point to the first root among them."""
+def _join(parent: Indices, first: Indices, second: Indices, numbers: Indices) -> None:
+    """Join the trees that these edges connect: roots point to the first root among them.
+
+    Args:
+        parent: (V,) of each vertex.
+        first: (N,) roots at one end.
+        second: (N,) those at the other.
+        numbers: (V,) overwritten, to number the roots without sorting them.
+    """
     from scipy.sparse.csgraph import connected_components  # slow to import, most builds do without
 
-    roots, numbers = np.unique(np.stack([first, second]), return_inverse=True)
-    place = tuple(numbers.reshape(2, -1))
+    ends = np.concatenate([first, second])
+    count = np.arange(len(ends))
+    numbers[ends] = count
+    roots = ends[numbers[ends] == count]  # each once
+    numbers[roots] = count[: len(roots)]
+    place = numbers[first], numbers[second]
     shape = (len(roots), len(roots))
     edges = scipy.sparse.coo_array((np.ones(len(first)), place), shape=shape)
-    count, labels = connected_components(edges, directed=False)
-    least = np.full(count, len(parent))
+    parts, labels = connected_components(edges, directed=False)
+    least = np.full(parts, len(parent))
     np.minimum.at(least, labels, roots)
     parent[roots] = least[labels]
 

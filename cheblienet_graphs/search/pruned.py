@@ -21,10 +21,10 @@ from cheblienet_graphs.search.cloud import Cloud
 from cheblienet_graphs.search.nearest import Listing
 from cheblienet_graphs.typing import Floats, Indices
 
-PAIRS_AT_ONCE = {"cpu": 2**17, "cuda": 2**25}
-"""Distances evaluated together, by device: they fit a core's cache, or fill a GPU."""
+PAIRS_AT_ONCE = {"cpu": 2**18, "cuda": 2**25}
+"""Distances evaluated together: those of one orientation fit a core's cache, all fill a GPU."""
 
-MOMENT = 8
+MOMENT = 4
 """Between two reports of progress this many times PAIRS_AT_ONCE distances are evaluated."""
 CANDIDATES = 32
 """Candidates of a point that this assumes, as with usual numbers of neighbors."""
@@ -35,6 +35,10 @@ MOST_POINTS = 4096
 
 ROUNDING = 1e-9
 """Relative slack between distances on the base and on the manifold."""
+SURPLUS = 8
+"""Vertices measured in float64 beyond those that are listed: the nearest ones by float32."""
+ROUGH = 32
+"""Error of rough distances where coordinates and metric are 1, in roundings; over five times it."""
 WORTHWHILE = 2
 """A window is used where it has this many times fewer orientations than the fiber, or better."""
 
@@ -52,6 +56,9 @@ class Fibered(Protocol):
 class PrunedSearch:
     """Exact nearest neighbors, distances evaluated in torch.
 
+    Distances to all candidates are rough ones, in float32. Those to the nearest of these are exact,
+    in float64. More are, where the error of rough ones does not tell the rest to be farther.
+
     Args:
         cloud: the vertices.
         device: "cpu" or "cuda".
@@ -61,6 +68,11 @@ class PrunedSearch:
         self._cloud, self._device = cloud, torch.device(device)
         self._tree = KDTree(cloud.base)
         self._elements = tuple(torch.from_numpy(e).to(self._device) for e in cloud.elements)
+        kind = torch.float64 if cloud.manifold.cancels else torch.float32
+        self._rough_elements = tuple(e.to(kind) for e in self._elements)
+        largest = max(float(abs(e).max()) for e in cloud.elements)
+        rounding = torch.finfo(kind).eps
+        self._rough_error = ROUGH * rounding * max(1.0, largest) * self._longest_unit
         self._manifold = cast("Fibered", cloud.manifold)
         self._pairs = PAIRS_AT_ONCE[self._device.type]
 
@@ -77,6 +89,7 @@ class PrunedSearch:
         seen = torch.zeros(orientations, len(points), dtype=torch.float64)
         neighbors = torch.full((orientations, len(points), shells.count), -1)
         candidates = min(self._guess(shells.count), self._cloud.images)
+        measured = shells.count + 1 + SURPLUS
         while len(points):
             across = candidates * orientations
             own = min(orientations, max(1, self._pairs // across))
@@ -91,13 +104,21 @@ class PrunedSearch:
                 complete = np.ones(len(block), dtype=bool)
                 for first in range(0, orientations, own):
                     rows = slice(first, min(first + own, orientations))
-                    reach, nearest, known = self._block(block, rows, images, bound, shells)
+                    reach, nearest, known = self._block(
+                        block, rows, images, bound, shells, measured
+                    )
                     seen[rows, where], neighbors[rows, where] = reach.cpu(), nearest.cpu()
                     complete &= known.cpu().numpy()
                 missed.append(block[~complete])
             points = np.concatenate(missed)
             candidates = min(2 * candidates, self._cloud.images)
+            measured *= 2
         return seen, neighbors
+
+    @property
+    def _longest_unit(self) -> float:
+        """Length of (1, ..., 1) in the metric."""
+        return math.sqrt(sum(self._cloud.manifold.weights(self._cloud.metric)))
 
     @property
     def _step(self) -> float:
@@ -132,36 +153,63 @@ class PrunedSearch:
         return base.measure * float(sides.prod()) / self._cloud.points
 
     def _block(
-        self, points: Indices, own: slice, images: Indices, bound: Floats, shells: Listing
+        self,
+        points: Indices,
+        own: slice,
+        images: Indices,
+        bound: Floats,
+        shells: Listing,
+        measured: int,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """(own, n) as `nearest`, neighbors (own, n, K), and (n,) whether the candidates sufficed.
 
         For the vertices over the points whose orientation is one of `own`; candidates are those
-        over (n, M) images, among which are all nearer than (n,) the bound, squared.
+        over (n, M) images, among which are all nearer than (n,) the bound, squared. Of these the
+        `measured` nearest by float32 are measured in float64.
         """
         cloud, device = self._cloud, self._device
         orientations = torch.arange(cloud.orientations, device=device)[own]
         rows, candidates = images.shape
         here, others = (torch.from_numpy(x).to(device) for x in (points, images))
         fiber = self._fiber(orientations, here, others, float(bound.max()))
-        squared = self._squared_distances(here, own, others, fiber)
-        row, place = (others == here[:, None]).nonzero(as_tuple=True)
-        windowed = fiber.shape[2] < cloud.orientations
-        over = fiber[:, row, :, place] if windowed else fiber[:, 0, :, 0]
-        itself = over == orientations[:, None]
-        squared[:, row, :, place] = squared[:, row, :, place].masked_fill(itself, math.inf)
-        squared = squared.reshape(len(orientations) * rows, -1)
-        ascending, which = squared.topk(min(shells.count + 1, squared.shape[1]), largest=False)
+        rough = self._rough_distances(here, own, others, fiber)
+        least, which = rough.topk(min(measured, rough.shape[1]), largest=False, sorted=False)
         over = which // candidates
-        if windowed:
-            over = fiber.reshape(len(squared), -1).gather(1, which)
+        if fiber.shape[2] < cloud.orientations:
+            over = fiber.reshape(len(rough), -1).gather(1, which)
         row = torch.arange(rows, device=device).repeat(len(orientations))[:, None]
-        vertex = over * cloud.images + others[row, which % candidates]
+        image = others[row, which % candidates]
+        start = tuple(e[own][:, here].reshape(-1, 1) for e in self._elements)
+        end = tuple(e[over, image] for e in self._elements)
+        squared: Tensor = cloud.manifold.squared_distance(start, end, cloud.metric)
+        squared = squared.masked_fill(least.isinf(), math.inf)
+        few = min(shells.count + 1, squared.shape[1])
+        ascending, nearest = squared.topk(few, largest=False)
+        vertex = (over * cloud.images + image).gather(1, nearest)
         reach, listed = shells.over(own).listed(ascending, vertex)
         known = torch.from_numpy(bound).to(device)
-        complete = (reach.view(-1, rows) * (1 + ROUNDING) <= known).all(dim=0)
-        complete |= candidates == cloud.images
-        return reach.view(-1, rows), listed.reshape(-1, rows, shells.count), complete
+        near = reach.view(-1, rows) * (1 + ROUNDING)
+        complete = (near <= known) | (candidates == cloud.images)
+        if which.shape[1] < rough.shape[1]:
+            beyond = least.amax(dim=1).double().sqrt() - self._rough_error
+            complete &= near.sqrt() <= beyond.view(-1, rows)
+        listed = listed.reshape(-1, rows, shells.count)
+        return reach.view(-1, rows), listed, complete.all(dim=0)
+
+    def _rough_distances(self, points: Tensor, own: slice, others: Tensor, fiber: Tensor) -> Tensor:
+        """(own n, width M) rough d^2 from vertices over points, inf to themselves."""
+        cloud, orientations = self._cloud, range(self._cloud.orientations)[own]
+        numbers = torch.arange(cloud.orientations, device=self._device)[own]
+        if windowed := fiber.shape[2] < cloud.orientations:
+            squared = self._windowed_distances(points, own, others, fiber)
+        else:
+            given = self._rough_elements, points, others, cloud.metric, orientations
+            squared = torch.stack([*cloud.manifold.fiber_distances(*given)]).transpose(1, 2)
+        row, place = (others == points[:, None]).nonzero(as_tuple=True)
+        over = fiber[:, row, :, place] if windowed else fiber[:, 0, :, 0]
+        itself = over == numbers[:, None]
+        squared[:, row, :, place] = squared[:, row, :, place].masked_fill(itself, math.inf)
+        return squared.reshape(len(numbers) * len(points), -1)
 
     def _fiber(self, own: Tensor, points: Tensor, others: Tensor, squared_reach: float) -> Tensor:
         """Orientations over other points that may be within reach.
@@ -205,18 +253,14 @@ class PrunedSearch:
             margin += 1
         return margin
 
-    def _squared_distances(
+    def _windowed_distances(
         self, points: Tensor, own: slice, others: Tensor, fiber: Tensor
     ) -> Tensor:
-        """(own, n, width, M) d^2 from vertices over points to those over candidates."""
-        start = tuple(e[own][:, points][:, :, None, None] for e in self._elements)
-        if fiber.shape[2] < self._cloud.orientations:
-            end = tuple(e[fiber, others[None, :, None]] for e in self._elements)
-        else:
-            end = tuple(e[:, others].transpose(0, 1) for e in self._elements)
+        """(own, n, width, M) rough d^2 from vertices over points to those over candidates."""
+        start = tuple(e[own][:, points][:, :, None, None] for e in self._rough_elements)
+        end = tuple(e[fiber, others[None, :, None]] for e in self._rough_elements)
         squared: Tensor = self._cloud.manifold.squared_distance(start, end, self._cloud.metric)
-        width = end[0].shape[-2:]
-        return squared.expand(len(start[0]), len(points), *width).contiguous()
+        return squared
 
     def _bound(self, chord: Floats, candidates: int) -> Floats:
         """Squared distance below which the candidates include everything.

@@ -40,9 +40,23 @@ ROUNDING = 3e-7
 
 def dot(x: Floats, y: Floats) -> float:
     """Inner product whose bits do not depend on the linear algebra library's threads."""
-    starts = range(0, len(x), SUMMED_TOGETHER)
-    pieces = (slice(start, start + SUMMED_TOGETHER) for start in starts)
-    return math.fsum(float(np.einsum("i,i", x[piece], y[piece])) for piece in pieces)
+    return math.fsum(float(np.einsum("i,i", x[piece], y[piece])) for piece in _pieces(len(x)))
+
+
+def _pieces(size: int) -> Iterator[slice]:
+    """Parts of vectors that are summed together, and that stay in a core's cache."""
+    starts = range(0, size, SUMMED_TOGETHER)
+    return (slice(start, start + SUMMED_TOGETHER) for start in starts)
+
+
+def _subtract(x: Floats, scale: float, y: Floats, product: Floats, other: Floats) -> float:
+    """Take scale y, which `product` then holds, off x, piece by piece; gives x . other."""
+    sums = []
+    for piece in _pieces(len(x)):
+        np.multiply(y[piece], scale, out=product[piece])
+        x[piece] -= product[piece]
+        sums.append(float(np.einsum("i,i", x[piece], other[piece])))
+    return math.fsum(sums)
 
 
 def start_vector(size: int) -> Floats:
@@ -67,14 +81,12 @@ def recursion(
     del start
     while True:
         following = product(current)
-        previous *= coupling
-        following -= previous
-        diagonal = dot(following, current)
-        np.multiply(current, diagonal, out=previous)
-        following -= previous
+        diagonal = _subtract(following, coupling, previous, previous, current)
+        squared = _subtract(following, diagonal, current, previous, following)
         if project:
             project(following)
-        coupling = math.sqrt(dot(following, following))
+            squared = dot(following, following)
+        coupling = math.sqrt(squared)
         yield diagonal, coupling
         following /= coupling
         previous, current = current, following

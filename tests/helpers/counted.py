@@ -20,7 +20,7 @@ class Work:
         self._patch = monkeypatch
         self._count(lists, "cloud", "searches", lambda *_: 1)
         self._count(
-            PrunedSearch, "_squared_distances", "distances", lambda result, *_: result.numel()
+            PrunedSearch, "_rough_distances", "distances", lambda result, *_: result.numel()
         )
         self._count(
             PairLengths,

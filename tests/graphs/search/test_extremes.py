@@ -99,13 +99,13 @@ def test_windows_of_orientations_miss_no_neighbor(
 ) -> None:
     spec = GraphSpec(**fields, orientations=40, neighbors=6)
     level, widths = Level(spec, PRUNED), set()
-    squared_distances = PrunedSearch._squared_distances
+    rough_distances = PrunedSearch._rough_distances
 
     def seen(self: PrunedSearch, *arguments: object) -> object:
         widths.add(arguments[-1].shape[2])
-        return squared_distances(self, *arguments)
+        return rough_distances(self, *arguments)
 
-    monkeypatch.setattr(PrunedSearch, "_squared_distances", seen)
+    monkeypatch.setattr(PrunedSearch, "_rough_distances", seen)
     engine = level.neighbors.engine()
     degrees, columns = engine.neighbors(0, spec.num_vertices)
     rows = np.repeat(np.arange(spec.num_vertices), degrees)

@@ -21,6 +21,7 @@ from sphere_truth import edges_of_rows, rows_of
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.manifolds.base import PERIODS
 from cheblienet_graphs.search import cloud as clouds
 from cheblienet_graphs.search import lists, pruned
 from cheblienet_graphs.search.choice import Choice
@@ -162,3 +163,63 @@ def test_edges_do_not_depend_on_rows_read(engine: str) -> None:
     search = engine_and_lengths(spec, Choice(engine, "cpu"))
     whole = listed(*search, spec.num_vertices)
     assert all(listed(*search, spec.num_vertices, block) == whole for block in (1, 17, 100))
+
+
+def rough_and_exact(spec: GraphSpec) -> tuple[torch.Tensor, torch.Tensor, PrunedSearch]:
+    """Distances between all vertices, roughly as the search has them, and in float64."""
+    level = Level(spec, PRUNED)
+    vertices = clouds.cloud(level.sampled(), int(spec.boundary == "periodic"))
+    search, points = PrunedSearch(vertices, "cpu"), torch.arange(vertices.images)
+    everything = torch.arange(vertices.orientations)[None, None, :, None]
+    given = points[:9], slice(None), points.repeat(9, 1), everything
+    rough = search._rough_distances(*given)
+    start = tuple(torch.from_numpy(e)[:, :9].reshape(-1, 1) for e in vertices.elements)
+    end = tuple(torch.from_numpy(e).reshape(1, -1) for e in vertices.elements)
+    return rough, spec.geometry.squared_distance(start, end, level.metric), search
+
+
+METRICS = [(1, 1.0), (0.3162, 0.05), (0.1, 7.0), (0.01, 0.5)]
+
+
+@pytest.mark.parametrize(("eps", "xi"), METRICS)
+@pytest.mark.parametrize(
+    "fields",
+    [
+        *(
+            {"manifold": m, "period": p, "orientations": n}
+            for m in ("so3", "se2")
+            for p in PERIODS
+            for n in (1, 5, 6)
+        ),
+        {"manifold": "s2"},
+        {"manifold": "r2"},
+        {"manifold": "r3s2", "size": 5, "axes": 12},
+        {"manifold": "se2", "boundary": "periodic", "orientations": 4},
+    ],
+    ids=name,
+)
+def test_rough_distances_err_less_than_assumed(fields: dict, eps: float, xi: float) -> None:
+    if fields["manifold"] not in ("r2", "s2"):
+        fields = fields | {"eps": eps, "xi": xi}
+    size = {} if "size" in fields else {"points": 90}
+    rough, exact, search = rough_and_exact(GraphSpec(**fields, **size, levels=1))
+    assert (rough.dtype == torch.float32) == (fields["manifold"] != "r3s2")
+    itself = rough.isinf()
+    assert itself.sum() == len(rough)
+    assert exact[itself].max() < 1e-12
+    if fields["manifold"] == "r3s2":
+        torch.testing.assert_close(rough[~itself], exact[~itself], rtol=1e-9, atol=1e-12)
+        return
+    error = (rough.double().sqrt() - exact.sqrt())[~itself].abs().max()
+    assert error < search._rough_error / 4
+
+
+@pytest.mark.parametrize("factor", [1, 1e3, 1e9])
+def test_more_are_measured_where_float32_does_not_tell_them_apart(
+    factor: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However large the error is taken to be; without any surplus at all, too."""
+    monkeypatch.setattr(pruned, "ROUGH", factor * pruned.ROUGH)
+    monkeypatch.setattr(pruned, "SURPLUS", 0)
+    check_against_all_pairs({"manifold": "so3", "subdivisions": 1, "orientations": 5}, 16)
+    check_against_all_pairs({"manifold": "se2", "points": 60, "orientations": 5}, 8)

@@ -1,5 +1,6 @@
 """Lanczos recursions with three vectors, bounds, and the symmetries that tell copies apart."""
 
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -11,9 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cheblienet_graphs import CheblienetError, GraphSpec, build, eigenpairs, inspect
-from cheblienet_graphs.sparse import mapped_product
+from cheblienet_graphs.sparse import Product, mapped_product
 from cheblienet_graphs.spectrum import numeric
 from cheblienet_graphs.spectrum.lanczos import (
+    SUMMED_TOGETHER,
+    dot,
     lanczos_eigenvalues,
     largest_eigenvalue_bound,
     largest_possible,
@@ -38,6 +41,27 @@ def test_copies_are_not_taken_for_eigenvalues() -> None:
     first = lanczos_eigenvalues(lambda x: SEPARATED * x, 1000, 60, max_products=5000)
     assert first.converged
     assert np.allclose(first.values, SEPARATED[:60], atol=1e-9, rtol=0)
+
+
+def whole_recursion(product: Product, current: np.ndarray) -> Iterator[tuple[float, float]]:
+    """The recursion on whole vectors, one operation after the other."""
+    current = current / np.sqrt(dot(current, current))
+    previous, coupling = np.zeros_like(current), 0.0
+    while True:
+        following = product(current) - previous * coupling
+        diagonal = dot(following, current)
+        following = following - current * diagonal
+        coupling = np.sqrt(dot(following, following))
+        yield diagonal, coupling
+        previous, current = current, following / coupling
+
+
+@pytest.mark.parametrize("size", [1000, SUMMED_TOGETHER, 3 * SUMMED_TOGETHER + 7])
+def test_pieces_that_stay_in_cache_change_no_bit(size: int) -> None:
+    spectrum, start = np.linspace(-1, 1, size) ** 3, start_vector(size)
+    own = recursion(lambda x: spectrum * x, start.copy())
+    whole = whole_recursion(lambda x: spectrum * x, start)
+    assert list(islice(own, 40)) == list(islice(whole, 40))
 
 
 def test_both_ends_and_no_further_than_a_cutoff() -> None:
