@@ -104,11 +104,12 @@ class Comparison:
 def unknown_spectrum(spec: GraphSpec) -> str | None:
     """Where a graph is of which no spectrum is known exactly; None where one is.
 
-    They are known on whole domains without a boundary.
+    They are known on whole domains without a boundary, and on open boxes without a fiber.
     """
     if spec.mask is not None:
         return "on a part of the domain"
-    return "with an open boundary" if spec.boundary == "open" else None
+    oriented = spec.geometry.oriented
+    return "with an open boundary" if oriented and spec.boundary == "open" else None
 
 
 def compared(
@@ -183,7 +184,8 @@ def verdict(
         causes.append(Finding("eigenvalues", numbers=error))
     if not moments:
         causes.append(Finding("close", numbers=close))
-    advice = remedy(spec, sampled) if moments or not apart else None
+    # More neighbors mend second moments, and add to the errors at open sides.
+    advice = remedy(spec, sampled, try_larger=bool(moments)) if moments or not apart else None
     return Finding("inconsistent", causes=tuple(causes), advice=advice)
 
 
