@@ -27,6 +27,27 @@ def over_points(count: int, _metric: Metric, extent: Extent, _fiber: Fiber) -> F
     return _smallest_over_waves(count, extent, lambda f, cutoff: [f][: f <= cutoff], math.inf)
 
 
+def over_boxes(count: int, extent: Extent) -> Floats:
+    """The smallest eigenvalues pi^2 sum (k_i / L_i)^2 on a box without flux through its sides.
+
+    Of the sums of two ascending lists the j-th with the k-th, from 0, has (j + 1) (k + 1) - 1 sums
+    before it, so it is one of the smallest only if (j + 1) (k + 1) <= count.
+
+    Args:
+        count: number of eigenvalues, repeated by multiplicity.
+        extent: sides L_i of the box.
+
+    Returns:
+        (count,) ascending, 0 first.
+    """
+    values: Floats = np.zeros(1)
+    for side in extent:
+        waves = [(math.pi * k / side) ** 2 for k in range(max(count, 1))]
+        sums = [values[: count // k] + wave for k, wave in enumerate(waves, start=1)]
+        values = np.sort(np.concatenate(sums))[:count]
+    return values
+
+
 def over_angles(count: int, metric: Metric, extent: Extent, fiber: Fiber) -> Floats:
     """The smallest eigenvalues on a torus times orientations, modulo pi or 2 pi.
 

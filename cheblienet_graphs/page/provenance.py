@@ -54,7 +54,7 @@ def _remedy(report: Report, level: LevelReport, option: Spell) -> list[Markup]:
     if level.components > 1 and report.spec.mask is None:
         means = "No filter passes information between components."
     todo, explained = level.finding.advice, element("p", means)
-    if todo is None or todo.remedies[0].value is None:
+    if todo is None or not todo.remedies or todo.remedies[0].value is None:
         return [explained]
     first = todo.remedies if todo.kind == "together" else todo.remedies[:1]
     fields = changed_fields(report.spec, {remedy.field: remedy.value for remedy in first})

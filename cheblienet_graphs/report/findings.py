@@ -54,9 +54,14 @@ TEMPLATES = {
     "xi": "realizes {realized} of the xi^2 asked for",
     "mixed": "second moments mix directions by {share}",
     "single points": "second moments of single points are up to {share} off",
+    "areas": (
+        "given areas are not in proportion to Voronoi cells: over them, a tenth is below "
+        "{low:.2g} and a tenth above {high:.2g} times the median"
+    ),
     "eigenvalues": "first eigenvalues are up to {error} off",
     "close": "second moments {close}",
     # advice
+    "no areas": "leave out the areas, which are then those of Voronoi cells",
     "use": "use {0}",
     "or more": "use {0} or more",
     "together": "use {0} with {1}",

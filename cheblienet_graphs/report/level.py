@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from cheblienet_graphs.errors import Spell
+from cheblienet_graphs.errors import CheblienetError, Spell
 from cheblienet_graphs.report import diagnostics
 from cheblienet_graphs.report.findings import Finding
 from cheblienet_graphs.report.gradients import GradientReport, gradient_report
@@ -17,7 +17,7 @@ from cheblienet_graphs.samplings.cut import CutSampling
 from cheblienet_graphs.spectrum.numeric import multiplicities
 from cheblienet_graphs.store.facts import LevelFacts
 from cheblienet_graphs.store.reader import LevelArrays
-from cheblienet_graphs.typing import Progress
+from cheblienet_graphs.typing import Floats, Progress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +123,7 @@ def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelRe
     facts = replace(facts, eigenvalue_scale=scale_of(arrays))
     known = exact_eigenvalues(spec, sampled, count)
     comparison = compared(spec, spectrum, facts.eigenvalue_scale, known)
-    judged = verdict(spec, sampled, metrics, components, comparison)
+    judged = verdict(spec, sampled, metrics, components, comparison, _areas_by_cells(arrays))
     inside = sampled.sampling.num_points / spec.full_points(number)
     cut = sampled.sampling if isinstance(sampled.sampling, CutSampling) else None
     if cut is not None:
@@ -153,6 +153,14 @@ def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelRe
         inside=None if spec.mask is None else float(inside),
         cut=None if cut is None else _cut(cut),
     )
+
+
+def _areas_by_cells(arrays: LevelArrays) -> Floats | None:
+    """Given areas over those of Voronoi cells; None also for points too close to have any."""
+    try:
+        return arrays.areas_by_cells
+    except CheblienetError:
+        return None
 
 
 def _cut(sampling: CutSampling) -> dict[str, float]:

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from cheblienet_graphs.errors import CheblienetError
+from cheblienet_graphs.manifolds.spectra import over_boxes
 from cheblienet_graphs.report.opened import open_graph
 from cheblienet_graphs.report.verdict import unknown_spectrum
 from cheblienet_graphs.samplings.lattice import Lattice
@@ -148,5 +149,7 @@ def exact_eigenvalues(
     if unknown_spectrum(spec):
         return None
     extent = sampled.sampling.extent
+    if spec.boundary == "open" and extent is not None:
+        return [*map(float, over_boxes(count, extent))]
     known: list[float] = spec.geometry.spectrum(count, sampled.metric, extent).tolist()
     return known

@@ -41,6 +41,8 @@ FIRST = 6
 """Number of the smallest eigenvalues that are compared, 0 among them."""
 AGREEING = 0.1
 """Relative difference up to which they agree."""
+UNLIKE = 2.0
+"""Given areas over cells are proportional within this factor, except at a tenth on either end."""
 HIGHER_TERMS = 2.0
 """Factor that the estimate of `too_coarse` may be exceeded by: it leaves out higher terms."""
 
@@ -104,11 +106,12 @@ class Comparison:
 def unknown_spectrum(spec: GraphSpec) -> str | None:
     """Where a graph is of which no spectrum is known exactly; None where one is.
 
-    They are known on whole domains without a boundary.
+    They are known on whole domains without a boundary, and on open boxes without a fiber.
     """
     if spec.mask is not None:
         return "on a part of the domain"
-    return "with an open boundary" if spec.boundary == "open" else None
+    oriented = spec.geometry.oriented
+    return "with an open boundary" if oriented and spec.boundary == "open" else None
 
 
 def compared(
@@ -143,8 +146,11 @@ def verdict(
     metrics: list[EffectiveMetric],
     components: int,
     comparison: Comparison,
+    areas_by_cells: Floats | None = None,
 ) -> Finding:
     """Judge a level: a finding of one of the kinds of `CONSISTENCY`, with causes and a remedy.
+
+    Given areas that are unlike the cells are no fault where eigenvalues were compared and agree.
 
     Args:
         spec: of the build.
@@ -152,16 +158,20 @@ def verdict(
         metrics: realized by its weights, by orientation.
         components: number of connected components.
         comparison: of its first eigenvalues with the exact ones.
+        areas_by_cells: (points,) given areas over those of Voronoi cells; None where not known.
     """
     if not metrics:
         return Finding("not measured")
     close = {"close": closeness(spec, sampled.metric, metrics)}
     error = {"error": words.percent(comparison.error or 0.0)}
     moments = faults(spec, sampled.metric, metrics)
+    agrees = comparison.unknown is None and comparison.agree
+    areas = [] if agrees or areas_by_cells is None else unlike_areas(areas_by_cells)
+    wrong = moments + areas
     apart = components > 1 and spec.mask is None  # what is inside a mask may be in pieces
-    if not moments and not apart and comparison.unknown is not None:
+    if not wrong and not apart and comparison.unknown is not None:
         return Finding("not compared", numbers=close | {"why": comparison.unknown})
-    if not moments and not apart and comparison.agree:
+    if not wrong and not apart and comparison.agree:
         count = {"count": len(comparison.errors) + 1}
         return Finding("consistent", numbers=close | count | error)
     if moments and not apart and spec.mask is None and _consistent_inside(spec, sampled):
@@ -169,7 +179,7 @@ def verdict(
         ends = "around the torus" if periodic else "from its middle to the boundary"
         return Finding("coarse lattice", numbers={"ends": ends})
     reach = max(m.squared_reach for m in metrics)
-    if not moments and not apart and comparison.too_coarse(reach):
+    if not wrong and not apart and comparison.too_coarse(reach):
         waves = 2 * math.pi / math.sqrt(float(comparison.exact.max()) * reach)
         # Steps of a fiber are as long on a finer grid, unless xi is smaller there.
         turning = max(m.turning_reach for m in metrics) >= reach
@@ -178,13 +188,33 @@ def verdict(
         advice = _more_of_fiber(spec) if turning else None
         return Finding("coarse spectrum", numbers=numbers, advice=advice)
     causes = [Finding("apart", numbers={"count": components})] if apart else []
-    causes += moments
+    causes += wrong
     if not apart and not comparison.agree:
         causes.append(Finding("eigenvalues", numbers=error))
     if not moments:
         causes.append(Finding("close", numbers=close))
-    advice = remedy(spec, sampled) if moments or not apart else None
+    advice = None
+    if areas and not moments:
+        advice = Finding("no areas")
+    elif moments or not apart:
+        # More neighbors mend second moments, and add to the errors at open sides.
+        advice = remedy(spec, sampled, try_larger=bool(moments))
     return Finding("inconsistent", causes=tuple(causes), advice=advice)
+
+
+def unlike_areas(ratios: Floats) -> list[Finding]:
+    """The fault of areas that are not proportional to cells; none where most are.
+
+    Cells at ends of a part of the sphere are large, and those of coincident points shared: a tenth
+    of the points at either end does not count.
+
+    Args:
+        ratios: (points,) given areas over those of Voronoi cells.
+    """
+    low, high = (np.quantile(ratios, (0.1, 0.9)) / np.median(ratios)).tolist()
+    if low >= 1 / UNLIKE and high <= UNLIKE:
+        return []
+    return [Finding("areas", numbers={"low": low, "high": high})]
 
 
 def closeness(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> str:

@@ -372,15 +372,12 @@ def unlike_cells(arrays: LevelArrays) -> str | None:
     Returns:
         What is remarkable; None where nothing is, or cells are not known.
     """
-    spec = arrays.spec
-    if spec.coordinates is None or spec.coordinates.areas != "given" or spec.mask is not None:
-        return None
-    points = spec.base_points(arrays.level)
     try:
-        cells = arrays.cells.areas(0, points)
+        ratios = arrays.areas_by_cells
     except CheblienetError:
         return "holds given areas of points whose Voronoi cells can't be computed"
-    ratios = arrays.area[:points] / cells
+    if ratios is None:
+        return None
     least, most = float(ratios.min()), float(ratios.max())
     if least >= 1 / UNLIKE and most <= UNLIKE:
         return None

@@ -283,6 +283,22 @@ class LevelArrays:
         """Given points with the areas of their Voronoi cells."""
         return self._given(None)
 
+    @property
+    def areas_by_cells(self) -> Floats | None:
+        """(points,) given areas over those of the points' Voronoi cells; None without given ones.
+
+        There are none with a mask, either: points outside, which bound cells, are not stored.
+
+        Raises:
+            CheblienetError: the points have no cells that can be computed.
+        """
+        given = self.spec.coordinates
+        if given is None or given.areas != "given" or self.spec.mask is not None:
+            return None
+        points = self.spec.base_points(self.level)
+        ratios: Floats = self.area[:points] / self.cells.areas(0, points)
+        return ratios
+
     def _given(self, areas: Floats | None) -> Sampling:
         """Given points; without those outside a mask, which are not stored."""
         base = self.coordinates[: self.spec.base_points(self.level)]

@@ -11,6 +11,7 @@ import scipy.special
 from golden_spectra import over_wave, spectrum
 
 from cheblienet_graphs.manifolds import MANIFOLDS, OVER_FULL_TURNS, Metric
+from cheblienet_graphs.manifolds.spectra import over_boxes
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "data" / "spectra.json").read_text())
 CUBE = (1.0, 1.0, 1.0)
@@ -35,6 +36,18 @@ def test_a_rectangle() -> None:
     pairs = itertools.product(range(-9, 10), repeat=2)
     expected = sorted(4 * math.pi**2 * (k**2 + (m / 0.5) ** 2) for k, m in pairs)[:20]
     assert np.allclose(MANIFOLDS["r2"].spectrum(20, Metric(1.0), (1.0, 0.5)), expected)
+
+
+@pytest.mark.parametrize("sides", [(1.0, 1.0), (1.0, 0.3), (1.0, 0.5, 2.0)])
+@pytest.mark.parametrize("count", [0, 1, 2, 7, 60])
+def test_boxes_without_flux_through_sides(sides: tuple, count: int) -> None:
+    """All products of cosines of up to 40 half waves along a side, which hold the smallest 60."""
+    products = itertools.product(range(41), repeat=len(sides))
+    every = sorted(
+        sum((math.pi * k / side) ** 2 for k, side in zip(half_waves, sides, strict=True))
+        for half_waves in products
+    )
+    assert over_boxes(count, sides) == pytest.approx(every[:count], rel=1e-12)
 
 
 @pytest.mark.parametrize("metric", [Metric(0.3, 1e4), Metric(0.001, 0.5), Metric(1.0, 30.0)])

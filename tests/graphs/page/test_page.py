@@ -31,6 +31,7 @@ SPECS = {
     "torus": GraphSpec("se2", 12, orientations=4, weights="selling", boundary="periodic", levels=1),
     "masked": GraphSpec("se2", mask=awkward(16), orientations=3, levels=1),
     "one": GraphSpec("se2", 4, orientations=1, levels=1),
+    "open": GraphSpec("se2", 16, orientations=4, weights="selling", levels=1),
     "space": GraphSpec("r3", 4, levels=1),
     "axes": GraphSpec("r3s2", "4x4x2", axes=4, spacing=(1, 1, 2), levels=1),
     "region": GraphSpec("s2", subdivisions=2, region=(-20, 20, 40, 70), levels=2),
@@ -125,11 +126,14 @@ def test_nothing_that_a_store_says_is_markup(made: Made, reported: Reported) -> 
 
 
 def test_what_one_decides_from(made: Made, reported: Reported) -> None:
-    given = {name: answers(made(name)) for name in ("torus", "se2", "space", "apart", "one")}
+    given = {
+        name: answers(made(name)) for name in ("torus", "se2", "open", "space", "apart", "one")
+    }
     consistent = {name: each["Consistent with its metric?"] for name, each in given.items()}
     assert consistent["torus"] == ["Yes"]
     assert consistent["se2"] == ["No", "why"]
-    assert consistent["space"] == ["Not fully compared", "why"]
+    assert consistent["open"] == ["Not fully compared", "why"]
+    assert consistent["space"] == ["No", "why"]  # kernel weights, four pixels from side to side
     assert given["torus"]["Connected?"] == ["Yes"]
     no, why = given["apart"]["Connected?"]
     assert (no, why.partition(";")[0]) == ("No", "level 0: has 4 components")

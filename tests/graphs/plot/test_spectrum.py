@@ -34,7 +34,7 @@ def test_stored_eigenvalues_are_compared_with_plane_waves() -> None:
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        *(("plane", "with an open boundary"), ("region", "on a part of the domain")),
+        *(("group", "with an open boundary"), ("region", "on a part of the domain")),
         ("dust", "measured nowhere"),
     ],
 )

@@ -1,6 +1,7 @@
 """The report: verified numbers of the paper's graphs, and edge cases."""
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -104,7 +105,10 @@ def test_json_has_the_promised_keys(store: Path) -> None:
         assert len(level["exact_eigenvalues"]) == len(level["eigenvalues"]) == 6
         assert level["edges"] * 2 + level["vertices"] == level["nnz"]
         assert max(level["equivariance"].values()) <= 1e-6
-    assert inspect(store, "r2-24x16").levels[0].exact_eigenvalues is None
+    half_waves = [(0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (2, 1)]  # along 24 and along 16 pixels
+    cosines = [math.pi**2 * (k**2 + (1.5 * m) ** 2) for k, m in half_waves]
+    exact = inspect(store, "r2-24x16").levels[0].exact_eigenvalues
+    assert exact == pytest.approx(cosines)
 
 
 def test_unknown_graphs(store: Path) -> None:

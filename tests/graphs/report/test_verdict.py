@@ -1,5 +1,6 @@
 """Whether a graph is consistent with its metric, which is never said wrongly."""
 
+import itertools
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -92,6 +93,54 @@ def test_levels_that_are_only_too_coarse_say_so(report_on: Callable) -> None:
         assert level.spectral_error == pytest.approx(1 - share, abs=1e-5)
         assert level.consistency == ("consistent" if share > 0.9 else "too coarse")
     assert "up to 19 % off: their waves are down to 2.8 edges long" in report.levels[3].verdict
+
+
+@pytest.mark.parametrize(("manifold", "size"), [("r2", "16x12"), ("r3", "8x8x6")])
+def test_open_boxes_are_compared_with_cosines(
+    report_on: Callable, manifold: str, size: str
+) -> None:
+    """Over k half waves a path of n points of spacing h has (2 sin(pi k / 2 n) / h)^2."""
+    (level,) = report_on(GraphSpec(manifold, size, weights="selling", levels=1)).levels
+    pixels = [int(n) for n in size.split("x")]
+    modes = list(itertools.product(range(6), repeat=len(pixels)))
+    width = pixels[0]
+    exact = [
+        sum((math.pi * k * width / n) ** 2 for k, n in zip(m, pixels, strict=True)) for m in modes
+    ]
+    realized = [
+        sum(
+            (2 * width * math.sin(math.pi * k / 2 / n)) ** 2 for k, n in zip(m, pixels, strict=True)
+        )
+        for m in modes
+    ]
+    first = sorted(exact)[:6]
+    assert level.exact_eigenvalues == pytest.approx(first, rel=1e-12)
+    error = abs(np.array(sorted(realized)[1:6]) / first[1:] - 1).max()
+    assert level.spectral_error == pytest.approx(error, abs=1e-4)
+    assert level.consistency == "consistent"
+
+
+@pytest.mark.parametrize("size", [16, 64])
+def test_open_sides_of_kernel_weights_are_looked_at(report_on: Callable, size: int) -> None:
+    """Their moments are right inside, their sides of first order: more neighbors add to that."""
+    (level,) = report_on(GraphSpec("r2", size, levels=1)).levels
+    assert level.consistency == ("inconsistent" if size == 16 else "consistent")
+    if size == 16:
+        assert "eigenvalues are up to 11 % off; second moments" in level.verdict
+        assert level.finding.advice is not None
+        assert {r.field for r in level.finding.advice.remedies} == {"weights"}
+    (cured,) = report_on(GraphSpec("r2", size, levels=1, weights="matched")).levels
+    assert cured.consistency == "consistent"
+    assert cured.spectral_error < level.spectral_error / 5
+
+
+@pytest.mark.parametrize("fields", [{"points": 400, "seed": 1}, {"points": 400, "seed": 2}])
+def test_open_boxes_of_scattered_points(report_on: Callable, fields: dict) -> None:
+    (level,) = report_on(GraphSpec("r2", weights="voronoi", levels=1, **fields)).levels
+    half_waves = [0, 1, 1, 2, 4, 4]
+    assert level.exact_eigenvalues == pytest.approx([math.pi**2 * k for k in half_waves])
+    assert level.consistency == "consistent"
+    assert level.spectral_error < 0.05
 
 
 def test_spectra_that_are_not_compared(report_on: Callable) -> None:

@@ -1,0 +1,92 @@
+"""Given areas beside the cells of their points, which the verdict looks at."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial import SphericalVoronoi
+
+from cheblienet_graphs import GraphSpec, build, inspect
+from cheblienet_graphs.page.page import page
+from cheblienet_graphs.report.level import LevelReport
+from cheblienet_graphs.report.opened import open_graph
+from cheblienet_graphs.report.verdict import unlike_areas
+
+
+def stations(count: int = 2000) -> np.ndarray:
+    """(count, 2) latitude and longitude in degrees, four times as dense in the north."""
+    rng = np.random.default_rng(5)
+    height = rng.random(count) * np.where(rng.random(count) < 0.8, 1, -1)
+    return np.column_stack([np.degrees(np.arcsin(height)), rng.uniform(-180, 180, count)])
+
+
+def cells(places: np.ndarray) -> np.ndarray:
+    """(N,) areas of their Voronoi cells, as scipy has them."""
+    latitude, longitude = np.radians(places).T
+    x, y = np.cos(longitude), np.sin(longitude)
+    points = [np.cos(latitude) * x, np.cos(latitude) * y, np.sin(latitude)]
+    return SphericalVoronoi(np.stack(points, axis=1)).calculate_areas()
+
+
+@pytest.fixture
+def reported(tmp_path: Path) -> Callable[..., LevelReport]:
+    """Builds a graph on the stations with these areas and reports on it."""
+
+    def reported(areas: np.ndarray | None, count: int = 6) -> LevelReport:
+        places = stations()
+        given = places if areas is None else np.column_stack([places, areas])
+        spec = GraphSpec("s2", coordinates=given, weights="voronoi")
+        name = build(spec, tmp_path / "g.zarr", device="cpu").name
+        return inspect(tmp_path / "g.zarr", name, eigenvalues=count).levels[0]
+
+    return reported
+
+
+def test_equal_areas_of_unequal_cells_are_a_reason(reported: Callable) -> None:
+    level = reported(np.ones(2000))
+    assert level.consistency == "inconsistent"
+    assert level.finding.causes[0].kind == "areas"
+    ratios = 1 / cells(stations())
+    low, high = np.quantile(ratios, (0.1, 0.9)) / np.median(ratios)
+    numbers = level.finding.causes[0].numbers
+    assert (numbers["low"], numbers["high"]) == pytest.approx((low, high), rel=1e-5)
+    assert level.finding.advice.kind == "no areas"
+    assert "leave out the areas" in level.verdict
+    followed = reported(None)
+    assert followed.consistency == "consistent"
+    assert followed.spectral_error < level.spectral_error / 3
+
+
+@pytest.mark.parametrize("count", [1, 6])
+def test_areas_of_cells_are_no_reason(reported: Callable, count: int) -> None:
+    """Scaled, as their unit is anybody's, with and without eigenvalues that confirm them."""
+    level = reported(7 * cells(stations()), count)
+    assert level.consistency == ("consistent" if count == 6 else "not compared")
+
+
+def test_without_eigenvalues_areas_are_still_looked_at(reported: Callable) -> None:
+    level = reported(np.ones(2000), 1)
+    assert (level.spectral_error, level.consistency) == (None, "inconsistent")
+    assert "given areas are not in proportion" in level.verdict
+
+
+@given(st.floats(1e-3, 1e3), st.floats(1, 100), st.integers(0, 100))
+def test_a_tenth_at_either_end_does_not_count(unit: float, factor: float, far: int) -> None:
+    """Cells at the ends of a part are larger than what stations stand for, by any factor."""
+    ratios = unit * np.where(np.arange(101) < far, 1 / factor, 1)
+    unlike = unlike_areas(ratios)
+    beyond = factor > 2 * (1 + 1e-9)
+    if abs(factor - 2) > 1e-6:
+        assert bool(unlike) == (beyond and 10 < far <= 90)
+
+
+def test_pages_have_advice_that_no_option_follows(tmp_path: Path) -> None:
+    places = np.column_stack([stations(), np.ones(2000)])
+    build(GraphSpec("s2", coordinates=places, weights="voronoi"), tmp_path / "g.zarr", name="g")
+    report = inspect(tmp_path / "g.zarr", "g")
+    document = page(report, open_graph(tmp_path / "g.zarr", "g"), option=str, figures=[])
+    assert "leave out the areas" in document
+    assert "Suggested command" not in document
