@@ -55,5 +55,6 @@ def test_recipes(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.slow
 def test_what_was_reached_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["build", "so3", "--subdivisions", "1", "--xi", "auto", "--device", "cpu"]) == 0
+    how = ["--xi", "auto", "--device", "cpu", "--verbose"]
+    assert run(["build", "so3", "--subdivisions", "1", *how]) == 0
     assert "level 0: in-plane fraction 0.4" in capsys.readouterr().err
