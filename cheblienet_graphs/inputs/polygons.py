@@ -34,7 +34,11 @@ class Polygons:
     rings: Sequence[Sequence[Any]]
 
     def __post_init__(self) -> None:
-        polygons = [[_ring(ring) for ring in polygon] for polygon in self.rings]
+        try:
+            listed = [[*polygon] for polygon in self.rings]
+        except TypeError:
+            raise SpecError("mask", "polygons, each a sequence of rings", self.rings) from None
+        polygons = [[_ring(ring) for ring in polygon] for polygon in listed]
         if not polygons or not all(polygons):
             raise SpecError("mask", "polygons of at least one ring each", Found("none"))
         object.__setattr__(self, "rings", polygons)

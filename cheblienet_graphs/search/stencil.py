@@ -6,7 +6,7 @@ only. Finding them takes n_o small tables of distances; the rest is index arithm
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +16,6 @@ from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.search.offsets import OffsetDistances, Stencil
 from cheblienet_graphs.search.rule import Engine, too_few
 from cheblienet_graphs.typing import Floats, Indices
-
-KEPT = 16
-"""Rules on lattices whose stencils are kept: more than a pyramid has levels."""
 
 
 @dataclass(frozen=True)
@@ -105,12 +102,20 @@ class Stencils:
     def of(cls, sampled: SampledManifold[Lattice], neighbors: int) -> "Stencils":
         """The stencils of the rule with K = `neighbors`; lengths in units of the lattice's width.
 
-        The last ones are kept: a build, its checks, a report and masks ask for the same.
-
         Raises:
             SpecError: K is smaller than every first shell, so there would be no edge.
         """
-        return _stencils(sampled, neighbors)
+        lattice = sampled.sampling
+        distances = OffsetDistances(sampled)
+        radii, stencils = distances.stencils(neighbors)
+        if not any(map(len, stencils)):
+            raise too_few(neighbors, lambda count: any(map(len, distances.stencils(count)[1])))
+        if lattice.periodic:
+            stencils = tuple(_wrapped(s, k, lattice) for k, s in enumerate(stencils))
+        area = lattice.spacing**2
+        return cls(
+            lattice, stencils, tuple(s.squared_distance * area for s in stencils), radii * area
+        )
 
     @cached_property
     def engine(self) -> "StencilEngine":
@@ -241,21 +246,6 @@ class StencilEngine(Engine):
         if lattice.periodic:
             return len(around.stencil) * lattice.num_points
         return around.pairs(lattice.shape)
-
-
-@lru_cache(KEPT)
-def _stencils(sampled: SampledManifold[Lattice], neighbors: int) -> Stencils:
-    lattice = sampled.sampling
-    distances = OffsetDistances(sampled)
-    radii, stencils = distances.stencils(neighbors)
-    if not any(map(len, stencils)):
-        raise too_few(neighbors, lambda count: any(map(len, distances.stencils(count)[1])))
-    if lattice.periodic:
-        stencils = tuple(_wrapped(s, k, lattice) for k, s in enumerate(stencils))
-    area = lattice.spacing**2
-    return Stencils(
-        lattice, stencils, tuple(s.squared_distance * area for s in stencils), radii * area
-    )
 
 
 def nearest_image(offset: Indices, period: int) -> Indices:

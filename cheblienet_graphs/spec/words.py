@@ -219,8 +219,8 @@ def size(vertices: int, edges: int, levels: int, nbytes: int, level: int = 0) ->
 
 
 def percent(share: float) -> str:
-    """0.0123 -> '1.2 %'; below 1 never '100 %'."""
-    value = 100 * share
+    """0.0123 -> '1.2 %'; below 1, but for rounding, never '100 %'."""
+    value = round(100 * share, 9)
     if 99.5 <= value < 100:
         return f"{math.floor(10 * value) / 10:g} %"
     return f"{value:.2g} %" if value < 100 else f"{value:,.0f} %"

@@ -1,21 +1,17 @@
 """Edges against brute force over all pairs, and the properties the neighbor rule promises."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 from all_pairs import listed
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from masks import disc
 from sphere_truth import Edges
 from truth import brute_force_edges
 
-from cheblienet_graphs import GraphSpec, SpecError, build, inspect
+from cheblienet_graphs import GraphSpec, SpecError
 from cheblienet_graphs.samplings.sampling import SampledManifold
-from cheblienet_graphs.search import stencil
-from cheblienet_graphs.search.offsets import OffsetDistances
 from cheblienet_graphs.search.stencil import Stencils
 
 
@@ -97,24 +93,3 @@ def test_too_few_neighbors_names_the_least() -> None:
     with pytest.raises(SpecError, match=r"at least 4.*Got 3"):
         stencils_of(GraphSpec("r2", 12, neighbors=3))
     assert edges(GraphSpec("r2", 12, neighbors=4))
-
-
-@pytest.mark.parametrize("masked", [False, True])
-def test_no_stencils_are_found_twice(
-    masked: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """By a build of several levels, its checks, and a report."""
-    asked: list[tuple[object, int]] = []
-    find = OffsetDistances.stencils
-
-    def counted(self: OffsetDistances, neighbors: int) -> object:
-        asked.append(((self._lattice, self._metric), neighbors))
-        return find(self, neighbors)
-
-    stencil._stencils.cache_clear()
-    monkeypatch.setattr(OffsetDistances, "stencils", counted)
-    mask = disc(32) if masked else None
-    spec = GraphSpec("se2", 32, orientations=5, eps=0.41, levels=2, mask=mask)
-    build(spec, tmp_path / "g.zarr", name="g", block_rows=500)
-    inspect(tmp_path / "g.zarr")
-    assert len(asked) == len(set(asked)) >= 2

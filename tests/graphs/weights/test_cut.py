@@ -21,7 +21,7 @@ TILTED = turned(25) @ np.diag([0.44, 0.25])
 
 def built(folder: Path, manifold: str, mask: object = None, **fields: object) -> LevelArrays:
     fields = {"weights": "selling", "levels": 1, "mask_edge": "cut", "mask": mask} | fields
-    published = build(GraphSpec(manifold, **fields), folder / "g.zarr", name="g", force=True)
+    published = build(GraphSpec(manifold, **fields), folder / "g.zarr", force=True)
     version = folder / "g.zarr" / published.name / published.version
     return LevelArrays(version, read_facts(version), 0)
 
