@@ -65,7 +65,7 @@ def test_equal_time(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(equal_time, "of_one_size", lambda pictures, *_: pictures)
     options = [str(o) for o in (data, tmp_path, "--seconds", 0.02, "--seeds", 1, "--workers", 1)]
     assert equal_time.main(options) == 0
-    times = json.loads((tmp_path / "equal-time-0.02.json").read_text())
+    times = json.loads((tmp_path / "milliseconds.json").read_text())
     runs = [json.loads(file.read_text())["settings"] for file in tmp_path.glob("*-0.json")]
     steps = {settings["network"]: settings["steps"] for settings in runs}
     assert steps["plain"] == max(1, round(20 / times["plain"]))

@@ -1,11 +1,13 @@
 """Networks that may train for the same processor time, and have about as many parameters.
 
     python benchmarks/accuracy/equal_time.py DATA RESULTS [--seconds 60] [--page FILE]
+    python benchmarks/accuracy/equal_time.py MNIST RESULTS --seconds 600 --train 60000 --test 10000
 
 First the steps of all are timed in turns, in one process with one thread; then each takes as many
-as fit into the time, on 28 x 28 pixels, 8,000 digits to train on and 2,000 to test. DATA, RESULTS
-and the page are those of studies.py, and so is going on after an interruption: the times are kept
-in RESULTS. escnn's network is left out, and said, where escnn is not installed.
+as fit into the time, on 28 x 28 pixels. DATA, RESULTS and the page are those of studies.py, and so
+is going on after an interruption: the times are kept in RESULTS, so that what the machine does
+during the trainings changes no result. `--only` has the contenders, all if it is not given.
+escnn's networks are left out, and said, where escnn is not installed.
 """
 
 import argparse
@@ -49,25 +51,24 @@ def timed(settings: Mapping[str, Settings], store: Path, rounds: int) -> dict[st
 
 
 def kept_times(file: Path, settings: Mapping[str, Settings], store: Path) -> dict[str, float]:
-    """Those that an interrupted command has measured, else new ones: so steps stay the same."""
+    """Those that an earlier command has measured, else new ones: so steps stay the same."""
     if not file.exists():
         part = file.with_suffix(".part")
         part.write_text(json.dumps(timed(settings, store, rounds=15), indent=1))
         part.replace(file)
     times: dict[str, float] = json.loads(file.read_text())
-    if set(times) != set(settings):
-        raise ValueError(
-            f"{file} has times of other networks. Remove it to measure {', '.join(settings)}."
-        )
+    if missing := set(settings) - set(times):
+        raise ValueError(f"{file} lacks times of {', '.join(sorted(missing))}. Remove it.")
     return times
 
 
 def compare(given: argparse.Namespace) -> None:
     """Time, train, test, print."""
     began, store = time.perf_counter(), given.results / "graphs.zarr"
-    settings = of_one_size(available(CONTENDERS), store, SIDE)
-    times = kept_times(given.results / f"equal-time-{given.seconds:g}.json", settings, store)
-    images = Images(given.data, SIDE, TRAIN, TEST)
+    asked = {name: CONTENDERS[name] for name in given.only}
+    settings = of_one_size(available(asked), store, SIDE)
+    times = kept_times(given.results / "milliseconds.json", settings, store)
+    images = Images(given.data, SIDE, given.train, given.test)
     runs = {
         (name, seed): Run(images, replace(one, steps=steps), seed, given.results)
         for seed in range(given.seeds)
@@ -84,7 +85,7 @@ def compare(given: argparse.Namespace) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = study_parser(__doc__, seconds=60.0)
+    parser = study_parser(__doc__, seconds=60.0, train=TRAIN, test=TEST, only=list(CONTENDERS))
     return exit_code(partial(compare, parser.parse_args(arguments)))
 
 

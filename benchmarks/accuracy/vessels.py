@@ -133,17 +133,24 @@ class Kind:
         return min(sizes, key=lambda w: abs(sizes[w] - PARAMETERS))
 
 
+PLANE = {"manifold": "r2", "weights": "selling", "levels": 3}
 ORIENTED = {"manifold": "se2", "orientations": 6, "weights": "selling", "levels": 3}
 DIRECTED = ORIENTED | {"directional": 0.05}
+ARROWS = ORIENTED | {"orientations": 8, "period": "2pi"}
+FIRST_ORDER = {"operators": "first-order", "handed": False}
+"""Mirror images alike: a vessel's mirror image is a vessel."""
 KINDS = {
     "conv": Kind(None, {}),
-    "r2": Kind({"manifold": "r2", "weights": "selling", "levels": 3}, {}),
+    "r2": Kind(PLANE, {}),
     "se2": Kind(ORIENTED, {}),
     "se2 Gaussian": Kind(ORIENTED | {"weights": "kernel"}, {}),
     "se2 cake": Kind(ORIENTED, {"lift": "cake"}),
     "se2 directional": Kind(DIRECTED, {"operators": "directional"}),
     "se2 composed": Kind(DIRECTED, {"operators": "directional"}, composed=True),
     "se2 both": Kind(DIRECTED, {"operators": "directional", "lift": "cake"}),
+    "r2 first-order": Kind(PLANE | {"gradients": True}, FIRST_ORDER),
+    "se2 first-order": Kind(ARROWS | {"gradients": True}, FIRST_ORDER),
+    "se2 first-order, cake": Kind(ARROWS | {"gradients": True}, FIRST_ORDER | {"lift": "cake"}),
 }
 
 

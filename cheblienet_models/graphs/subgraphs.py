@@ -1,8 +1,10 @@
 """Random sub-graphs for training, drawn anew as often as the caller likes.
 
-The pattern of the Laplacian stays as it is; what is left out gets the value 0, what is left is
-normalized again; a combinatorial Laplacian gets new degrees only. All layers on a graph that are in
-training mode see the same sub-graph; those in eval mode see the whole graph.
+With D' and W' those of the edges that are kept and m the whole graph's `mass`, the Laplacian is
+Delta' = m^-1/2 (D' - W') m^-1/2. Then 0 <= Delta' <= Delta, so polynomials that are bounded on the
+whole graph's spectrum stay so, and m^1/2 stays the null vector at each draw. The pattern stays as
+it is; what is left out gets the value 0. All layers on a graph that are in training mode see the
+same sub-graph; those in eval mode see the whole graph.
 """
 
 import torch
@@ -71,21 +73,16 @@ def _sampled(
     levels = list(graphs.levels) if pyramid else [instance("graphs", graphs, Graph)]
     if kappa == 1:
         for graph in levels:
-            graph.subgraph = graph.subgraph_degree = None
+            graph.subgraph = None
         return []
     return [(graph, graph.edges) for graph in levels]
 
 
 def _take(graph: Graph, edges: EdgeList, weights: Tensor) -> None:
-    """Let a graph's sub-graph be that of other weights (edges,).
-
-    lambda_max stays the whole graph's, so a filter remains the same function of Delta. For the
-    combinatorial Laplacian it still is a bound: leaving out edges raises no eigenvalue of D - W.
-    The normalized one of few edges may have eigenvalues up to 2, beyond it.
-    """
+    """Let a graph's sub-graph be that of other weights (edges,), none of them larger."""
     degree = torch.zeros(graph.num_vertices, dtype=weights.dtype, device=weights.device)
     degree.index_add_(0, edges.first, weights).index_add_(0, edges.second, weights)
-    mass = degree if graph.laplacian_kind == "normalized" else graph.area.to(degree)
+    mass = graph.mass.to(degree)
     root = torch.where(mass > 0, mass.rsqrt(), 0.0)
     scale = 2 / graph.lambda_max
     entries = weights * root[edges.first] * root[edges.second] * -scale
@@ -93,4 +90,4 @@ def _take(graph: Graph, edges: EdgeList, weights: Tensor) -> None:
     values[edges.upper] = entries.to(values.dtype)
     values[edges.lower] = entries.to(values.dtype)
     values[edges.diagonal] = (scale * degree * root**2 - 1).to(values.dtype)
-    graph.subgraph, graph.subgraph_degree = values, degree
+    graph.subgraph = values

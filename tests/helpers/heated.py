@@ -46,8 +46,7 @@ def delta(graph: Graph, *, training: bool = False) -> np.ndarray:
     size = graph.num_vertices
     dense = np.zeros((size, size))
     dense[np.repeat(np.arange(size), np.diff(pointers)), columns] = values
-    own = training and graph.laplacian_kind == "normalized" and graph.subgraph is not None
-    root = np.sqrt((graph.subgraph_degree if own else graph.mass).double().numpy())
+    root = np.sqrt(graph.mass.double().numpy())
     np.fill_diagonal(dense, 0)
     joined = root > 0
     dense[joined, joined] = -1 - (dense @ root)[joined] / root[joined]

@@ -1,4 +1,4 @@
-"""Random sub-graphs: what is kept, normalized, seen by layers, and taken back in eval mode."""
+"""Random sub-graphs: what is kept, its spectrum, seen by layers, taken back in eval mode."""
 
 from pathlib import Path
 
@@ -19,10 +19,10 @@ def graph(pyramid: Pyramid) -> Graph:
 @pytest.mark.parametrize("kappa", [0.2, 0.5, 0.9])
 @pytest.mark.parametrize("sample", [sample_edges, sample_vertices])
 @pytest.mark.parametrize("name", ["kernel", "selling", "sphere"])
-def test_what_is_left_is_normalized_again(
+def test_its_spectrum_is_within_the_whole_graphs(
     spectral_graphs: Path, name: str, sample: object, kappa: float
 ) -> None:
-    """By its own degrees; of a combinatorial Laplacian by the areas, which stay."""
+    """0 <= Delta' <= Delta with the masses of the whole graph, whose root stays the null vector."""
     graph = level(spectral_graphs, name)
     sample(graph, kappa, torch.Generator().manual_seed(0))
     delta = delta_of(graph, graph.laplacian_parts(training=True)[2])
@@ -36,15 +36,14 @@ def test_what_is_left_is_normalized_again(
     else:
         assert edges / graph.num_edges == pytest.approx(kappa**2, abs=0.1)
         assert (degree == 0).sum() >= len(delta) - round(kappa * len(delta))
-    if graph.laplacian_kind == "normalized":
-        mass = degree
-    root = np.where(mass > 0, mass, np.inf) ** -0.5
+    root = mass**-0.5
     expected = root[:, None] * (np.diag(degree) - weights) * root
+    small = 1e-5 * graph.lambda_max
     assert np.array_equal(delta, delta.T)
-    assert np.allclose(delta, expected, atol=1e-5 * graph.lambda_max)
-    largest = 2 if graph.laplacian_kind == "normalized" else graph.lambda_max
-    spectrum = np.linalg.eigvalsh(delta) / largest
-    assert -1e-5 < spectrum.min() < spectrum.max() <= 1 + 1e-5
+    assert np.allclose(delta, expected, atol=small)
+    assert np.linalg.eigvalsh(delta)[0] >= -small
+    assert np.linalg.eigvalsh(delta_of(graph, graph.values) - delta)[0] >= -small
+    assert np.abs(delta @ mass**0.5).max() <= small * mass.max() ** 0.5
 
 
 def test_heavy_edges_are_kept_more_often(graph: Graph) -> None:
