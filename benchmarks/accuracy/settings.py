@@ -21,8 +21,8 @@ class Settings:
         manifold: "se2", anisotropic, or "r2", isotropic.
         orientations, period, eps_squared, alpha, neighbors, weights, laplacian, bandwidth,
             lambda_max, directional, levels: of the graph, as GraphSpec has them; those that a
-            manifold lacks do not count. lambda_max "2" is a bound that thinned-out graphs have,
-            too; the network pools at most twice, whatever levels there are.
+            manifold lacks do not count. lambda_max "2" bounds every normalized Laplacian; the
+            network pools at most twice, whatever levels there are.
         lift: "repeat", "cake" or "gabor".
         scales: of line filters.
         operators: "laplacian", "directional" or "first-order"; graphs have the gradients for it.
