@@ -66,6 +66,8 @@ SPHERE = {
     "what is not missing.",
     "--mask-order nested|ring": "Order of a HEALPix mask with booleans.  [default: nested]",
     "--region W,S,E,N": "Keep points in this closed box, degrees; W > E crosses the date line.",
+    "--mask-edge pixels|cut": "With --region: cells of points are whole, or cut by its sides.  "
+    "[default: cut for given points without areas, unless weights are matched; else pixels]",
 }
 ORIENTATIONS = {
     "--orientations N": f"Number of orientations, n_o, in {limits.ORIENTATIONS}.  [default: 6; "

@@ -8,7 +8,7 @@ from cheblienet_graphs.assembly.building import Build
 from cheblienet_graphs.assembly.checks import LevelCheck, check
 from cheblienet_graphs.assembly.edge_rows import SCRATCH as EDGE_ROWS
 from cheblienet_graphs.assembly.gradients import write_gradients
-from cheblienet_graphs.assembly.level import GIVEN_POINTS, LISTED, SOLUTION, Level, Place
+from cheblienet_graphs.assembly.level import CELLS, GIVEN_POINTS, LISTED, SOLUTION, Level, Place
 from cheblienet_graphs.assembly.rows import SearchedRows
 from cheblienet_graphs.assembly.sweeps import (
     Filled,
@@ -22,6 +22,7 @@ from cheblienet_graphs.errors import CheblienetError, Found, Remedy, SpecError, 
 from cheblienet_graphs.report.moments import WeightedLevel, eigenvalue_scale
 from cheblienet_graphs.samplings.cut import CutSampling
 from cheblienet_graphs.samplings.maps import LevelMap
+from cheblienet_graphs.samplings.region import RegionSampling
 from cheblienet_graphs.sparse import mapped_product, rounded
 from cheblienet_graphs.spectrum.lanczos import SpectralBound, largest_eigenvalue_bound
 from cheblienet_graphs.store import layout
@@ -107,6 +108,9 @@ def _share(build: Build, planned: Level, level: Level) -> None:
         build.write(build.staging.dense(path, places.shape, kind), places)
     if isinstance(planned.inside, CutSampling):
         _share_cut(build, planned, planned.inside)
+    if isinstance(planned.inside, RegionSampling):
+        cells = planned.inside.cells
+        build.write(build.scratch(level, CELLS, cells.shape, "float64"), cells, durable=True)
     if level.spec.coordinates is not None:
         points = np.asarray(planned.full.base_points)
         areas = planned.full.areas(0, len(points))
@@ -295,18 +299,27 @@ def _listed(build: Build, level: Level) -> Result:
         from cheblienet_graphs.weights.voronoi import voronoi_entries
 
         build.show(level, "finding Voronoi cells")
-        edges = voronoi_entries(level.full, level.number)
+        if isinstance(level.inside, RegionSampling):
+            edges = voronoi_entries(level.inside, level.number)
+        else:
+            edges = _inside(level, voronoi_entries(level.full, level.number))
     else:
         edges, dropped, bandwidth = _matched(build, level)
+        edges = _inside(level, edges)
         if level.inside is not None:
             dropped = level.inside.edges(*dropped)[:2]
         dropped_edges = len(dropped[0]) // 2
-    if level.inside is not None:
-        rows, columns, kept = level.inside.edges(*edges[:2])
-        edges = rows, columns, edges[2][kept]
     for (name, dtype), values in zip(LISTED.items(), edges, strict=True):
         build.write(build.scratch(level, name, values.shape, dtype), values, durable=True)
     return {"bandwidth": bandwidth, "dropped_edges": dropped_edges}
+
+
+def _inside(level: Level, edges: Edges) -> Edges:
+    """Those with both ends inside the mask."""
+    if level.inside is None:
+        return edges
+    rows, columns, kept = level.inside.edges(*edges[:2])
+    return rows, columns, edges[2][kept]
 
 
 def _matched(build: Build, level: Level) -> tuple[Edges, tuple[Indices, Indices], float | None]:

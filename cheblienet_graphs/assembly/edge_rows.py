@@ -8,6 +8,7 @@ from cheblienet_graphs.samplings.cut import CutSampling, pixel_means
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.search.masked import MaskedStencils
 from cheblienet_graphs.store import layout
+from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.weights.cut import EdgeRows, edge_rows
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def cut_sampling(level: "Level") -> CutSampling:
         raise TypeError("pixels that are cut are those of a lattice")
     if level.staged:
         return CutSampling(level.full, level.dense(layout.FRACTION).mapped())
-    return CutSampling(level.full, pixel_means(level.spec.halves(level.number)))
+    return CutSampling(level.full, pixel_means(_halves(level)))
 
 
 def edge_rows_of(level: "Level") -> EdgeRows | None:
@@ -38,8 +39,14 @@ def edge_rows_of(level: "Level") -> EdgeRows | None:
         return None
     if level.staged:
         return EdgeRows(*(np.asarray(level.scratch(name).mapped()) for name in SCRATCH))
-    halves = level.spec.halves(level.number)
+    halves = _halves(level)
     return edge_rows(cut, stencils, weights.stencils, weights.values, halves)
+
+
+def _halves(level: "Level") -> Floats:
+    if level.spec.mask is None:
+        raise TypeError("the level has no mask")
+    return level.spec.mask.halves_on(level.number)
 
 
 def entries_more(rows: EdgeRows | None, stencils: object) -> int:

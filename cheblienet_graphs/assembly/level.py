@@ -25,6 +25,7 @@ from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
+from cheblienet_graphs.samplings.region import RegionSampling
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling, SamplingKind
 from cheblienet_graphs.samplings.voronoi import most_sides
 from cheblienet_graphs.search.choice import Choice
@@ -46,7 +47,7 @@ from cheblienet_graphs.store.staged import (
     opened,
     opened_csr,
 )
-from cheblienet_graphs.typing import Progress
+from cheblienet_graphs.typing import Indices, Progress
 from cheblienet_graphs.weights.cut import EdgeRows
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ STENCILS = Choice("stencil", "cpu")
 
 SOLUTION = "matched-weights"
 """Scratch array of the matched weights of a lattice."""
+CELLS = "cell-areas"
+"""Scratch array of the areas of cells that a region clips."""
 GIVEN_POINTS = ("points", "point-areas")
 """Scratch arrays of given points."""
 LISTED = {"listed-rows": "int64", "listed-columns": "int64", "listed-values": "float64"}
@@ -147,18 +150,26 @@ class Level:
         """The points inside the mask; None where there is none."""
         if self.spec.mask is None:
             return None
-        if self.spec.mask_edge == "cut":
+        if self.spec.cuts_pixels:
             return cut_sampling(self)
+        if self.spec.clipping is not None:
+            areas = np.array(self.scratch(CELLS).mapped()) if self.staged else None
+            return RegionSampling(self.full, self.places, self.spec.clipping, areas)
+        return MaskedSampling(self.full, self.places)
+
+    @property
+    def places(self) -> Indices:
+        """(n_inside,) where the points inside the mask are among all."""
         if self.staged:
-            places = np.asarray(self.dense(layout.BASE_INDEX).mapped())
-        else:
-            places = self.spec.mask.on_level(self.number)
-        return MaskedSampling(self.full, places)
+            return np.asarray(self.dense(layout.BASE_INDEX).mapped())
+        if self.spec.mask is None:
+            raise TypeError("the level has no mask")
+        return self.spec.mask.on_level(self.number)
 
     @cached_property
     def edge_rows(self) -> EdgeRows | None:
         """The rows at the edge of a domain that cuts pixels; None where none does."""
-        return edge_rows_of(self) if self.spec.mask_edge == "cut" else None
+        return edge_rows_of(self) if self.spec.cuts_pixels else None
 
     @property
     def sampling(self) -> Sampling:

@@ -53,7 +53,7 @@ def rows_of(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Row]:
     """
     oriented, masked = spec.geometry.oriented, spec.mask is not None
     kernel, asked = spec.kernel is not None, f"{spec.eps**2:.4g}"
-    cut = spec.mask_edge == "cut"
+    cut = spec.cuts_pixels
     irregular = not spec.sampling_kind.regular
     unit, visible = spec.geometry.base.unit, units.visible_unit(spec)
 

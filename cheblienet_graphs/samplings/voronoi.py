@@ -32,8 +32,7 @@ class Diagram:
         ends: (2, sides) numbers of the points whose cells share each, images among them.
         lengths: (sides,) arcs on the sphere; rounding may leave a length where there is none.
         distances: (sides,) between the two points.
-        shares: (sides,) area that each adds to the cell of either point, of the triangle of the
-            point and the side.
+        cells: (points,) areas of the cells: of points complete ones, wherever; of images parts.
         coincident: (M, 3) points that Qhull took for another, in the first column; the other one
             in the last column.
         sources: (points,) of each point or image the point it is one of; those of points come
@@ -45,19 +44,40 @@ class Diagram:
     ends: tuple[Indices, Indices]
     lengths: Floats
     distances: Floats
-    shares: Floats
+    cells: Floats
     coincident: Indices
     sources: Indices
     inside: Floats
     measure: float
 
-    @property
-    def cells(self) -> Floats:
-        """(points,) areas of the cells: of points complete ones, wherever; of images parts."""
-        count, (one, other) = len(self.sources), self.ends
-        parts = [np.bincount(end, self.shares, count) for end in (one, other)]
-        areas: Floats = np.add(*parts, dtype=np.float64)
-        return areas
+
+@dataclass(frozen=True)
+class Arcs:
+    """The sides of the cells of points of the sphere, arcs of great circles.
+
+    Args:
+        ends: (2, sides) numbers of the points whose cells share each.
+        start: (sides, 3) where each begins.
+        direction: (sides, 3) unit vectors there, along it.
+        lengths: (sides,) radians.
+        distances: (sides,) between the two points, radians.
+        coincident: as of `Diagram`.
+    """
+
+    ends: tuple[Indices, Indices]
+    start: Floats
+    direction: Floats
+    lengths: Floats
+    distances: Floats
+    coincident: Indices
+
+    def at(self, angles: Floats) -> Floats:
+        """(sides, n, 3) points at angles, (sides, n), from the start."""
+        points: Floats = (
+            np.cos(angles)[..., None] * self.start[:, None]
+            + np.sin(angles)[..., None] * self.direction[:, None]
+        )
+        return points
 
 
 def most_sides(count: int, *, flat: bool) -> int:
@@ -96,6 +116,22 @@ def voronoi_diagram(
 
 
 def _sphere_diagram(points: Floats, remedy: str) -> Diagram:
+    (one, other), near, far, coincident = _sides(points, remedy)
+    shares = abs(_solid_angles(points[one], near, far))
+    return Diagram(
+        (one, other),
+        _arcs(near, far),
+        _arcs(points[one], points[other]),
+        _cells(len(points), (one, other), shares),
+        coincident,
+        np.arange(len(points)),
+        np.ones(len(points)),
+        4 * np.pi,
+    )
+
+
+def _sides(points: Floats, remedy: str) -> tuple[tuple[Indices, Indices], Floats, Floats, Indices]:
+    """Of points of the sphere whose cells share each side, its two ends (sides, 3); coincident."""
     from scipy.spatial import ConvexHull, QhullError  # slow to import, most builds do without
 
     try:
@@ -104,16 +140,36 @@ def _sphere_diagram(points: Floats, remedy: str) -> Diagram:
         raise indistinct(len(points), remedy) from error
     near, far, (one, other) = _pairs(hull.simplices, hull.neighbors)
     normals = hull.equations[:, :3]
-    return Diagram(
-        (one, other),
-        _arcs(normals[near], normals[far]),
-        _arcs(points[one], points[other]),
-        abs(_solid_angles(points[one], normals[near], normals[far])),
-        hull.coplanar,
-        np.arange(len(points)),
-        np.ones(len(points)),
-        4 * np.pi,
-    )
+    return (one, other), normals[near], normals[far], hull.coplanar
+
+
+def arcs_of(points: Floats, remedy: str) -> Arcs:
+    """The sides of the cells of points of the sphere, those on one circle, too.
+
+    Args:
+        points: (N, 3) unit vectors.
+        remedy: for points that are too close.
+
+    Raises:
+        CheblienetError: some are too close to be distinguished.
+    """
+    if on_a_circle(points):
+        ends, start, direction = _half_circles(points)
+        lengths, coincident = np.full(len(start), np.pi), np.empty((0, 3), np.int64)
+    else:
+        ends, start, far, coincident = _sides(points, remedy)
+        across = far - start * (start * far).sum(axis=1, keepdims=True)
+        long = np.linalg.norm(across, axis=1, keepdims=True)
+        direction = np.divide(across, long, out=np.zeros_like(across), where=long > 0)
+        lengths = _arcs(start, far)
+    one, other = ends
+    return Arcs(ends, start, direction, lengths, _arcs(points[one], points[other]), coincident)
+
+
+def _cells(count: int, ends: tuple[Indices, Indices], shares: Floats) -> Floats:
+    """(count,) areas, by the triangles that sides make with either point, (sides,)."""
+    areas: Floats = np.add(*(np.bincount(end, shares, count) for end in ends), dtype=np.float64)
+    return areas
 
 
 def _plane_diagram(points: Floats, sides: Floats, *, periodic: bool) -> Diagram:
@@ -191,8 +247,8 @@ def _triangulated(
         np.linalg.norm(x, axis=1)
         for x in (centers[near] - centers[far], (points[one] - points[other]) / 2)
     )
-    shares = side * height / 2
-    parts = side, 2 * height, shares, mesh.coplanar, sources, inside
+    cells = _cells(len(sources), (one, other), side * height / 2)
+    parts = side, 2 * height, cells, mesh.coplanar, sources, inside
     diagram = Diagram((one, other), *parts, float(sides.prod()))
     kept = (mesh.simplices < len(inside)).any(axis=1)
     radius = np.linalg.norm(to_center, axis=1)[kept, None]
@@ -245,7 +301,8 @@ def indistinct(count: int, remedy: str) -> CheblienetError:
     """The error where some of so many points are too close."""
     return CheblienetError(
         f"The Voronoi cells of these {count:,} points can't be told apart in double precision, "
-        f"since some points all but coincide. {remedy}"
+        "since some points all but coincide. ",
+        remedy,
     )
 
 
@@ -284,10 +341,26 @@ def cell_areas(
 
 def _lunes(points: Floats) -> Floats:
     """Cells of points on one circle: between half circles that join the ends of its axis."""
-    _, _, axes = np.linalg.svd(points - points.mean(axis=0))
-    angle = np.arctan2(points @ axes[1], points @ axes[0])
-    order = np.argsort(angle)
-    after = np.diff(angle[order], append=angle[order[0]] + 2 * np.pi)
+    order, after, _ = _around(points)
     cells = np.empty(len(points))
     cells[order] = after + np.roll(after, 1)
     return cells
+
+
+def _half_circles(points: Floats) -> tuple[tuple[Indices, Indices], Floats, Floats]:
+    """Sides of such cells: the points on both, where each begins, and its direction there."""
+    if len(points) == 1:
+        none = np.empty(0, np.int64)
+        return (none, none), np.empty((0, 3)), np.empty((0, 3))
+    order, after, (across, along, axis) = _around(points)
+    angle = np.arctan2(points[order] @ along, points[order] @ across) + after / 2
+    direction = np.cos(angle)[:, None] * across + np.sin(angle)[:, None] * along
+    return (order, np.roll(order, -1)), np.tile(axis, (len(order), 1)), direction
+
+
+def _around(points: Floats) -> tuple[Indices, Floats, Floats]:
+    """The order of points on one circle, the angle after each, axes: the last is the circle's."""
+    _, _, axes = np.linalg.svd(points - points.mean(axis=0))
+    angle = np.arctan2(points @ axes[1], points @ axes[0])
+    order = np.argsort(angle)
+    return order, np.diff(angle[order], append=angle[order[0]] + 2 * np.pi), axes

@@ -4,11 +4,12 @@ What is given is a mapping from all parameters of `GraphSpec`; those that were l
 """
 
 import math
+from collections.abc import Mapping
 from itertools import takewhile
 from typing import Any, Literal
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
+from cheblienet_graphs.errors import MISSING, Remedy, SpecError, Words
 from cheblienet_graphs.inputs.masks import region
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.limits import AXES, DEFAULT_AXES
@@ -55,7 +56,7 @@ def normalized(given: Given) -> dict[str, Any]:
         "boundary": _boundary(geometry, given["boundary"]),
         "levels": _levels(kind, finest, given["levels"]),
         "region": _region(geometry, given["region"]),
-        "mask_edge": _mask_edge(geometry, kind, given),
+        "mask_edge": _mask_edge(geometry, kind, finest, given),
     }
     return values | operator_fields(geometry, kind, values, given)
 
@@ -234,22 +235,44 @@ def _region(geometry: Manifold, value: Any) -> tuple[float, float, float, float]
     return None if value is None else region(value)
 
 
-def _mask_edge(geometry: Manifold, kind: type[SamplingKind], given: Given) -> Literal["cut"] | None:
-    """Whether pixels count by their part inside, "cut"; None where they are in or out."""
-    asked = given["mask_edge"]
-    if given["mask"] is None:
-        left_out("mask_edge", asked, Words("unless a ", Remedy("mask"), " is given"))
+def _mask_edge(
+    geometry: Manifold, kind: type[SamplingKind], finest: Size, given: Given
+) -> Literal["cut"] | None:
+    """Whether pixels or cells count by their part inside, "cut"; None where they are in or out."""
+    asked, mask = given["mask_edge"], given["mask"]
+    if given["region"] is not None and (mask is None or isinstance(mask, Mapping)):
+        return _region_edge(finest, given["weights"], asked)
+    if mask is None:
+        domain = Remedy("mask" if geometry.base.flat else "region")
+        left_out("mask_edge", asked, Words("unless a ", domain, " is given"))
         return None
     if asked is None or choice("mask_edge", asked, limits.MASK_EDGES) != "cut":
         return None
     if not kind.regular:
-        found = Found(f"cut on {geometry.name} with {kind.name} sampling")
-        raise SpecError("mask_edge", "pixels off lattices", found)
+        off = Words("pixels with a mask off lattices; there a ", Remedy("region"), " cuts cells")
+        raise SpecError("mask_edge", off, asked)
     if given["weights"] == "kernel":
         selling = Remedy("weights", "selling")
         remedy = Words("Use ", selling, " or ", Remedy("weights", "matched"), ".")
         accepted = "pixels with kernel weights, of which none are consistent at an edge"
         raise SpecError("mask_edge", accepted, asked, remedy)
+    return "cut"
+
+
+def _region_edge(finest: Size, weights: Any, asked: Any) -> Literal["cut"] | None:
+    """Whether the sides of a region clip cells, as they do by default of given points."""
+    given = isinstance(finest, GivenPoints)
+    refused = {
+        "pixels where areas are given": given and finest.areas == "given",
+        "pixels with matched weights, which are those of all points": weights == "matched",
+    }
+    reasons = [reason for reason, applies in refused.items() if applies]
+    if asked is None:
+        return "cut" if given and not reasons else None
+    if choice("mask_edge", asked, limits.MASK_EDGES) != "cut":
+        return None
+    if reasons:
+        raise SpecError("mask_edge", reasons[0], asked)
     return "cut"
 
 

@@ -24,7 +24,6 @@ from cheblienet_graphs.spec import least
 from cheblienet_graphs.spec.edges import KERNELS, Kernel
 from cheblienet_graphs.spec.fields import as_json, normalized
 from cheblienet_graphs.spec.mask import Mask, mask_field
-from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.values import Number, choice, integer, refuse_unknown
 
 
@@ -249,25 +248,8 @@ class GraphSpec:
         )
         return self.sampling_kind.sampled(self.level_size(level), setting)
 
-    def halves(self, level: int) -> Floats:
-        """The part of each half pixel of a level in the domain, where that cuts pixels.
-
-        Returns:
-            (2 height, 2 width), in space (2 depth, 2 height, 2 width).
-
-        Raises:
-            SpecError: it is not known.
-        """
-        if self.mask is None:
-            raise ValueError("there is no mask")
-        halves: Floats = self.mask.known(self.mask.halves)[level]
-        return halves
-
     def grid(self, level: int) -> tuple[int, ...]:
-        """(orientations, *shape of a signal on the base): (n_o, height, width) on a lattice.
-
-        It is that of the full sampling where there is a mask.
-        """
+        """(n_o, *shape of a signal on the base), of the full sampling: (n_o, H, W) on a lattice."""
         return self.orientations, *self.sampling_kind.grid(self.level_size(level))
 
     def squared_spacing(self, level: int) -> float:
@@ -299,6 +281,16 @@ class GraphSpec:
     def metric_of_alpha(self, alpha: float, level: int) -> Metric:
         """The metric with xi^2 = alpha n A, n `per_half_turn`, A the points' squared spacing."""
         return Metric(self.eps, math.sqrt(alpha * self.per_half_turn * self.squared_spacing(level)))
+
+    @property
+    def cuts_pixels(self) -> bool:
+        """Whether pixels count by their part in the domain."""
+        return self.mask_edge == "cut" and self.region is None
+
+    @property
+    def clipping(self) -> Four | None:
+        """The region whose sides clip the cells of points; None where none does."""
+        return self.region if self.mask_edge == "cut" else None
 
     @property
     def schema(self) -> str:
@@ -385,6 +377,8 @@ class GraphSpec:
         if not isinstance(values, Mapping):
             raise SpecError("values", "a mapping, as to_dict() returns", values)
         fields = {"boundary_correction": False, **values}
+        if "region" in fields:
+            fields.setdefault("mask_edge", "pixels")
         geometry = MANIFOLDS[choice("manifold", fields.get("manifold"), tuple(MANIFOLDS))]
         if not geometry.oriented or "axes" in fields:
             fields.pop("orientations", None)

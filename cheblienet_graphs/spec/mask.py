@@ -131,6 +131,15 @@ class Mask:
         places: Indices = self.known(self.places)[level]
         return places
 
+    def halves_on(self, level: int) -> Floats:
+        """(2 height, 2 width), in space with 2 depth: each half pixel's part in the domain.
+
+        Raises:
+            SpecError: it is not known.
+        """
+        halves: Floats = self.known(self.halves)[level]
+        return halves
+
     def known(self, of_levels: tuple[Any, ...] | None) -> tuple[Any, ...]:
         """Arrays by level, which a mask that is known by its digest alone has not.
 
@@ -188,7 +197,7 @@ def mask_field(spec: "GraphSpec", value: Any, order: str | None) -> Mask | None:
     if value is None and spec.region is None:
         return None
     samplings = [spec.full_sampling(level) for level in range(spec.levels)]
-    if spec.mask_edge == "cut":
+    if spec.cuts_pixels:
         lattices = [sampling for sampling in samplings if isinstance(sampling, Lattice)]
         return Mask.cutting(half_pixels(*_domain(spec, value)), lattices)
     inside = np.ones(samplings[0].num_points, bool)

@@ -110,7 +110,9 @@ def _inside(spec: GraphSpec) -> list[str]:
         west, south, east, north = spec.region
         part = f"region from {west:g} to {east:g} degrees east, {south:g} to {north:g} north"
     kept = f"{percent(inside / points)}; edges and weights are those of the whole sampling"
-    if spec.mask_edge == "cut":
+    if spec.clipping is not None:
+        kept = f"{percent(inside / points)}; its sides clip their cells"
+    elif spec.cuts_pixels:
         kept = f"{percent(inside / points)}; those that its edge cuts count by their part inside"
     return [f"{part}: {inside:,} of {points:,} points inside, {kept}"]
 

@@ -90,7 +90,7 @@ def _checks(arrays: LevelArrays) -> Iterator[tuple[str, Iterator[str]]]:
         yield f"{here}/{name}", _laplacian_faults(arrays, name)
     yield "zarr.json", _count_faults(arrays)
     if arrays.spec.mask is not None:
-        cut = arrays.spec.mask_edge == "cut"
+        cut = arrays.spec.cuts_pixels
         yield f"{here}/base_index", _cut_faults(arrays) if cut else _mask_faults(arrays)
     yield f"{here}/coordinates", _coordinate_faults(arrays)
     yield f"{here}/area", _area_faults(arrays)
@@ -223,10 +223,10 @@ def _given_faults(arrays: LevelArrays, sampling: Sampling) -> Iterator[str]:
 def _have_cells(spec: GraphSpec) -> bool:
     """Whether areas are those of cells of given points.
 
-    There are no cells beside points outside a mask, which are not stored.
+    There are no cells beside points outside a mask, which are not stored; a region's sides are.
     """
-    given = spec.coordinates
-    return given is not None and given.areas != "given" and spec.mask is None
+    given, known = spec.coordinates, spec.mask is None or spec.clipping is not None
+    return given is not None and given.areas != "given" and known
 
 
 def _area_faults(arrays: LevelArrays) -> Iterator[str]:

@@ -142,7 +142,7 @@ def _arrays(version: Path, facts: VersionFacts) -> Iterator[tuple[str, int, str,
         for start, (path, shape) in enumerate(arrays.maps.items(), level):
             kind = path.partition("/")[0]
             yield kind, start, path.replace("/", "-"), mapped_csr(version / path, shape)
-        if facts.spec.mask_edge == "cut":
+        if facts.spec.cuts_pixels:
             yield "fraction", level, f"fraction-{level}", arrays.fraction
             yield "filling", level, f"filling-{level}", arrays.filling
         for kind in DENSE:

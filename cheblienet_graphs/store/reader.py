@@ -16,7 +16,8 @@ from cheblienet_graphs.samplings.cut import CutSampling
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
-from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
+from cheblienet_graphs.samplings.region import RegionSampling
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling, SamplingKind
 from cheblienet_graphs.sparse import null_shift, rows
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
@@ -244,9 +245,14 @@ class LevelArrays:
             area = self.area[: self.spec.base_points(self.level)].astype(np.float64)
             return self._given(area / area.mean())
         full, places = self.spec.full_sampling(self.level), self.base_index
-        if isinstance(full, Lattice) and self.spec.mask_edge == "cut":
+        if isinstance(full, Lattice) and self.spec.cuts_pixels:
             return self._cut(full)
-        return full if places is None else MaskedSampling(full, places.astype(np.int64))
+        if places is None:
+            return full
+        inside = places.astype(np.int64)
+        if self.spec.clipping is not None:
+            return RegionSampling(full, inside, self.spec.clipping)
+        return MaskedSampling(full, inside)
 
     def _cut(self, full: Lattice) -> CutSampling:
         """The sampling of a domain that cuts pixels.
@@ -280,8 +286,11 @@ class LevelArrays:
 
     @cached_property
     def cells(self) -> Sampling:
-        """Given points with the areas of their Voronoi cells."""
-        return self._given(None)
+        """Given points with the areas of their Voronoi cells, clipped where a region does so."""
+        points = self._given(None)
+        if self.spec.clipping is not None:
+            return RegionSampling(points, np.arange(points.num_points), self.spec.clipping)
+        return points
 
     @property
     def areas_by_cells(self) -> Floats | None:
@@ -299,7 +308,7 @@ class LevelArrays:
         ratios: Floats = self.area[:points] / self.cells.areas(0, points)
         return ratios
 
-    def _given(self, areas: Floats | None) -> Sampling:
+    def _given(self, areas: Floats | None) -> SamplingKind:
         """Given points; without those outside a mask, which are not stored."""
         base = self.coordinates[: self.spec.base_points(self.level)]
         if self.spec.geometry.base.flat:

@@ -14,6 +14,7 @@ meshes, and PDEs on the sphere", Comput. Methods Appl. Mech. Engrg. 192 (2003).
 import numpy as np
 
 from cheblienet_graphs.errors import Remedy, SpecError, Words
+from cheblienet_graphs.samplings.region import RegionSampling
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.samplings.voronoi import (
     EDGE,
@@ -53,7 +54,7 @@ def voronoi_entries(sampling: Sampling, number: int = 0) -> tuple[Indices, Indic
         accepted = f"kernel on level {number}, whose {count:,} points lie on one circle"
         remedy = Words("Take points all over the sphere, or fewer ", Remedy("levels"), ".")
         raise SpecError("weights", accepted, "voronoi", remedy)
-    diagram = voronoi_diagram(points, extent, periodic=sampling.periodic, remedy=REMEDY)
+    diagram = _diagram(sampling)
     whole = float((diagram.cells[:count] * diagram.inside).sum())
     if (diagram.coincident[:, 0] < count).any() or abs(whole / diagram.measure - 1) > ROUNDING:
         raise indistinct(count, REMEDY)
@@ -65,6 +66,14 @@ def voronoi_entries(sampling: Sampling, number: int = 0) -> tuple[Indices, Indic
     rows, columns = np.concatenate([first, second]), np.concatenate([second, first])
     order = np.lexsort((columns, rows))
     return rows[order], columns[order], np.concatenate([fluxes, fluxes])[order]
+
+
+def _diagram(sampling: Sampling) -> Diagram:
+    """The cells of the points, clipped where they are those of a region."""
+    if isinstance(sampling, RegionSampling):
+        return sampling.diagram
+    points, extent = sampling.base_points, sampling.extent
+    return voronoi_diagram(points, extent, periodic=sampling.periodic, remedy=REMEDY)
 
 
 def _within(diagram: Diagram, points: Floats, sides: Floats) -> Floats:

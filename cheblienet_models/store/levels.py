@@ -150,7 +150,7 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
     degree, area, coordinates = _of_points(folder, vertices)
     base_index = read_base_index(folder, inside, grid) if "mask" in spec else None
     cut = None
-    if base_index is not None and spec.get("mask_edge") == "cut":
+    if base_index is not None and spec.get("mask_edge") == "cut" and "region" not in spec:
         cut = read_cut(folder, grid, base_index.numpy())
     words = {name: spec[name] for name in WORDS if isinstance(spec.get(name), str)}
     return Level(

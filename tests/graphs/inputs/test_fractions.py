@@ -120,7 +120,7 @@ def test_where_cut_pixels_do_not_apply_a_line_says_so() -> None:
         ({"manifold": "r2"}, "mask_edge must be pixels with kernel weights.*weights='selling'"),
         ({"manifold": "r2", "mask": None, "size": 8}, "unless a `mask` is given"),
         ({"manifold": "r2", "mask_edge": "soft"}, "one of pixels, cut"),
-        ({"manifold": "s2", "nside": 1, "mask": np.ones(12, bool)}, "pixels off lattices"),
+        ({"manifold": "s2", "nside": 1, "mask": np.ones(12, bool)}, "a mask off lattices"),
         ({"manifold": "r2", "mask": Polygons.of([[0, 0], [4, 0], [4, 4]])}, "size.*must be given"),
     ):
         given = {"mask": mask, "mask_edge": "cut"} | fields
