@@ -186,6 +186,7 @@ CONTENDERS = {
     "plane": Settings(manifold="r2"),
     "plane, first-order": _HANDED,
     "plane, first-order, mirror images alike": replace(_HANDED, handed=0),
+    "plane, first-order, smoothed": replace(_HANDED, smooth=0.7, kernel_size=6),
     "plane, smoothed, from level 1": _COARSE,
     "plane, smoothed, from level 1, rotated images": replace(_COARSE, augment="rotations"),
     "SE(2)": Settings(),
