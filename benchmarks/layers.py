@@ -27,7 +27,7 @@ from typing import Any
 import torch
 from scripts import graph_of, print_head, print_row, pyramid_of, run_parts
 from torch import Tensor, nn
-from turns import in_turns, installed, machine, peak_memory, ratio, resident_memory
+from turns import in_turns, installed, machine, peak_memory, ratio_and_spread, resident_memory
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.recipes import recipe
@@ -248,7 +248,7 @@ def compare(rounds: int, device: str) -> None:
     for name, layer in layers.items():
         times = milliseconds(took[f"{name}, forward"]), milliseconds(took[name])
         saved = f"{saved_bytes(layer, signals[name]) / 1e6:.0f} MB"
-        print_row(name, *times, f"{ratio(took[name], took['ours']):.2f}", saved)
+        print_row(name, *times, ratio_and_spread(took[name], took["ours"]), saved)
 
 
 def directions(rounds: int, device: str) -> None:
@@ -273,7 +273,7 @@ def directions(rounds: int, device: str) -> None:
             for name, layer in made.items()
         }
         took = in_turns(works, rounds, device, warm=True)
-        ratios = [f"{ratio(took['directional'], took[one]):.2f}" for one in ONES]
+        ratios = [ratio_and_spread(took["directional"], took[one]) for one in ONES]
         middles = [milliseconds(took[name], ".0f") for name in ("directional", *ONES)]
         print_row(f"{channels[0]} -> {channels[1]}", *middles, *ratios)
 
@@ -305,8 +305,8 @@ def first_order(rounds: int, device: str) -> None:
                 works[operators] = partial(forth_and_back, layer.to(device), x, g.permute(1, 2, 0))
             took = in_turns(works, rounds, device, warm=True)
             cells = (milliseconds(took[one]) for one in works)
-            over = ratio(took["first-order"], took["laplacian"])
-            print_row(name, f"{plain}, {first}", *cells, f"{over:.2f}")
+            over = ratio_and_spread(took["first-order"], took["laplacian"])
+            print_row(name, f"{plain}, {first}", *cells, over)
 
 
 def sizes(rounds: int, device: str) -> None:

@@ -1,6 +1,6 @@
 """Writes benchmarks/RESULTS.md: runs the commands that the page names, puts down what they print.
 
-    python benchmarks/record.py [NAME ...] [--with FOLDER=/data] [--list]
+    python benchmarks/record.py [NAME ...] [--with FOLDER=/data] [--list | --check]
 
 NAME is a block of the page, or a pattern of several, 'spectrum-*'; without one all are recorded. A
 block stands between `<!-- NAME -->` and `<!-- /NAME -->`. Its first line names the command in
@@ -9,6 +9,10 @@ processors, when and on what; what follows, by its output: Markdown, or indented
 has no table. Words in capitals stand for what --with gives. The page changes only after a command
 has succeeded, all at once and within its block. A new block is a pair of markers with the command
 between them.
+
+`--check` writes nothing. It runs the commands with 15 rounds and compares ratios, cells such as
+"3.12 (3 to 3.3)", with those of the page. It fails where the whole interval is beyond 1.25 times a
+recorded ratio, or below it divided by 1.25; machines differ, so few ratios are worth a look.
 """
 
 import argparse
@@ -36,6 +40,8 @@ BLOCK = re.compile(
     re.MULTILINE,
 )
 PLACEHOLDER = re.compile(r"[A-Z][A-Z0-9_]+")
+RATIO = re.compile(r"([\d.]+) \(([\d.]+) to ([\d.]+)\)")
+BEYOND, ROUNDS = 1.25, "15"
 PACKAGES = ("torch", "numpy", "scipy")
 
 
@@ -184,6 +190,48 @@ def record(page: Path, name: str, command: str, words: Sequence[str]) -> bool:
     return True
 
 
+def check(page: Path, name: str, command: str, words: Sequence[str]) -> bool:
+    """Run a command and compare its ratios with its block's; whether none is far off."""
+    print(f"{name}: {shlex.join(words[1:])}", flush=True)
+    text = page.read_text()
+    block = blocks(text)[name]
+    try:
+        far = drifted(text[block.start : block.end], printed([*words, "--rounds", ROUNDS]))
+    except (ValueError, OSError) as error:
+        print(f"Error: {name} can't be checked: `{command}` {error}", file=sys.stderr)
+        return False
+    print("\n".join(far or ["as recorded"]), flush=True)
+    return not far
+
+
+def cells(text: str) -> list[list[str]]:
+    """Of the lines of a table."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line[1:-1].split("|")] for line in lines]
+
+
+def drifted(before: str, after: str) -> list[str]:
+    """Ratios of a table whose whole interval is far from what another table has, each in words.
+
+    Raises:
+        ValueError: the tables have no ratios in common.
+    """
+    (head, _, *old), (_, _, *new) = cells(before), cells(after)
+    compared, far = 0, []
+    for row, again in zip(old, new, strict=True):
+        for column, recorded, cell in zip(head, row, again, strict=True):
+            known, found = RATIO.fullmatch(recorded), RATIO.fullmatch(cell)
+            if known and found:
+                compared += 1
+                middle, low, high = float(known[1]), float(found[2]), float(found[3])
+                if low > BEYOND * middle or high < middle / BEYOND:
+                    label = ", ".join(part for part in again if not RATIO.search(part))
+                    far.append(f"{label}: {column} is {cell}, recorded {recorded}")
+    if not compared:
+        raise ValueError("has no ratios that are recorded")
+    return far
+
+
 def placeholder(text: str) -> tuple[str, str]:
     """NAME=VALUE of --with."""
     name, equals, value = text.partition("=")
@@ -197,6 +245,7 @@ def main(arguments: Sequence[str] | None = None, page: Path = PAGE) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help="of blocks, or patterns of them")
     parser.add_argument("--with", dest="given", action="append", type=placeholder, default=[])
     parser.add_argument("--list", action="store_true", help="show the blocks, run nothing")
+    parser.add_argument("--check", action="store_true", help="compare ratios, write nothing")
     options = parser.parse_args(arguments)
     try:
         known = blocks(page.read_text())
@@ -211,7 +260,8 @@ def main(arguments: Sequence[str] | None = None, page: Path = PAGE) -> int:
         print(f"Error: {error}", file=sys.stderr)
         return 2
     try:
-        done = [record(page, n, known[n].command, words) for n, words in commands.items()]
+        work = check if options.check else record
+        done = [work(page, n, known[n].command, words) for n, words in commands.items()]
     except KeyboardInterrupt:
         print("Stopped; what was not done stays as it was.", file=sys.stderr)
         return 130

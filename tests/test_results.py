@@ -70,6 +70,29 @@ def test_numbers_of_the_documentation_name_scripts_of_the_page() -> None:
     assert quoted <= {shlex.split(block.command)[1] for block in BLOCKS.values()}
 
 
+@pytest.mark.parametrize(
+    ("cell", "far"),
+    [
+        ("2 (1.9 to 2.1)", False),
+        ("2.6 (2.4 to 2.7)", False),
+        ("2.7 (2.51 to 2.8)", True),
+        ("1.5 (1.4 to 1.59)", True),
+    ],
+)
+def test_ratios_are_checked(
+    page: Path, cell: str, far: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Far is an interval wholly beyond 1.25 times what is recorded; nothing is written."""
+    before = page.read_text().replace("| old |", TABLE.format("2 (1.9 to 2.3)"), 1)
+    before = before.replace("table.py 7", f"table.py '{cell}'")
+    page.write_text(before)
+    assert record.main(["table", "--check"], page) == far
+    printed = capsys.readouterr().out
+    assert ("b is " + cell in printed) == far
+    assert page.read_text() == before
+    assert record.main(["fails", "--check"], page) == 1
+
+
 TABLE = "| a | b |\n|---|---|\n| 1 | {} |"
 PRINTS_TABLE = f"import sys\nprint('''{TABLE}'''.format(sys.argv[1]))\n"
 
