@@ -8,6 +8,7 @@ import scipy.sparse
 
 from cheblienet_graphs.errors import CheblienetError, Spell
 from cheblienet_graphs.report import diagnostics
+from cheblienet_graphs.report.bars import ErrorBars, error_bars
 from cheblienet_graphs.report.findings import Finding
 from cheblienet_graphs.report.gradients import GradientReport, gradient_report
 from cheblienet_graphs.report.moments import EffectiveMetric, effective_metrics, probes, scale_of
@@ -41,6 +42,7 @@ class LevelReport(LevelFacts):
             Lanczos recursions with single vectors can.
         exact_eigenvalues: of the Laplace-Beltrami operator, in its units; None where none
             are known.
+        error_bars: estimated errors of the eigenvalues, and values extrapolated, in its units.
         effective_metric: the metrics that the weights realize, by orientation.
         spectral_error: the largest relative error of the first 6 eigenvalues; None where none
             were compared.
@@ -65,6 +67,7 @@ class LevelReport(LevelFacts):
     eigenvalues_method: str | None
     multiplicities_may_be_larger: bool
     exact_eigenvalues: list[float] | None
+    error_bars: ErrorBars
     effective_metric: list[EffectiveMetric]
     spectral_error: float | None
     finding: Finding
@@ -144,6 +147,7 @@ def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelRe
         eigenvalues_method=spectrum.method if count else None,
         multiplicities_may_be_larger=spectrum.method == "lanczos",
         exact_eigenvalues=known,
+        error_bars=error_bars(arrays, spectrum, metrics),
         effective_metric=metrics,
         spectral_error=comparison.error,
         finding=replace(judged, levels=(number,)),

@@ -91,7 +91,9 @@ def smallest_eigenvalues(
     max_products: int = 20_000,
     progress: Progress | None = None,
 ) -> Eigenvalues:
-    """The smallest eigenvalues of Delta, by Lanczos recursions where blocks exceed BLOCK_BYTES.
+    """The smallest eigenvalues of Delta, with their vectors where these fit into BLOCK_BYTES.
+
+    Where they do not, and the lattice is not periodic, Lanczos recursions find the values alone.
 
     Args:
         rescaled: 2 Delta / lambda_max - I, symmetric, spectrum in [-1, 1].
@@ -103,14 +105,13 @@ def smallest_eigenvalues(
         progress: called with the numbers of these products done and at most.
     """
     size = rescaled.shape[0]
+    if _block_bytes(size, count) <= BLOCK_BYTES:
+        return extreme_eigenpairs(
+            rescaled, lambda_max, count, sampling=sampling, shift=shift, max_products=max_products
+        )
     if translated(sampling, rescaled):
         values = BlochBlocks(rescaled, sampling, shift=shift).eigenvalues()[:count]
         return Eigenvalues(_of_delta(values, lambda_max), converged=True, method="bloch")
-    if _block_bytes(size, count) <= BLOCK_BYTES:
-        pairs = extreme_eigenpairs(
-            rescaled, lambda_max, count, shift=shift, max_products=max_products
-        )
-        return Eigenvalues(pairs.values, pairs.converged, pairs.method)
     product = mapped_product(rescaled, shift)
     symmetries = involutions(product, sampling)
     values, converged = eigenvalues_by_sector(
