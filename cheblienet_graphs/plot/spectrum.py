@@ -7,11 +7,11 @@ import numpy as np
 from cheblienet_graphs.errors import NotDrawnError, Remedy
 from cheblienet_graphs.plot.figure import FAINT, INK, SERIES, Asked, Axes, Canvas, Figure, sentences
 from cheblienet_graphs.report.bars import error_bars
+from cheblienet_graphs.report.comparison import unknown_spectrum
 from cheblienet_graphs.report.diagnostics import components
 from cheblienet_graphs.report.moments import effective_metrics, probes, scale_of
 from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.report.spectra import exact_eigenvalues, first_eigenvalues
-from cheblienet_graphs.report.verdict import unknown_spectrum
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.spec import words
 from cheblienet_graphs.spectrum.numeric import Eigenvalues

@@ -7,8 +7,8 @@ import numpy as np
 
 from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.manifolds.spectra import over_boxes
+from cheblienet_graphs.report.comparison import unknown_spectrum
 from cheblienet_graphs.report.opened import open_graph
-from cheblienet_graphs.report.verdict import unknown_spectrum
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.spec import GraphSpec

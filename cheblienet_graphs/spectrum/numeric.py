@@ -11,7 +11,8 @@ Chelikowsky, "Self-consistent-field calculations using Chebyshev-filtered subspa
 J. Comput. Phys. 219 (2006).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import scipy.linalg
@@ -69,6 +70,10 @@ class Eigenvalues:
     converged: bool
     method: str
 
+    def first(self, count: int) -> Self:
+        """The first of them, with their vectors if there are any."""
+        return replace(self, values=self.values[:count])
+
 
 @dataclass(frozen=True)
 class Eigenpairs(Eigenvalues):
@@ -79,6 +84,10 @@ class Eigenpairs(Eigenvalues):
     """
 
     vectors: Floats
+
+    def first(self, count: int) -> Self:
+        """The first of them."""
+        return replace(self, values=self.values[:count], vectors=self.vectors[:, :count])
 
 
 def smallest_eigenvalues(
