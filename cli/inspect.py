@@ -24,6 +24,9 @@ DIFFERENT = 3
 @option(
     "--eigenvalues M", f"Smallest eigenvalues of Delta, how many, in {EIGENVALUES}.", default="6"
 )
+@option(
+    "--extrapolate", "Eigenvalues less their estimated errors, too; --full and --json have them."
+)
 @option("--full", "Every measurement, the spectra of all levels, units, digests.")
 @option("--html FILE", "Page with all of it and figures, to write or to replace.", type=FILE)
 @options.as_json
@@ -32,6 +35,7 @@ def inspect(
     store: Path,
     level: int | None,
     eigenvalues: str,
+    extrapolate: bool,
     full: bool,
     html: Path | None,
     as_json: bool,
@@ -61,7 +65,7 @@ def inspect(
     elif as_json or full:
         show(report.to_json(option_of) if as_json else report.full_text(option_of))
     else:
-        click.echo(report.short_text(option_of))
+        click.echo(report.short_text(option_of, extrapolate=extrapolate))
         click.echo("--full has every measurement, --html FILE figures, too.", err=True)
 
 

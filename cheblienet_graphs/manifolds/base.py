@@ -109,6 +109,17 @@ class Fiber:
         """
         return []
 
+    def spectrum(self, _count: int) -> list[float]:
+        """The smallest eigenvalues of the fiber's Laplacian, exactly, xi 1.
+
+        Args:
+            count: how many, repeated by multiplicity.
+
+        Returns:
+            Ascending, 0 first.
+        """
+        return [0.0]
+
 
 NO_FIBER = Fiber()
 AXES = Fiber(("nx", "ny", "nz"))
@@ -159,3 +170,7 @@ class Angles(Fiber):
         weight = (xi * math.sin(math.pi / count) * (self.period / math.pi)) ** -2
         # With two orientations both steps lead to the same one.
         return [(-1, weight), (1, weight)] if count > 2 else [(1, weight * 2)]
+
+    def spectrum(self, count: int) -> list[float]:
+        """Of each frequency m, (2 pi m / period)^2, twice but for m = 0."""
+        return [(2 * math.pi / self.period * ((k + 1) // 2)) ** 2 for k in range(count)]

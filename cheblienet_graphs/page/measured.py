@@ -139,10 +139,12 @@ def _moment_rows(spec: GraphSpec, level: LevelReport) -> list[tables.Row]:
 def _spectrum(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
     """The smallest eigenvalues, a line for each distinct one."""
     exact = any(level.exact_eigenvalues for level in levels)
+    bars = any(level.error_bars.unknown is None for level in levels)
     explained = f"The operator is {spec.geometry.operator_in_words}, as the graph estimates it."
-    columns = ["copies", "of Delta", "of the operator", *(["exact", "error"] if exact else [])]
+    more = tables.eigenvalue_titles(bars=bars, exact=exact)
+    columns = ["copies", "of Delta", "of the operator", *more]
     groups = {
-        _level_title(level): tables.eigenvalue_rows(level, exact=exact)[:MOST_EIGENVALUES]
+        _level_title(level): _eigenvalues(level, bars=bars, exact=exact)
         for level in levels
         if level.eigenvalues
     }
@@ -150,7 +152,12 @@ def _spectrum(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
     return _part("Spectrum", explained, made)
 
 
+def _eigenvalues(level: LevelReport, *, bars: bool, exact: bool) -> list[tables.Row]:
+    return tables.eigenvalue_rows(level, bars=bars, exact=exact)[:MOST_EIGENVALUES]
+
+
 def _level_title(level: LevelReport) -> str:
-    more = len(level.multiplicities) - MOST_EIGENVALUES
+    more, unknown = len(level.multiplicities) - MOST_EIGENVALUES, level.error_bars.unknown
     others = f"; {more:,} more are in the JSON report" if more > 0 else ""
-    return f"level {level.level}{others}"
+    errors = f"; errors not estimated: {unknown}" if unknown else ""
+    return f"level {level.level}{others}{errors}"

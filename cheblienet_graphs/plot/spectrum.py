@@ -6,14 +6,17 @@ import numpy as np
 
 from cheblienet_graphs.errors import NotDrawnError, Remedy
 from cheblienet_graphs.plot.figure import FAINT, INK, SERIES, Asked, Axes, Canvas, Figure, sentences
+from cheblienet_graphs.report.bars import error_bars
+from cheblienet_graphs.report.comparison import unknown_spectrum
 from cheblienet_graphs.report.diagnostics import components
-from cheblienet_graphs.report.moments import scale_of
+from cheblienet_graphs.report.moments import effective_metrics, probes, scale_of
 from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.report.spectra import exact_eigenvalues, first_eigenvalues
-from cheblienet_graphs.report.verdict import unknown_spectrum
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.spec import words
-from cheblienet_graphs.typing import Floats
+from cheblienet_graphs.spectrum.numeric import Eigenvalues
+from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.typing import Floats, Indices
 
 MANY, FEW = 32, 16
 """Eigenvalues that are computed where none are stored; of larger graphs fewer,"""
@@ -40,6 +43,7 @@ class Spectrum:
         converged: whether the solver's residuals are small.
         components: components, as many as eigenvalues that are 0.
         vertices: of the graph.
+        bars: (M,) estimated errors, in the operator's units, NaN where unknown; None without any.
     """
 
     values: Floats
@@ -50,6 +54,7 @@ class Spectrum:
     converged: bool
     components: int
     vertices: int
+    bars: Floats | None = None
 
     @property
     def errors(self) -> Floats | None:
@@ -57,6 +62,13 @@ class Spectrum:
         if self.exact is None or not self.scaled:
             return None
         return self.values / np.where(self.exact > 0, self.exact, np.nan) - 1
+
+    @property
+    def relative_bars(self) -> Floats | None:
+        """(M,) estimated errors over the values, NaN at 0; None without any."""
+        if self.bars is None:
+            return None
+        return self.bars / np.where(self.bars > 0, self.values, np.nan)
 
     @property
     def largest_error(self) -> float | None:
@@ -103,7 +115,18 @@ def spectrum_of(graph: OpenedGraph, level: int = 0, count: int | None = None) ->
         eigenvalues.converged,
         apart,
         vertices,
+        _bars(arrays, eigenvalues),
     )
+
+
+def _bars(arrays: LevelArrays, eigenvalues: Eigenvalues) -> Floats | None:
+    """(M,) estimated errors; None without any."""
+    metrics = effective_metrics(arrays, probes(arrays))
+    estimated = error_bars(arrays, eigenvalues, metrics)
+    if estimated.unknown:
+        return None
+    missing = len(eigenvalues.values) - len(estimated.bars)
+    return np.array([*estimated.bars, *[np.nan] * missing])
 
 
 def soon_computed(graph: OpenedGraph, level: int, count: int) -> bool:
@@ -153,7 +176,8 @@ def draw_spectrum(data: Spectrum, ax: Axes, errors: "Axes | None" = None, unit: 
     Args:
         data: of `spectrum_of`.
         ax: axes for the eigenvalues.
-        errors: axes for the errors; nothing is drawn there where no spectrum is known.
+        errors: axes for the errors, with bars as long as estimated ones; nothing is drawn there
+            where neither is known.
         unit: of the eigenvalues.
     """
     from matplotlib.ticker import MaxNLocator, PercentFormatter
@@ -167,17 +191,29 @@ def draw_spectrum(data: Spectrum, ax: Axes, errors: "Axes | None" = None, unit: 
     ax.set_ylabel(f"eigenvalue{f' ({unit})' if unit else ''}")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.legend(loc="upper left")
-    if errors is not None and data.errors is not None:
-        below, known = errors, np.nan_to_num(data.errors)
+    if errors is not None and (data.errors is not None or data.bars is not None):
+        below = errors
+        far = max(FLAT, 1.15 * _draw_errors(data, number, errors))
         errors.axhline(0, color=FAINT, linewidth=0.8)
-        errors.vlines(number, 0, known, color=SERIES[0], linewidth=1.5)
-        errors.plot(number, data.errors, "o", color=SERIES[0], markersize=3.5)
         errors.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
-        far = max(FLAT, 1.15 * (data.largest_error or 0.0))
         errors.set_ylim(-far, far)
-        errors.set_ylabel("error")
+        errors.set_ylabel("estimated error" if data.errors is None else "error")
         ax.tick_params(labelbottom=False)
     below.set_xlabel("number of the eigenvalue, by size")
+
+
+def _draw_errors(data: Spectrum, number: Indices, axes: Axes) -> float:
+    """Draw relative errors where they are known, and bars as far as estimates; the largest."""
+    places = np.zeros(len(number)) if data.errors is None else data.errors
+    farthest = float(np.nan_to_num(abs(places)).max())
+    if data.errors is not None:
+        axes.vlines(number, 0, np.nan_to_num(places), color=SERIES[0], linewidth=1.5)
+        axes.plot(number, places, "o", color=SERIES[0], markersize=3.5)
+    bars = data.relative_bars
+    if bars is not None:
+        axes.errorbar(number, places, bars, fmt="none", ecolor=SERIES[1], elinewidth=1, capsize=2)
+        farthest = max(farthest, float(np.nan_to_num(abs(places) + bars).max()))
+    return farthest
 
 
 def unit_of(graph: OpenedGraph, *, scaled: bool) -> str:
@@ -191,7 +227,7 @@ def _draw(graph: OpenedGraph, asked: Asked, figure: Canvas) -> str:
     data = spectrum_of(graph, asked.level)
     connected(graph, asked.level, len(data.values))
     unit = unit_of(graph, scaled=data.scaled)
-    if data.errors is None:
+    if data.errors is None and data.bars is None:
         figure.set_size_inches(FIGURE.size[0], FIGURE.size[1] * 0.75)
         draw_spectrum(data, figure.subplots(), unit=unit)
     else:
@@ -201,8 +237,11 @@ def _draw(graph: OpenedGraph, asked: Asked, figure: Canvas) -> str:
     compared = f"up to {words.percent(data.largest_error or 0.0)} off those of the operator"
     if data.unknown is not None:
         compared = f"drawn alone, as {data.unknown}"
+    bars = data.relative_bars
+    most = 0.0 if bars is None else float(np.nan_to_num(bars).max())
     return sentences(
         f"The {len(data.values)} smallest of {data.vertices:,} eigenvalues: {compared}.",
+        bars is not None and f"Bars are estimated errors, up to {words.percent(most)}.",
         data.components > 1 and f"As many are 0 as there are components: {data.components:,}.",
         not data.converged and "The solver gave up, so they are approximate.",
         data.method == "lanczos" and "Copies of multiple ones may be missing.",

@@ -23,7 +23,11 @@ TEMPLATES = {
     ),
     "consistent": (
         "consistent with its metric: second moments {close}, first {count} eigenvalues within "
-        "{error}"
+        "{error}{made}{further}"
+    ),
+    "coarse fiber": (
+        "too few {fibers} for its metric: {count} carry too few functions along the fiber{off}; "
+        "second moments {close}"
     ),
     "coarse lattice": "too coarse for its metric: its edges reach {ends}",
     "coarse spectrum": (
@@ -58,6 +62,7 @@ TEMPLATES = {
         "given areas are not in proportion to Voronoi cells: over them, a tenth is below "
         "{low:.2g} and a tenth above {high:.2g} times the median"
     ),
+    "levels off": "with {weights} weights on such points eigenvalues stay off, however many",
     "eigenvalues": "first eigenvalues are up to {error} off",
     "close": "second moments {close}",
     # advice
@@ -175,7 +180,14 @@ def _line(alike: Sequence[Finding], every: Sequence[int], spell: Spell) -> str:
     return f"{title}: {Finding(first.kind, (), numbers, first.remedies).sentence(spell)}"
 
 
-WHOLE = {"not compared", "consistent", "coarse lattice", "coarse spectrum", "moments"}
+WHOLE = {
+    "not compared",
+    "consistent",
+    "coarse lattice",
+    "coarse spectrum",
+    "coarse fiber",
+    "moments",
+}
 """Kinds with so many numbers that those of one level stand for all."""
 
 

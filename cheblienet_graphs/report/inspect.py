@@ -39,9 +39,15 @@ class Report:
         """The short text."""
         return self.short_text()
 
-    def short_text(self, spell: Spell = str) -> str:
-        """What one decides from first, then a table of the levels, then remarks."""
-        return f"{self._title}\n{short_text(self.spec, self.levels, self.bytes, spell)}"
+    def short_text(self, spell: Spell = str, *, extrapolate: bool = False) -> str:
+        """What one decides from first, then a table of the levels, then remarks.
+
+        Args:
+            spell: writes parameters, by default as Python has them.
+            extrapolate: whether to list eigenvalues less their estimated errors, too.
+        """
+        text = short_text(self.spec, self.levels, self.bytes, spell, extrapolate=extrapolate)
+        return f"{self._title}\n{text}"
 
     def full_text(self, spell: Spell = str) -> str:
         """All of it: units, digests, every measurement, spectra of all levels, explanations."""

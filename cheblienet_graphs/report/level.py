@@ -8,11 +8,13 @@ import scipy.sparse
 
 from cheblienet_graphs.errors import CheblienetError, Spell
 from cheblienet_graphs.report import diagnostics
+from cheblienet_graphs.report.bars import ErrorBars, error_bars
+from cheblienet_graphs.report.comparison import FURTHER, LARGE, LONGEST, compared, deciding
 from cheblienet_graphs.report.findings import Finding
 from cheblienet_graphs.report.gradients import GradientReport, gradient_report
 from cheblienet_graphs.report.moments import EffectiveMetric, effective_metrics, probes, scale_of
 from cheblienet_graphs.report.spectra import exact_eigenvalues, first_eigenvalues
-from cheblienet_graphs.report.verdict import CONSISTENCY, Consistency, compared, verdict
+from cheblienet_graphs.report.verdict import CONSISTENCY, Consistency, verdict
 from cheblienet_graphs.samplings.cut import CutSampling
 from cheblienet_graphs.spectrum.numeric import multiplicities
 from cheblienet_graphs.store.facts import LevelFacts
@@ -41,9 +43,11 @@ class LevelReport(LevelFacts):
             Lanczos recursions with single vectors can.
         exact_eigenvalues: of the Laplace-Beltrami operator, in its units; None where none
             are known.
+        error_bars: estimated errors of the eigenvalues, and values extrapolated, in its units.
         effective_metric: the metrics that the weights realize, by orientation.
-        spectral_error: the largest relative error of the first 6 eigenvalues; None where none
-            were compared.
+        spectral_error: the largest relative error of the first eigenvalues, 6 or more, that decide
+            the verdict; None where none were compared.
+        further_error: that of the first 25, where the graph is not too large for these.
         finding: the consistency with its causes and a remedy; `verdict` is that in words.
         equivariance: symmetry -> max |P'LP - L|; names of symmetries that the sampling has only
             approximately say so.
@@ -65,8 +69,10 @@ class LevelReport(LevelFacts):
     eigenvalues_method: str | None
     multiplicities_may_be_larger: bool
     exact_eigenvalues: list[float] | None
+    error_bars: ErrorBars
     effective_metric: list[EffectiveMetric]
     spectral_error: float | None
+    further_error: float | None
     finding: Finding
     equivariance: dict[str, float]
     weights: dict[str, float]
@@ -117,12 +123,14 @@ def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelRe
     step("components")
     components = diagnostics.components(laplacian)
     step("eigenvalues")
-    spectrum = first_eigenvalues(arrays, count, components, step)
+    known = exact_eigenvalues(spec, sampled, max(count, LONGEST))
+    looked_at = _looked_at(arrays, known, count) if components == 1 else count
+    every = first_eigenvalues(arrays, looked_at, components, step)
+    spectrum = every.first(count)
     step("metric")
     metrics = effective_metrics(arrays, probes(arrays))
     facts = replace(facts, eigenvalue_scale=scale_of(arrays))
-    known = exact_eigenvalues(spec, sampled, count)
-    comparison = compared(spec, spectrum, facts.eigenvalue_scale, known)
+    comparison = compared(spec, sampled.metric, every, facts.eigenvalue_scale, known)
     judged = verdict(spec, sampled, metrics, components, comparison, _areas_by_cells(arrays))
     inside = sampled.sampling.num_points / spec.full_points(number)
     cut = sampled.sampling if isinstance(sampled.sampling, CutSampling) else None
@@ -143,9 +151,11 @@ def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelRe
         eigenvalues_converged=spectrum.converged,
         eigenvalues_method=spectrum.method if count else None,
         multiplicities_may_be_larger=spectrum.method == "lanczos",
-        exact_eigenvalues=known,
+        exact_eigenvalues=None if known is None else known[:count],
+        error_bars=error_bars(arrays, spectrum, metrics),
         effective_metric=metrics,
         spectral_error=comparison.error,
+        further_error=comparison.further_error,
         finding=replace(judged, levels=(number,)),
         equivariance=errors,
         weights=diagnostics.weight_statistics(arrays.weights),
@@ -153,6 +163,25 @@ def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelRe
         inside=None if spec.mask is None else float(inside),
         cut=None if cut is None else _cut(cut),
     )
+
+
+def _looked_at(arrays: LevelArrays, exact: list[float] | None, count: int) -> int:
+    """How many eigenvalues the verdict takes, `count` at least; no more where none was asked for.
+
+    Args:
+        arrays: of the level.
+        exact: of the operator; None where none are known.
+        count: asked for.
+    """
+    if exact is None or count < 2:
+        return count
+    vertices, stored = arrays.of_level.vertices, arrays.eigenvalues
+    most = deciding(arrays.spec, arrays.sampled.metric, exact)
+    if stored is not None and len(stored) >= most:
+        most = max(most, min(len(stored), FURTHER))
+    elif vertices <= LARGE or arrays.spec.boundary == "periodic":
+        most = max(most, FURTHER)
+    return min(max(count, most), vertices)
 
 
 def _areas_by_cells(arrays: LevelArrays) -> Floats | None:

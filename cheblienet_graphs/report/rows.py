@@ -114,24 +114,44 @@ def error_rows(levels: Sequence[LevelReport]) -> list[Row]:
     ]
 
 
-def eigenvalue_rows(level: LevelReport, *, exact: bool) -> list[Row]:
-    """For each distinct eigenvalue its copies; Delta's, the operator's, the exact one, its error.
+def eigenvalue_titles(*, bars: bool, exact: bool) -> list[str]:
+    """Titles of the cells of `eigenvalue_rows`, but the first two."""
+    return [*(["±", "extrapolated"] if bars else []), *(["exact", "error"] if exact else [])]
+
+
+def eigenvalue_rows(level: LevelReport, *, bars: bool, exact: bool) -> list[Row]:
+    """For each distinct eigenvalue its copies; Delta's and the operator's, and what is known of it.
 
     Args:
         level: a report.
-        exact: whether there are the last two.
+        bars: whether there are its estimated error and the extrapolated one.
+        exact: whether there are the exact one and its error.
     """
     rows = []
     for copies, value, known in distinct(level):
         more = " or more" if copies.stop == len(level.eigenvalues) < level.vertices else ""
-        cells, scale = [f"{value:.6g}", *[UNKNOWN] * 3], level.eigenvalue_scale
-        if scale is not None:
-            cells[1] = f"{value * scale:.6g}"
-        if scale is not None and known is not None:
-            error = f"{value * scale / known - 1:+.1%}".replace("%", " %") if known else ""
-            cells[2:] = f"{known:.6g}", error
-        rows.append((f"{copies.stop - copies.start}{more}", cells if exact else cells[:2]))
+        scale = level.eigenvalue_scale
+        cells = [f"{value:.6g}", UNKNOWN if scale is None else f"{value * scale:.6g}"]
+        if bars:
+            cells += _estimated(level, copies)
+        if exact:
+            cells += _compared(value, scale, known)
+        rows.append((f"{copies.stop - copies.start}{more}", cells))
     return rows
+
+
+def _estimated(level: LevelReport, copies: slice) -> list[str]:
+    """The estimated error of an eigenvalue, and the extrapolated one."""
+    bar, far = level.error_bars.of(copies)
+    return [_known(bar, "{:.2g}".format), _known(far, "{:.6g}".format)]
+
+
+def _compared(value: float, scale: float | None, known: float | None) -> list[str]:
+    """The exact eigenvalue, and the error."""
+    if scale is None or known is None:
+        return [UNKNOWN] * 2
+    error = f"{value * scale / known - 1:+.1%}".replace("%", " %") if known else ""
+    return [f"{known:.6g}", error]
 
 
 def distinct(level: LevelReport) -> Iterator[tuple[slice, float, float | None]]:

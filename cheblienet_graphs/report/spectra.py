@@ -7,8 +7,8 @@ import numpy as np
 
 from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.manifolds.spectra import over_boxes
+from cheblienet_graphs.report.comparison import unknown_spectrum
 from cheblienet_graphs.report.opened import open_graph
-from cheblienet_graphs.report.verdict import unknown_spectrum
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.spec import GraphSpec
@@ -122,7 +122,12 @@ def first_eigenvalues(
         return Eigenvalues(np.zeros(count), converged=True, method="components")
     stored = arrays.eigenvalues
     if stored is not None and len(stored) >= count:
-        return Eigenvalues(np.array(stored[:count]), converged=True, method="stored")
+        vectors = arrays.eigenvectors
+        values = np.array(stored[:count])
+        if vectors is None:
+            return Eigenvalues(values, converged=True, method="stored")
+        pairs = vectors[:, :count].astype(np.float64)
+        return Eigenpairs(values, converged=True, method="stored", vectors=pairs)
 
     laplacian, lambda_max = arrays.laplacian, arrays.of_level.lambda_max
     points, progress = arrays.sampling, partial(step, "eigenvalues")

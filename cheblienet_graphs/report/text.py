@@ -34,7 +34,12 @@ Made = Callable[[GraphSpec, LevelReport], Iterable[Finding]]
 
 
 def short_text(
-    spec: GraphSpec, levels: Sequence[LevelReport], nbytes: int, spell: Spell = str
+    spec: GraphSpec,
+    levels: Sequence[LevelReport],
+    nbytes: int,
+    spell: Spell = str,
+    *,
+    extrapolate: bool = False,
 ) -> str:
     """The specification, the answers to first questions, a row for each level, and remarks.
 
@@ -43,12 +48,17 @@ def short_text(
         levels: their reports.
         nbytes: size of all files.
         spell: writes parameters.
+        extrapolate: whether to list eigenvalues less their estimated errors, too.
     """
     spell, columns = _unbroken(spell), tables.columns_of(spec, levels)
     rows = zip(*([*title.split("\n"), *cells] for title, cells in columns), strict=True)
     table = tables.aligned([*rows], ">")
     text = [*(line for sentence in words.brief(spec) for line in _wrapped("  ", sentence)), ""]
-    text += [*_answers(spec, levels, nbytes, spell), "", *(f"  {line}" for line in table)]
+    text += [
+        *_answers(spec, levels, nbytes, spell, extrapolate=extrapolate),
+        "",
+        *(f"  {line}" for line in table),
+    ]
     if further := remarks(spec, levels, edges, spectra, gradients, spell=spell):
         text += ["", *(line for sentence in further for line in _wrapped("  ", sentence))]
     return "\n".join(text)
@@ -150,7 +160,7 @@ def gradients(_: GraphSpec, level: LevelReport) -> Iterator[Finding]:
 
 
 def _answers(
-    spec: GraphSpec, levels: Sequence[LevelReport], nbytes: int, spell: Spell
+    spec: GraphSpec, levels: Sequence[LevelReport], nbytes: int, spell: Spell, *, extrapolate: bool
 ) -> Iterator[str]:
     """Is it consistent with its metric, connected, how large, how symmetric: lines with labels."""
     against = remarks(spec, levels, connections, spell=spell)
@@ -160,6 +170,7 @@ def _answers(
         "size": [size_of(spec, levels, nbytes)],
         "symmetries": symmetries(levels),
         "spectrum": _spectrum(levels[0]),
+        "limit": _extrapolated(levels[0]) if extrapolate else [],
         "gradients": _derivatives(levels[0]),
     }
     for label, sentences in answers.items():
@@ -207,16 +218,42 @@ def _spectrum(level: LevelReport) -> list[str]:
     if not level.eigenvalues:
         return []
     scale, listed = level.eigenvalue_scale, []
-    floor = max(map(abs, level.eigenvalues)) * ZERO
     shown = [*tables.distinct(level)][:SHOWN]
     for copies, value, _ in shown:
-        count = copies.stop - copies.start
-        number = "0" if abs(value) <= floor else f"{value * (scale or 1):.4g}"
-        listed.append(number + f" ({count}x)" * (count > 1))
-    if shown[-1][0].stop < level.vertices:
-        listed.append("...")
+        bar, _ = level.error_bars.of(copies)
+        off = f" ± {bar:.2g}" if bar and not _is_zero(level, value) else ""
+        listed.append(_listed(level, copies, value, value * (scale or 1), off))
     of_delta = "of Delta, " if scale is None else ""
-    return [f"{', '.join(listed)} ({of_delta}level {level.level})"]
+    return [f"{_in_line(level, listed, shown[-1][0])} ({of_delta}level {level.level})"]
+
+
+def _extrapolated(level: LevelReport) -> list[str]:
+    """The same, less the estimated errors."""
+    if level.error_bars.unknown:
+        return [f"errors of eigenvalues not estimated: {level.error_bars.unknown}"]
+    listed = []
+    shown = [*tables.distinct(level)][:SHOWN]
+    for copies, value, _ in shown:
+        _, far = level.error_bars.of(copies)
+        listed.append("-" if far is None else _listed(level, copies, value, far))
+    return [f"{_in_line(level, listed, shown[-1][0])} (extrapolated, level {level.level})"]
+
+
+def _is_zero(level: LevelReport, value: float) -> bool:
+    """Whether an eigenvalue of Delta is that of constants."""
+    return bool(abs(value) <= max(map(abs, level.eigenvalues)) * ZERO)
+
+
+def _listed(level: LevelReport, copies: slice, value: float, shown: float, off: str = "") -> str:
+    """'39.35 ± 0.13 (4x)'."""
+    count = copies.stop - copies.start
+    number = "0" if _is_zero(level, value) else f"{shown:.4g}{off}"
+    return f"{number} ({count}x)" if count > 1 else number
+
+
+def _in_line(level: LevelReport, listed: Sequence[str], last: slice) -> str:
+    """Eigenvalues with dots where there are more."""
+    return ", ".join([*listed, *(["..."] if last.stop < level.vertices else [])])
 
 
 def _derivatives(level: LevelReport) -> list[str]:
@@ -232,10 +269,11 @@ def _derivatives(level: LevelReport) -> list[str]:
 
 
 def _eigenvalues(level: LevelReport) -> list[str]:
-    """A line for each distinct eigenvalue: copies, Delta's, the operator's, the exact one."""
-    exact = level.exact_eigenvalues is not None
-    titles = ["eigenvalues of Delta", "of the operator", *(["exact", "error"] if exact else [])]
-    rows = [[f"level {level.level}", *titles]]
-    listed = tables.eigenvalue_rows(level, exact=exact)
+    """A line for each distinct eigenvalue: copies, Delta's, the operator's, what is known of it."""
+    bars, exact = not level.error_bars.unknown, level.exact_eigenvalues is not None
+    more = tables.eigenvalue_titles(bars=bars, exact=exact)
+    rows = [[f"level {level.level}", "eigenvalues of Delta", "of the operator", *more]]
+    listed = tables.eigenvalue_rows(level, bars=bars, exact=exact)
     rows += [[f"{copies} x", *cells] for copies, cells in listed]
-    return tables.aligned(rows, ">")
+    unknown = [] if bars else [f"errors not estimated: {level.error_bars.unknown}"]
+    return [*tables.aligned(rows, ">"), *unknown]

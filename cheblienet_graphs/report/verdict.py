@@ -9,8 +9,8 @@ average over regions.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from cheblienet_graphs.errors import Remedy
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.moments import edge_moments
+from cheblienet_graphs.report.comparison import LONGEST, Comparison
 from cheblienet_graphs.report.findings import Finding
 from cheblienet_graphs.report.moments import EffectiveMetric, deviations, effective_metric
 from cheblienet_graphs.samplings.lattice import Lattice
@@ -28,24 +29,14 @@ from cheblienet_graphs.search.stencil import Stencils
 from cheblienet_graphs.spec import GraphSpec, fibers, words
 from cheblienet_graphs.typing import Floats
 
-if TYPE_CHECKING:
-    from cheblienet_graphs.spectrum.numeric import Eigenvalues  # slow to import, builds do without
-
 CLOSE = 0.15
 """Second moments are those of the metric where they deviate by no more than this, relatively."""
 EXACT = 1e-4
 """Relative deviation that storing weights in float32 may cause."""
 LARGER = (24, 32, 48, 64, 96, 128)
 """Numbers of neighbors that are tried for a suggestion."""
-FIRST = 6
-"""Number of the smallest eigenvalues that are compared, 0 among them."""
-AGREEING = 0.1
-"""Relative difference up to which they agree."""
 UNLIKE = 2.0
 """Given areas over cells are proportional within this factor, except at a tenth on either end."""
-HIGHER_TERMS = 2.0
-"""Factor that the estimate of `too_coarse` may be exceeded by: it leaves out higher terms."""
-
 Consistency = Literal["consistent", "inconsistent", "not compared", "too coarse"]
 CONSISTENCY: dict[str, Consistency] = {
     "consistent": "consistent",
@@ -54,6 +45,7 @@ CONSISTENCY: dict[str, Consistency] = {
     "not measured": "not compared",
     "coarse lattice": "too coarse",
     "coarse spectrum": "too coarse",
+    "coarse fiber": "too coarse",
 }
 """What each kind of verdict says of the level's graph and the operator of its metric.
 
@@ -62,82 +54,6 @@ the operator; "not compared": consistent as far as known, but no eigenvalues wer
 coarse": the length of the edges explains the errors, so a graph with finer points or more of the
 fiber may not have them; else "inconsistent".
 """
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The relative errors of the first eigenvalues.
-
-    Args:
-        unknown: why nothing is compared; None where something is.
-        exact: (M - 1,) eigenvalues of the operator, without the 0.
-        errors: (M - 1,) graph's / exact - 1; empty where nothing is compared.
-    """
-
-    unknown: str | None
-    exact: Floats = field(default_factory=lambda: np.empty(0))
-    errors: Floats = field(default_factory=lambda: np.empty(0))
-
-    @property
-    def error(self) -> float | None:
-        """The largest absolute error; None where nothing is compared."""
-        return float(abs(self.errors).max()) if self.unknown is None else None
-
-    @property
-    def agree(self) -> bool:
-        """Whether no error exceeds the tolerance; also where nothing is compared."""
-        return bool((abs(self.errors) <= AGREEING).all())
-
-    def too_coarse(self, squared_reach: float) -> bool:
-        """Whether the length of the edges explains every error above the tolerance.
-
-        On a graph with the right second moments an eigenvalue lambda becomes
-        lambda (1 - lambda l^2 / 12 + ...) by Taylor's series, l^2 the squared reach; the further
-        terms are small where the wavelength is large against l.
-
-        Args:
-            squared_reach: of the edges, as in `EffectiveMetric`.
-        """
-        off = abs(self.errors) > AGREEING
-        explained = HIGHER_TERMS * self.exact * squared_reach / 12
-        return bool(((self.errors < 0) & (-self.errors <= explained))[off].all())
-
-
-def unknown_spectrum(spec: GraphSpec) -> str | None:
-    """Where a graph is of which no spectrum is known exactly; None where one is.
-
-    They are known on whole domains without a boundary, and on open boxes without a fiber.
-    """
-    if spec.mask is not None:
-        return "on a part of the domain"
-    oriented = spec.geometry.oriented
-    return "with an open boundary" if oriented and spec.boundary == "open" else None
-
-
-def compared(
-    spec: GraphSpec, spectrum: "Eigenvalues", scale: float | None, exact: Sequence[float] | None
-) -> Comparison:
-    """Compare the first eigenvalues of Delta, as many as there are.
-
-    Args:
-        spec: of the build.
-        spectrum: the smallest eigenvalues of Delta.
-        scale: factor by which they estimate the operator's; None where no vertex has a neighbor.
-        exact: (M,) or more eigenvalues of the operator; None where none are known.
-    """
-    count = min(FIRST, len(spectrum.values))
-    if exact is None:
-        return Comparison(f"none is known exactly {unknown_spectrum(spec)}")
-    if count < 2:
-        return Comparison("no eigenvalues were computed")
-    if not spectrum.converged or scale is None:
-        return Comparison("the eigenvalues did not converge")
-    true = np.array(exact[1:count])
-    errors = spectrum.values[1:count] * scale / true - 1
-    missed_copies = spectrum.method == "lanczos" and (errors > AGREEING).any()
-    if missed_copies and (errors >= -AGREEING).all():
-        return Comparison("copies of eigenvalues may be missing")
-    return Comparison(None, true, errors)
 
 
 def verdict(
@@ -164,33 +80,30 @@ def verdict(
         return Finding("not measured")
     close = {"close": closeness(spec, sampled.metric, metrics)}
     error = {"error": words.percent(comparison.error or 0.0)}
+    reach = max(m.squared_reach for m in metrics)
+    fits = comparison.agree and comparison.too_coarse(reach)
     moments = faults(spec, sampled.metric, metrics)
-    agrees = comparison.unknown is None and comparison.agree
-    areas = [] if agrees or areas_by_cells is None else unlike_areas(areas_by_cells)
-    wrong = moments + areas
+    wrong = moments or _levels_off(spec)
+    areas = [] if comparison.unknown is None and fits else unlike_areas(areas_by_cells)
     apart = components > 1 and spec.mask is None  # what is inside a mask may be in pieces
-    if not wrong and not apart and comparison.unknown is not None:
-        return Finding("not compared", numbers=close | {"why": comparison.unknown})
-    if not wrong and not apart and comparison.agree:
-        count = {"count": len(comparison.errors) + 1}
-        return Finding("consistent", numbers=close | count | error)
     if moments and not apart and spec.mask is None and _consistent_inside(spec, sampled):
         periodic = sampled.sampling.periodic
         ends = "around the torus" if periodic else "from its middle to the boundary"
         return Finding("coarse lattice", numbers={"ends": ends})
-    reach = max(m.squared_reach for m in metrics)
-    if not wrong and not apart and comparison.too_coarse(reach):
-        waves = 2 * math.pi / math.sqrt(float(comparison.exact.max()) * reach)
-        # Steps of a fiber are as long on a finer grid, unless xi is smaller there.
-        turning = max(m.turning_reach for m in metrics) >= reach
-        what = f"too few {fibers.words(spec)}" if turning else "too coarse"
-        numbers = close | error | {"what": what, "waves": waves}
-        advice = _more_of_fiber(spec) if turning else None
-        return Finding("coarse spectrum", numbers=numbers, advice=advice)
+    if not wrong and not areas and not apart:
+        if few_samples(spec, sampled.metric, comparison) and not comparison.all_agree:
+            return _coarse_fiber(spec, comparison, close)
+        if comparison.unknown is not None:
+            return Finding("not compared", numbers=close | {"why": comparison.unknown})
+        if fits:
+            return Finding("consistent", numbers=close | error | _compared(comparison))
+        if comparison.too_coarse(reach):
+            return _coarse_spectrum(spec, metrics, comparison, close | error)
     causes = [Finding("apart", numbers={"count": components})] if apart else []
-    causes += wrong
-    if not apart and not comparison.agree:
-        causes.append(Finding("eigenvalues", numbers=error))
+    causes += wrong + areas
+    if not apart and comparison.unknown is None and (not fits or (wrong and not moments)):
+        most = words.percent(comparison.largest if comparison.agree else comparison.error or 0.0)
+        causes.append(Finding("eigenvalues", numbers={"error": most}))
     if not moments:
         causes.append(Finding("close", numbers=close))
     advice = None
@@ -202,15 +115,85 @@ def verdict(
     return Finding("inconsistent", causes=tuple(causes), advice=advice)
 
 
-def unlike_areas(ratios: Floats) -> list[Finding]:
+def _compared(comparison: Comparison) -> dict[str, int | str]:
+    """Numbers of a comparison: which eigenvalues, those exact by construction, further ones."""
+    exact, further = comparison.constructed, len(comparison.errors) + 1
+    made = f" ({exact[0]} to {exact[1]} are exact by construction)" if exact else ""
+    more = f", first {further} within {words.percent(comparison.largest)}"
+    known = further > comparison.count and comparison.largest > (comparison.error or 0.0)
+    return {"count": comparison.count, "made": made, "further": more if known else ""}
+
+
+def _coarse_spectrum(
+    spec: GraphSpec,
+    metrics: list[EffectiveMetric],
+    comparison: Comparison,
+    numbers: dict[str, str],
+) -> Finding:
+    """That edges are too long for the first eigenvalues."""
+    reach = max(m.squared_reach for m in metrics)
+    shortest = float(comparison.exact[: comparison.count - 1].max())
+    waves = 2 * math.pi / math.sqrt(shortest * reach)
+    # Steps of a fiber are as long on a finer grid, unless xi is smaller there.
+    turning = max(m.turning_reach for m in metrics) >= reach
+    what = f"too few {fibers.words(spec)}" if turning else "too coarse"
+    advice = _more_of_fiber(spec) if turning else None
+    return Finding(
+        "coarse spectrum", numbers={**numbers, "what": what, "waves": waves}, advice=advice
+    )
+
+
+def few_samples(spec: GraphSpec, metric: Metric, comparison: Comparison) -> bool:
+    """Whether a fiber carries too few functions.
+
+    Of the first ones besides constants, two of an angle and five of an axis, eigenvalues are exact
+    by construction, so that they say nothing: there has to be half of the second ones. There have
+    to be all whose eigenvalues are among those compared.
+
+    Args:
+        spec: of the build.
+        metric: asked for on the level.
+        comparison: of its first eigenvalues with the exact ones.
+    """
+    if not spec.geometry.oriented:
+        return False
+    count = spec.orientations
+    known = fibers.fiber_of(spec).spectrum(max(LONGEST, count + 1))
+    first = sum(value <= known[1] for value in known)
+    second = sum(value == known[first] for value in known)
+    highest = float(comparison.exact.max(initial=0.0)) * metric.xi**2
+    return count < first + second / 2 or known[count] <= highest
+
+
+def _coarse_fiber(spec: GraphSpec, comparison: Comparison, close: dict[str, str]) -> Finding:
+    """That there are too few samples along the fiber."""
+    numbers = close | {"fibers": fibers.words(spec), "count": str(spec.orientations), "off": ""}
+    if comparison.unknown is None:
+        number, most = len(comparison.errors) + 1, words.percent(comparison.largest)
+        numbers["off"] = f", first {number} eigenvalues are up to {most} off"
+    return Finding("coarse fiber", numbers=numbers, advice=_more_of_fiber(spec))
+
+
+def _levels_off(spec: GraphSpec) -> list[Finding]:
+    """The fault of weights whose eigenvalues stay off however many points there are."""
+    drifting = spec.sampling in ("random", "unstructured")
+    stay = spec.weights == "kernel" or (spec.weights == "matched" and drifting)
+    if spec.sampling_kind.regular or not stay:
+        return []
+    return [Finding("levels off", numbers={"weights": spec.weights})]
+
+
+def unlike_areas(ratios: Floats | None) -> list[Finding]:
     """The fault of areas that are not proportional to cells; none where most are.
 
     Cells at ends of a part of the sphere are large, and those of coincident points shared: a tenth
     of the points at either end does not count.
 
     Args:
-        ratios: (points,) given areas over those of Voronoi cells.
+        ratios: (points,) given areas over those of Voronoi cells; None where not known.
     """
+    if ratios is None:
+        return []
     low, high = (np.quantile(ratios, (0.1, 0.9)) / np.median(ratios)).tolist()
     if low >= 1 / UNLIKE and high <= UNLIKE:
         return []
@@ -323,6 +306,8 @@ def remedy(
         return Finding("one of three", (), least, others)
     if spec.weights == "voronoi":
         return _advice("larger", Remedy(kind.field)) if spec.coordinates is None else None
+    if manifold.oriented and spec.weights == "matched" and _levels_off(spec):
+        return None
     if not manifold.oriented:
         return _advice("use", Remedy("weights", "voronoi"))
     if spec.weights == "kernel" and not manifold.base.flat:

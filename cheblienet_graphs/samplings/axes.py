@@ -45,6 +45,11 @@ class Axes(Fiber):
         """The unit vectors."""
         return [tuple(point) for point in self.points.tolist()]
 
+    def spectrum(self, count: int) -> list[float]:
+        """Of each even degree l, l (l + 1), 2 l + 1 times."""
+        degrees = itertools.takewhile(lambda d: d * (d - 1) // 2 < count, itertools.count(0, 2))
+        return [float(d * (d + 1)) for d in degrees for _ in range(2 * d + 1)][:count]
+
     def __len__(self) -> int:
         return len(self.points)
 

@@ -6,6 +6,7 @@ A sample is the tuple of its coordinates: none, an angle in radians, or a unit v
 import math
 from collections.abc import Sequence
 
+from cheblienet_graphs.manifolds.base import Fiber
 from cheblienet_graphs.samplings.axes import axis_set
 from cheblienet_graphs.spec import GraphSpec
 
@@ -13,10 +14,14 @@ MINUS = "\N{MINUS SIGN}"
 Sample = tuple[float, ...]
 
 
+def fiber_of(spec: GraphSpec) -> Fiber:
+    """The samples over each point, as a set."""
+    return axis_set(spec.axes) if spec.axes else spec.geometry.fiber
+
+
 def samples_of(spec: GraphSpec) -> tuple[Sample, ...]:
     """The samples over each point of a graph, (n_o, f)."""
-    fiber = axis_set(spec.axes) if spec.axes else spec.geometry.fiber
-    return tuple(fiber.samples(spec.orientations))
+    return tuple(fiber_of(spec).samples(spec.orientations))
 
 
 def word(spec: GraphSpec) -> str:

@@ -11,7 +11,8 @@ Chelikowsky, "Self-consistent-field calculations using Chebyshev-filtered subspa
 J. Comput. Phys. 219 (2006).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import scipy.linalg
@@ -69,6 +70,10 @@ class Eigenvalues:
     converged: bool
     method: str
 
+    def first(self, count: int) -> Self:
+        """The first of them, with their vectors if there are any."""
+        return replace(self, values=self.values[:count])
+
 
 @dataclass(frozen=True)
 class Eigenpairs(Eigenvalues):
@@ -79,6 +84,10 @@ class Eigenpairs(Eigenvalues):
     """
 
     vectors: Floats
+
+    def first(self, count: int) -> Self:
+        """The first of them."""
+        return replace(self, values=self.values[:count], vectors=self.vectors[:, :count])
 
 
 def smallest_eigenvalues(
@@ -91,7 +100,9 @@ def smallest_eigenvalues(
     max_products: int = 20_000,
     progress: Progress | None = None,
 ) -> Eigenvalues:
-    """The smallest eigenvalues of Delta, by Lanczos recursions where blocks exceed BLOCK_BYTES.
+    """The smallest eigenvalues of Delta, with their vectors where these fit into BLOCK_BYTES.
+
+    Where they do not, and the lattice is not periodic, Lanczos recursions find the values alone.
 
     Args:
         rescaled: 2 Delta / lambda_max - I, symmetric, spectrum in [-1, 1].
@@ -103,14 +114,13 @@ def smallest_eigenvalues(
         progress: called with the numbers of these products done and at most.
     """
     size = rescaled.shape[0]
+    if _block_bytes(size, count) <= BLOCK_BYTES:
+        return extreme_eigenpairs(
+            rescaled, lambda_max, count, sampling=sampling, shift=shift, max_products=max_products
+        )
     if translated(sampling, rescaled):
         values = BlochBlocks(rescaled, sampling, shift=shift).eigenvalues()[:count]
         return Eigenvalues(_of_delta(values, lambda_max), converged=True, method="bloch")
-    if _block_bytes(size, count) <= BLOCK_BYTES:
-        pairs = extreme_eigenpairs(
-            rescaled, lambda_max, count, shift=shift, max_products=max_products
-        )
-        return Eigenvalues(pairs.values, pairs.converged, pairs.method)
     product = mapped_product(rescaled, shift)
     symmetries = involutions(product, sampling)
     values, converged = eigenvalues_by_sector(

@@ -84,7 +84,7 @@ def test_what_no_grid_mends_is_said_of_the_fiber(tmp_path: Path) -> None:
     build(few, tmp_path / "g", name="few")
     [level] = inspect(tmp_path / "g", "few").levels
     assert level.consistency == "too coarse"
-    assert level.verdict.startswith("too few orientations for its first eigenvalues, up to 22 %")
+    assert level.verdict.startswith("too few orientations for its metric: 4 carry too few")
     assert level.finding.advice is not None
     [change] = advised(few, "more", level.finding.advice.remedies)
     assert change == {"orientations": 8}

@@ -1,0 +1,213 @@
+"""How far eigenvalues are from the operator's, as the next coarser level and the fiber tell.
+
+Where errors fall with the square of the spacing, an eigenvalue is below the operator's by about
+(value - coarser value) / (r^2 - 1), r the ratio of the two spacings. A pyramid has the same fiber
+on all levels, so what sampling it does to eigenvalues is no part of that: to first order it is the
+sum over the fiber's modes of each mode's share of an eigenvector times the error of the mode's own
+eigenvalue. Source: Richardson's extrapolation, and first-order perturbation theory.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse
+
+from cheblienet_graphs.report.moments import EffectiveMetric, scale_of
+from cheblienet_graphs.report.verdict import faults
+from cheblienet_graphs.sparse import CAST_AT_ONCE
+from cheblienet_graphs.spec import GraphSpec, fibers
+from cheblienet_graphs.spectrum.numeric import (
+    ROUNDING,
+    Eigenpairs,
+    Eigenvalues,
+    extreme_eigenpairs,
+    smallest_eigenvalues,
+)
+from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.typing import Floats
+
+STORED = 2.0**-22
+"""Relative change of eigenvalues by storing weights and masses in float32, at most."""
+
+
+@dataclass(frozen=True)
+class ErrorBars:
+    """Estimated errors of the smallest eigenvalues, in the operator's units.
+
+    Args:
+        unknown: why nothing is estimated; None where something is.
+        bars: of the first of them, as many as the coarser level has: |error|, as estimated.
+        extrapolated: the same eigenvalues less their estimated errors.
+    """
+
+    unknown: str | None
+    bars: tuple[float, ...] = ()
+    extrapolated: tuple[float, ...] = ()
+
+    def of(self, copies: slice) -> tuple[float | None, float | None]:
+        """The largest bar of some eigenvalues, and their mean extrapolated; None without them."""
+        if copies.stop > len(self.bars):
+            return None, None
+        return max(self.bars[copies]), float(np.mean(self.extrapolated[copies]))
+
+
+def error_bars(
+    arrays: LevelArrays, spectrum: Eigenvalues, metrics: Sequence[EffectiveMetric]
+) -> ErrorBars:
+    """Estimate the errors of a level's eigenvalues from the next coarser level.
+
+    Args:
+        arrays: of the level.
+        spectrum: its smallest eigenvalues, with vectors where there is a fiber.
+        metrics: realized by its weights, as of `effective_metrics`.
+    """
+    scale = scale_of(arrays)
+    unknown = _no_family(arrays, metrics) or _no_values(arrays, spectrum)
+    if unknown is None and scale is None:
+        unknown = "no vertex has a neighbor"
+    if unknown or scale is None:
+        return ErrorBars(unknown)
+    coarser = LevelArrays(arrays.version, arrays.facts, arrays.level + 1)
+    found = _coarser_values(arrays, coarser, len(spectrum.values))
+    if found is None:
+        return ErrorBars("those of the coarser level did not converge")
+    count = len(found)
+    values = spectrum.values[:count] * scale
+    of_base = (found - values) / (_refinement(arrays) ** 2 - 1)
+    of_fiber = _of_fiber(arrays, spectrum, scale)[:count]
+    positive = values > ROUNDING * arrays.of_level.lambda_max * scale  # others are of constants
+    bars = np.where(positive, abs(of_base) + abs(of_fiber) + STORED * values, 0.0)
+    extrapolated = np.where(positive, np.maximum(values - of_base - of_fiber, 0.0), 0.0)
+    return ErrorBars(None, tuple(bars.tolist()), tuple(extrapolated.tolist()))
+
+
+def _no_family(arrays: LevelArrays, metrics: Sequence[EffectiveMetric]) -> str | None:
+    """Why errors of a level's eigenvalues need not fall at second order; None where they do."""
+    spec = arrays.spec
+    if arrays.level == spec.levels - 1:
+        return "there is no coarser level"
+    if spec.mask is not None and spec.mask_edge != "cut":
+        return "a mask of whole pixels or points ends where these do"
+    if spec.weights == "voronoi":
+        given = spec.coordinates is not None and spec.coordinates.areas == "given"
+        return "areas are given" if given else None
+    if not spec.sampling_kind.regular:
+        return f"with {spec.weights} weights they need not converge on irregular points"
+    if not _ends_right(spec):
+        return "open sides are not corrected"
+    if spec.geometry.oriented and spec.weights != "selling":
+        return f"edges of {spec.weights} weights are along base and fiber at once"
+    if spec.geometry.oriented and spec.laplacian == "normalized":
+        return "degrees, which the Laplacian is normalized by, are not equal"
+    wrong = not metrics or faults(spec, arrays.sampled.metric, list(metrics))
+    return "second moments are not known to be those of the metric" if wrong else None
+
+
+def _ends_right(spec: GraphSpec) -> bool:
+    """Whether no error of first order comes from a lattice's sides."""
+    plain = spec.weights == "selling" and not spec.geometry.oriented
+    corrected = spec.boundary_correction or spec.mask_edge == "cut"
+    equal = spec.laplacian == "combinatorial"
+    return spec.boundary == "periodic" or (equal and bool(plain or corrected))
+
+
+def _no_values(arrays: LevelArrays, spectrum: Eigenvalues) -> str | None:
+    """Why a level's eigenvalues are of no use; None where they are."""
+    if not len(spectrum.values):
+        return "no eigenvalues were computed"
+    if not spectrum.converged:
+        return "the eigenvalues did not converge"
+    if spectrum.method == "lanczos":
+        return "copies of eigenvalues may be missing"
+    if not arrays.spec.geometry.oriented:
+        return None
+    if arrays.of_level.nnz > CAST_AT_ONCE:
+        return f"the level has more than {CAST_AT_ONCE:,} entries"
+    return None if isinstance(spectrum, Eigenpairs) else "no eigenvectors were computed"
+
+
+def _refinement(arrays: LevelArrays) -> float:
+    """The spacing of the next coarser level over that of a level."""
+    spec, level = arrays.spec, arrays.level
+    many, few = spec.full_points(level), spec.full_points(level + 1)
+    return float((many / few) ** (1 / spec.geometry.base.dimension))
+
+
+def _coarser_values(arrays: LevelArrays, coarser: LevelArrays, count: int) -> Floats | None:
+    """The smallest eigenvalues of the coarser level with a level's xi, in the operator's units.
+
+    Returns:
+        (M,) at most `count`, as many as there are vertices; None where they did not converge.
+    """
+    count, scale = min(count, coarser.of_level.vertices), scale_of(coarser)
+    if scale is None:
+        return None
+    if arrays.spec.geometry.oriented:
+        ratio = (coarser.of_level.xi or 1.0) / (arrays.of_level.xi or 1.0)
+        rescaled, lambda_max = _with_fiber(coarser, ratio**2)
+        sampling = coarser.sampling
+        found: Eigenvalues = extreme_eigenpairs(rescaled, lambda_max, count, sampling=sampling)
+    else:
+        found = smallest_eigenvalues(
+            coarser.laplacian,
+            coarser.of_level.lambda_max,
+            count,
+            sampling=coarser.sampling,
+            shift=coarser.null_shift,
+        )
+    usable = found.converged and found.method != "lanczos"
+    return found.values * scale if usable else None
+
+
+def _off_diagonal(arrays: LevelArrays) -> scipy.sparse.coo_array:
+    """(V, V) float64, the entries of Delta off its diagonal."""
+    entries = arrays.laplacian.tocoo()
+    row, column = entries.coords
+    kept = row != column
+    values = entries.data[kept].astype(np.float64) * (arrays.of_level.lambda_max / 2)
+    return scipy.sparse.coo_array((values, (row[kept], column[kept])), shape=entries.shape)
+
+
+def _with_fiber(arrays: LevelArrays, factor: float) -> tuple[scipy.sparse.csr_array, float]:
+    """Delta, its edges between orientations times a factor, rescaled; a bound of its spectrum."""
+    off, count = _off_diagonal(arrays), arrays.sampling.num_points
+    row, column = off.coords
+    off.data *= np.where(row // count == column // count, 1.0, factor)
+    root = np.sqrt(arrays.mass, dtype=np.float64)
+    diagonal = -(off @ root) / root
+    bound = 2 * float(diagonal.max())
+    matrix = off + scipy.sparse.diags_array(diagonal)
+    return (matrix * (2 / bound) - scipy.sparse.eye_array(len(root))).tocsr(), bound
+
+
+def _of_fiber(arrays: LevelArrays, spectrum: Eigenvalues, scale: float) -> Floats:
+    """(M,) what sampling the fiber does to eigenvalues, in the operator's units; 0 without one."""
+    spec = arrays.spec
+    if not isinstance(spectrum, Eigenpairs) or spec.orientations == 1:
+        return np.zeros(len(spectrum.values))
+    values, modes = np.linalg.eigh(_fiber_matrix(arrays) * scale)
+    exact = (
+        np.array(fibers.fiber_of(spec).spectrum(spec.orientations))
+        / (arrays.of_level.xi or 1.0) ** 2
+    )
+    vectors = spectrum.vectors.reshape(spec.orientations, -1)
+    parts = (modes.T @ vectors).reshape(spec.orientations, -1, len(spectrum.values))
+    shares = (parts**2).sum(axis=1)
+    errors: Floats = (values - exact) @ shares
+    return errors
+
+
+def _fiber_matrix(arrays: LevelArrays) -> Floats:
+    """(n_o, n_o) Delta on functions of the orientation alone, edges between orientations only."""
+    off, count = _off_diagonal(arrays), arrays.sampling.num_points
+    root = np.sqrt(arrays.mass, dtype=np.float64)
+    row, column = off.coords
+    size = arrays.spec.orientations
+    sums = np.zeros((size, size))
+    np.add.at(sums, (row // count, column // count), off.data * root[row] * root[column])
+    np.fill_diagonal(sums, 0.0)
+    np.fill_diagonal(sums, -sums.sum(axis=1))
+    mass = np.sqrt((root.reshape(size, count) ** 2).sum(axis=1))
+    matrix: Floats = sums / np.outer(mass, mass)
+    return matrix

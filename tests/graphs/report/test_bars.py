@@ -1,0 +1,167 @@
+"""Error bars of eigenvalues, against spectra that are known otherwise."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import cut_truth
+import numpy as np
+import pytest
+
+from cheblienet_graphs import GraphSpec, build, inspect
+from cheblienet_graphs.manifolds import MANIFOLDS, Metric, with_period
+from cheblienet_graphs.plot.spectrum import spectrum_of
+from cheblienet_graphs.report.inspect import Report
+from cheblienet_graphs.report.opened import open_graph
+from cheblienet_graphs.samplings.axes import axis_set
+
+TORUS = {"boundary": "periodic", "weights": "selling", "levels": 2}
+XI = math.sqrt(0.1)
+
+
+@pytest.fixture
+def report_on(tmp_path: Path) -> Callable[..., Report]:
+    """Builds a graph and reports on it."""
+    store = tmp_path / "g.zarr"
+    return lambda spec, **options: inspect(store, build(spec, store, device="cpu").name, **options)
+
+
+def disc(size: int, **fields: object) -> GraphSpec:
+    domain = cut_truth.elliptic(0.45 * np.eye(2), size)
+    cut = {"mask": domain, "mask_edge": "cut", "weights": "selling", "levels": 2}
+    return GraphSpec(size=size, **cut | fields)
+
+
+FAMILIES = {
+    "torus": GraphSpec("se2", 24, orientations=8, eps_squared=0.1, xi=XI, **TORUS),
+    "arrows": GraphSpec("se2", 24, orientations=12, period="2pi", xi=XI, **TORUS),
+    "axes": GraphSpec("r3s2", 12, axes="ico21", xi=XI, **TORUS),
+    "matched": GraphSpec("r2", 24, boundary="periodic", weights="matched", levels=2),
+    "kernel": GraphSpec("r2", 24, boundary="periodic", levels=2),
+    "box": GraphSpec("r3", "12x8x8", weights="selling", levels=2),
+    "icosphere": GraphSpec("s2", subdivisions=3, weights="voronoi", levels=2),
+    "random": GraphSpec("s2", points=800, seed=2, weights="voronoi", levels=2),
+    "disc": disc(24, manifold="r2"),
+    "oriented disc": disc(20, manifold="se2", orientations=10, eps_squared=0.1, xi=XI),
+}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_errors_are_as_large_as_their_bars(name: str, report_on: Callable) -> None:
+    level = report_on(FAMILIES[name], eigenvalues=16, level=0).levels[0]
+    truths = {
+        "disc": lambda: cut_truth.plane(0.45 * np.eye(2), np.eye(2), 16),
+        "oriented disc": lambda: cut_truth.oriented(0.45, 0.1, XI, 16),
+    }
+    exact = truths[name]() if name in truths else level.exact_eigenvalues
+    true = np.array(exact)
+    errors = np.array(level.eigenvalues) * level.eigenvalue_scale - true
+    bars, left = np.array(level.error_bars.bars), np.array(level.error_bars.extrapolated) - true
+    assert bars[0] == 0
+    assert abs(left[0]) < 1e-9
+    assert (abs(errors[1:]) <= 1.5 * bars[1:]).mean() >= 0.8
+    assert np.median(bars[1:] / abs(errors[1:])) < 1.3  # none is wide at all costs
+    assert np.median(abs(left[1:] / errors[1:])) < 0.2
+
+
+def test_the_fiber_has_its_part(report_on: Callable) -> None:
+    """Functions of the angle alone: whatever the base, mode 2 of n is off by its own symbol."""
+    n, xi = 6, 2.0
+    spec = GraphSpec("se2", 8, orientations=n, eps=1, xi=xi, **TORUS)
+    level = report_on(spec, eigenvalues=5, level=0).levels[0]
+    d = math.pi / n
+    symbol = [4 * (math.sin(m * d) / math.sin(d) / xi) ** 2 for m in (0, 1, 1, 2, 2)]
+    assert np.array(level.eigenvalues) * level.eigenvalue_scale == pytest.approx(symbol, abs=1e-4)
+    exact = np.array([(2 * m / xi) ** 2 for m in (0, 1, 1, 2, 2)])
+    assert level.error_bars.extrapolated == pytest.approx(exact, rel=1e-4, abs=1e-6)
+    assert level.error_bars.bars == pytest.approx(exact - symbol, rel=1e-3, abs=1e-3)
+
+
+@pytest.mark.parametrize("count", [1, 3, 6, 7, 21, 43])
+def test_spectra_of_fibers(count: int) -> None:
+    """Over a small torus the first eigenvalues are those of functions of the fiber alone."""
+    small, metric = (1e-3,), Metric(1.0, 2.0)
+    fibers = {period: with_period("se2", period) for period in ("pi", "2pi")}
+    for manifold in fibers.values():
+        known = manifold.spectrum(count, metric, small * 2) * metric.xi**2
+        assert manifold.fiber.spectrum(count) == pytest.approx(known, abs=1e-6)
+    known = MANIFOLDS["r3s2"].spectrum(count, metric, small * 3) * metric.xi**2
+    assert axis_set("12").spectrum(count) == pytest.approx(known, abs=1e-6)
+    assert MANIFOLDS["r2"].fiber.spectrum(1) == [0.0]
+
+
+INSIDE = np.hypot(*(np.mgrid[:16, :16] - 7.5)) < 8
+STATIONS = np.random.default_rng(0).uniform((-80, -170, 1), (80, 170, 2), (60, 3))
+NOT_ESTIMATED = [
+    ({"manifold": "r2", "size": 16, "weights": "selling", "levels": 1}, "no coarser level"),
+    ({"manifold": "r2", "size": 16, "levels": 2}, "open sides are not corrected"),
+    (
+        {"size": 16, "weights": "selling", "boundary_correction": False, "levels": 2},
+        "open sides are not corrected",
+    ),
+    ({"size": 16, "boundary": "periodic", "levels": 2}, "along base and fiber at once"),
+    (
+        {"manifold": "r2", "size": 16, "weights": "selling", "mask": INSIDE, "levels": 2},
+        "a mask of whole pixels",
+    ),
+    ({"manifold": "s2", "subdivisions": 2, "levels": 2}, "need not converge on irregular points"),
+    (
+        {
+            "manifold": "s2",
+            "coordinates": [STATIONS, STATIONS[:20]],
+            "weights": "voronoi",
+        },
+        "areas are given",
+    ),
+    ({"size": 16, **TORUS, "laplacian": "normalized"}, "not equal"),
+]
+
+
+@pytest.mark.parametrize(("fields", "why"), NOT_ESTIMATED)
+def test_what_is_not_known_is_not_estimated(
+    fields: dict[str, object], why: str, report_on: Callable
+) -> None:
+    report = report_on(GraphSpec(**{"manifold": "se2"} | fields), level=0)
+    bars = report.levels[0].error_bars
+    assert why in (bars.unknown or "")
+    assert (bars.bars, bars.extrapolated) == ((), ())
+    assert why in report.full_text()
+    assert "±" not in str(report)
+
+
+def test_without_eigenvalues_nothing_is_estimated(report_on: Callable) -> None:
+    report = report_on(GraphSpec("r2", 16, **TORUS), eigenvalues=0)
+    assert report.levels[0].error_bars.unknown == "no eigenvalues were computed"
+    assert "±" not in report.full_text()
+
+
+def test_as_many_bars_as_the_coarser_level_has_eigenvalues(report_on: Callable) -> None:
+    report = report_on(GraphSpec("r2", 8, **TORUS), eigenvalues=30)
+    level = report.levels[0]
+    assert (len(level.eigenvalues), len(level.error_bars.bars)) == (30, 16)
+    assert report.to_json()["levels"][0]["error_bars"]["bars"] == level.error_bars.bars
+    assert "errors not estimated: there is no coarser level" in report.full_text()
+
+
+def test_text_lists_bars_and_extrapolated_values(report_on: Callable) -> None:
+    report = report_on(GraphSpec("r2", 16, **TORUS))
+    bars = report.levels[0].error_bars
+    value, bar, far = 2 * 16**2 * (1 - math.cos(math.pi / 8)), bars.bars[1], bars.extrapolated[1]
+    assert f"0, {value:.4g} ± {bar:.2g} (4x)" in str(report)
+    assert "limit" not in str(report)
+    assert f"limit       0, {far:.4g} (4x)" in report.short_text(extrapolate=True)
+    assert f"{far:.6g}" in report.full_text()
+    alone = report_on(GraphSpec("r2", 16, **TORUS | {"levels": 1}))
+    assert "not estimated: there is no coarser" in alone.short_text(extrapolate=True)
+
+
+def test_the_figure_has_the_bars_of_the_report(tmp_path: Path) -> None:
+    store = tmp_path / "g.zarr"
+    built = build(GraphSpec("se2", 16, orientations=4, weights="selling", levels=2), store)
+    bars = inspect(store, built.name, eigenvalues=9).levels[0].error_bars
+    data = spectrum_of(open_graph(store, built.name), count=9)
+    np.testing.assert_allclose(data.bars, bars.bars, rtol=1e-9)
+    np.testing.assert_allclose(data.relative_bars[1:], bars.bars[1:] / data.values[1:], rtol=1e-9)
+    assert np.isnan(data.relative_bars[0])
+    coarsest = spectrum_of(open_graph(store, built.name), level=1, count=9)
+    assert coarsest.bars is coarsest.relative_bars is None
