@@ -65,15 +65,21 @@ def check_kind(store: Path, name: str, *, is_map: bool) -> None:
     """Make sure that a name stands for graphs alone, or for maps alone.
 
     Raises:
-        StoreError: its newest version is of the other kind, or the store can't be read.
+        StoreError: its newest version that can be read is of the other kind, or the store can't be
+            read.
     """
     graph = store / name
-    if not (layout.check_store(store) and graph.is_dir() and (known := layout.versions(graph))):
+    if not layout.check_store(store) or not graph.is_dir():
         return
-    attributes = layout.read_attributes(graph / known[-1]) or {}
-    if (layout.MAP in attributes) != is_map:
-        held = "graph" if is_map else "map between samplings"
-        raise StoreError(f"{name} in {store} is a {held}; ", another("name"))
+    for version in reversed(layout.versions(graph)):
+        with suppress(StoreError):
+            if (layout.MAP in layout.check_version(graph / version)) == is_map:
+                return
+            break
+    else:
+        return
+    held = "graph" if is_map else "map between samplings"
+    raise StoreError(f"{name} in {store} is a {held}; ", another("name"))
 
 
 def publish(store: Path, name: str, staged: Path) -> str:
