@@ -39,7 +39,7 @@ class Case(NamedTuple):
 
 
 def ours(points: Floats, **fields: Any) -> Nearest:
-    indices, squared = nearest_neighbors(points, NEIGHBORS, engine="pruned", device="cpu", **fields)
+    indices, squared = nearest_neighbors(points, NEIGHBORS, device="cpu", **fields)
     return indices, np.sqrt(squared)
 
 

@@ -34,7 +34,7 @@ from turns import seconds_of
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.facts import listing
+from cheblienet_graphs.store.map_facts import listing
 from cheblienet_graphs.store.writer import Staging
 
 ENTRY = [sys.executable, "-c", "from cheblienet_cli.main import main; main()"]

@@ -7,11 +7,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # __getattr__ tells type checkers nothing
+    from cheblienet_graphs.assembly.maps import build_map as build_map
     from cheblienet_graphs.assembly.opening import open_or_build as open_or_build
     from cheblienet_graphs.assembly.pipeline import build as build
     from cheblienet_graphs.assembly.plan import Plan as Plan
     from cheblienet_graphs.assembly.plan import plan as plan
     from cheblienet_graphs.assembly.versions import Published as Published
+    from cheblienet_graphs.assembly.versions import PublishedMap as PublishedMap
     from cheblienet_graphs.errors import CheblienetError as CheblienetError
     from cheblienet_graphs.errors import OtherGraphWarning as OtherGraphWarning
     from cheblienet_graphs.errors import SpecError as SpecError
@@ -28,10 +30,12 @@ if TYPE_CHECKING:  # __getattr__ tells type checkers nothing
     from cheblienet_graphs.report.difference import compare as compare
     from cheblienet_graphs.report.edges_of import neighbors_of as neighbors_of
     from cheblienet_graphs.report.inspect import inspect as inspect
+    from cheblienet_graphs.report.maps import inspect_map as inspect_map
     from cheblienet_graphs.report.spectra import eigenpairs as eigenpairs
     from cheblienet_graphs.report.spectra import eigenvalues as eigenvalues
     from cheblienet_graphs.search.point_lists import nearest_neighbors as nearest_neighbors
     from cheblienet_graphs.spec.graph_spec import GraphSpec as GraphSpec
+    from cheblienet_graphs.spec.map_spec import MapSpec as MapSpec
     from cheblienet_graphs.store.reader import open_group as open_group
     from cheblienet_graphs.store.verify import verify as verify
     from cheblienet_graphs.weights.points import point_laplacian as point_laplacian
@@ -42,20 +46,24 @@ _PUBLIC = {
     "CheblienetError": "errors",
     "GraphSpec": "spec.graph_spec",
     "LatLonMask": "inputs.masks",
+    "MapSpec": "spec.map_spec",
     "OtherGraphWarning": "errors",
     "Plan": "assembly.plan",
     "Polygons": "inputs.polygons",
     "Published": "assembly.versions",
+    "PublishedMap": "assembly.versions",
     "SpecError": "errors",
     "StoreError": "errors",
     "UnknownGraphError": "errors",
     "UnreadableError": "errors",
     "Volume": "inputs.volumes",
     "build": "assembly.pipeline",
+    "build_map": "assembly.maps",
     "compare": "report.difference",
     "eigenpairs": "report.spectra",
     "eigenvalues": "report.spectra",
     "inspect": "report.inspect",
+    "inspect_map": "report.maps",
     "nearest_neighbors": "search.point_lists",
     "neighbors_of": "report.edges_of",
     "open_group": "store.reader",

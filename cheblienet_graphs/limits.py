@@ -46,6 +46,8 @@ DIRECTIONAL = EPS_SQUARED
 DRIFT = Range(0.001, 1)
 """Slack of first moments, in units of sum_j w_ij c_ij^2, its mean."""
 NEIGHBORS = Integers(1, 1024)
+RADIUS = Range(1e-6, 1e6)
+"""Within which sources of a map are, in units of length of the domain."""
 BANDWIDTH = Range(0.01, 100)
 EIGENPAIRS = Integers(1, 1000)
 """Eigenpairs of a level; no more than it has vertices."""

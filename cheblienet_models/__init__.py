@@ -10,6 +10,7 @@ from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
 from cheblienet_models.graphs.pyramid import LevelMap, Pyramid
 from cheblienet_models.graphs.subgraphs import sample_edges, sample_vertices
+from cheblienet_models.graphs.vertex_map import VertexMap
 from cheblienet_models.harmonics import (
     FromHarmonics,
     ToHarmonics,
@@ -53,6 +54,7 @@ __all__ = [
     "ToHarmonics",
     "UNet",
     "UnreadableError",
+    "VertexMap",
     "VerticesToLatLon",
     "WideResNet",
     "check_finite",

@@ -1,14 +1,17 @@
 """Opening graphs that were published in a store: zarr-free, zero-copy, failing closed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 from cheblienet_models.arguments import file_path, flag
 from cheblienet_models.errors import StoreError, UnreadableError, quoted
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import Identity
 from cheblienet_models.graphs.pyramid import LevelMap, Pyramid
+from cheblienet_models.graphs.vertex_map import VertexMap
 from cheblienet_models.store.files import Folder, opened
+from cheblienet_models.store.maps import is_map, read_map
 from cheblienet_models.store.version import (
     UnknownGraphError,
     check_schema,
@@ -17,6 +20,10 @@ from cheblienet_models.store.version import (
     read_version,
     resolved,
 )
+
+Opened = TypeVar("Opened", Pyramid, VertexMap)
+Handle = tuple[str, str, str]
+"""Path of the store, name and version."""
 
 
 def open_store(path: str | Path, *, verify: bool = False) -> "Store":
@@ -34,22 +41,28 @@ def open_store(path: str | Path, *, verify: bool = False) -> "Store":
     return Store(file_path("path", path).expanduser().absolute(), verify=verify)
 
 
-class Store(Mapping[str, Pyramid]):
-    """name -> Pyramid; also name@v001 and name@ref. Opens nothing before it is asked for."""
+class _Versions(Mapping[str, Opened]):
+    """name -> what its newest version holds, of one kind; also name@v001 and name@ref."""
+
+    _kind: str
+    _is_map: bool
 
     def __init__(self, path: Path, *, verify: bool = False) -> None:
         self.path, self.verify = file_path("path", path), flag("verify", verify)
         with opened(str(path)) as root:
             check_schema(root)
 
-    def __getitem__(self, name: str) -> Pyramid:
-        """Map a graph's newest version, or the one named.
+    def _open(self, root: Folder, handle: Handle) -> Opened:
+        raise NotImplementedError
+
+    def __getitem__(self, name: str) -> Opened:
+        """Map the newest version of a name, or the one named.
 
         Raises:
             StoreError: there is none of that name (also a KeyError), or it is not valid.
         """
         if not isinstance(name, str):
-            raise UnknownGraphError(f"A graph's name is text. Got {quoted(name)}.")
+            raise UnknownGraphError(f"A {self._kind}'s name is text. Got {quoted(name)}.")
         graph, at, ref = name.partition("@")
         if at and not ref:
             raise UnknownGraphError(
@@ -58,13 +71,22 @@ class Store(Mapping[str, Pyramid]):
         with opened(str(self.path)) as root:
             if not is_graph(root, graph):
                 known = ", ".join(self) or "none"
-                raise UnknownGraphError(f"No graph {quoted(graph)} in {self.path}. There: {known}.")
+                kind = self._kind
+                raise UnknownGraphError(
+                    f"No {kind} {quoted(graph)} in {self.path}. There: {known}."
+                )
             version = resolved(root / graph, ref or "latest")
-            return _pyramid(root, (str(self.path), graph, version), verify=self.verify)
+            if is_map(root / graph / version) != self._is_map:
+                other, place = ("graph", "") if self._is_map else ("map", ".maps")
+                raise UnknownGraphError(
+                    f"{quoted(name)} in {self.path} is a {other}: take it from "
+                    f"open_store(path){place}[{quoted(name)}]."
+                )
+            return self._open(root, (str(self.path), graph, version))
 
     def __iter__(self) -> Iterator[str]:
         with opened(str(self.path)) as root:
-            names = graph_names(root)
+            names = [name for name in graph_names(root) if self._holds(root, name)]
         return iter(names)
 
     def __len__(self) -> int:
@@ -73,15 +95,50 @@ class Store(Mapping[str, Pyramid]):
     def __contains__(self, name: object) -> bool:
         graph, at, ref = name.partition("@") if isinstance(name, str) else ("", "", "")
         with opened(str(self.path)) as root:
-            if not is_graph(root, graph):
+            if not is_graph(root, graph) or not self._holds(root, graph):
                 return False
             try:
                 return not at or bool(resolved(root / graph, ref))
             except UnknownGraphError:
                 return False
 
+    def _holds(self, root: Folder, name: str) -> bool:
+        """Whether the newest version of a name is of this kind; graphs are what can't be read."""
+        try:
+            return is_map(root / name / resolved(root / name, "latest")) == self._is_map
+        except UnreadableError:
+            raise
+        except StoreError:
+            return not self._is_map
+
     def __repr__(self) -> str:
-        return f"Store({str(self.path)!r}: {', '.join(self) or 'empty'})"
+        return f"{type(self).__name__}({str(self.path)!r}: {', '.join(self) or 'empty'})"
+
+
+class Store(_Versions[Pyramid]):
+    """name -> Pyramid; also name@v001 and name@ref. Opens nothing before it is asked for.
+
+    `maps` has the maps between samplings in the same way, which are not among the graphs.
+    """
+
+    _kind, _is_map = "graph", False
+
+    @property
+    def maps(self) -> "Maps":
+        """Name -> VertexMap; also name@v001 and name@ref."""
+        return Maps(self.path, verify=self.verify)
+
+    def _open(self, root: Folder, handle: Handle) -> Pyramid:
+        return _pyramid(root, handle, verify=self.verify)
+
+
+class Maps(_Versions[VertexMap]):
+    """name -> VertexMap, of the maps of a store."""
+
+    _kind, _is_map = "map", True
+
+    def _open(self, root: Folder, handle: Handle) -> VertexMap:
+        return _vertex_map(root, handle, verify=self.verify)
 
 
 def open_version(path: str, name: str, version: str) -> Pyramid:
@@ -90,9 +147,23 @@ def open_version(path: str, name: str, version: str) -> Pyramid:
     Raises:
         StoreError: it is missing or not valid.
     """
+    return _reopened(_pyramid, (path, name, version))
+
+
+def open_map_version(path: str, name: str, version: str) -> VertexMap:
+    """Map one version of a map. This is what unpickling a VertexMap calls.
+
+    Raises:
+        StoreError: it is missing or not valid.
+    """
+    return _reopened(_vertex_map, (path, name, version))
+
+
+def _reopened(open_it: Callable[[Folder, Handle], Opened], handle: Handle) -> Opened:
+    path, name, version = handle
     try:
         with opened(path) as root:
-            return _pyramid(root, (path, name, version))
+            return open_it(root, handle)
     except UnreadableError:
         raise
     except StoreError as error:
@@ -102,7 +173,15 @@ def open_version(path: str, name: str, version: str) -> Pyramid:
         ) from error
 
 
-def _pyramid(root: Folder, handle: tuple[str, str, str], *, verify: bool = False) -> Pyramid:
+def _vertex_map(root: Folder, handle: Handle, *, verify: bool = False) -> VertexMap:
+    """The module over a map's arrays, pickled as how to open it again."""
+    _, name, version = handle
+    stored = read_map(root / name / version, f"{name}@{version}", verify=verify)
+    identity = Identity(name, version, stored.spec_sha256, stored.spec)
+    return VertexMap((open_map_version, handle), identity, stored)
+
+
+def _pyramid(root: Folder, handle: Handle, *, verify: bool = False) -> Pyramid:
     """The modules over a version's arrays; each is pickled as how to open it again."""
     _, name, version = handle
     stored = read_version(root / name / version, f"{name}@{version}", verify=verify)

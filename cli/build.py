@@ -45,7 +45,7 @@ class _ManifoldGroup(Group):
         if cmd_name not in self.commands:
             raise click.UsageError(
                 f"There is no manifold {quoted(cmd_name)}. Choose one of {', '.join(MANIFOLDS)}, "
-                "or `recipe NAME`; `clg recipes` lists those."
+                "`map`, or `recipe NAME`; `clg recipes` lists those."
             )
         return super().get_command(ctx, cmd_name)
 
@@ -84,12 +84,12 @@ def _command(manifold: Manifold) -> click.Command:
     def command(**chosen: Any) -> None:
         how = {of.name: chosen.pop(of.name) for of in recipe.params if of.name in chosen}
         given = {name: value for name, value in chosen.items() if value not in (None, ())}
-        _run(_specification(manifold, given), **how)
+        _run(specification(manifold, given), **how)
 
     return command
 
 
-def _specification(manifold: Manifold, given: dict[str, Any]) -> "graphs.GraphSpec":
+def specification(manifold: Manifold, given: dict[str, Any]) -> "graphs.GraphSpec":
     """What options say, with the contents of their files.
 
     Raises:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import click
 
+from cheblienet_cli import maps  # noqa: F401 - adds `clg build map`
 from cheblienet_cli.build import build, recipes
 from cheblienet_cli.doctor import doctor
 from cheblienet_cli.export import export, import_

@@ -37,17 +37,21 @@ def export(
 
     scipy: the rescaled Laplacian. pyg: an .npz with edge_index, edge_weight and pos. npz: a folder
     with Laplacians and the maps between levels as scipy's .npz, other arrays as .npy, and a
-    manifest. zip: everything, for `clg import`.
+    manifest. zip: everything, for `clg import`. Of a map between samplings scipy has its matrix.
     """
     from cheblienet_graphs.store import export as exports  # help does without
     from cheblienet_graphs.store.archive import export_zip
     from cheblienet_graphs.store.facts import read_facts
+    from cheblienet_graphs.store.map_facts import is_map
 
     if level is not None and target in WHOLE:
         raise click.UsageError(
             f"--level must be left out with --to {target}, which has all levels."
         )
     version = layout.resolve(store, name)
+    if is_map(version):
+        _export_map(version, target, level, output)
+        return
     spec = read_facts(version).spec
     levels = spec.levels
     level = integer("level", level or 0, 0, levels - 1)
@@ -66,6 +70,24 @@ def export(
     click.echo(str(file))
     if target == "pyg":
         click.echo(exports.PYG_LINES.format(file=file), err=True)
+
+
+def _export_map(version: Path, target: str, level: int | None, output: Path | None) -> None:
+    from cheblienet_graphs.store import export as exports  # help does without
+    from cheblienet_graphs.store.archive import export_zip
+
+    writers = {"scipy": exports.map_to_scipy, "zip": export_zip}
+    if target not in writers or level is not None:
+        accepted = " or ".join(writers)
+        raise click.UsageError(
+            f"--to must be {accepted}, and --level left out: {version.parent.name} is a map."
+        )
+    if output is not None and output.is_dir():
+        raise click.UsageError(f"--output must be a file. {output} is a folder.")
+    file = output or Path(f"{version.parent.name}{SUFFIXES[target]}")
+    exports.check_output(file)
+    writers[target](version, file)
+    click.echo(str(file))
 
 
 @click.command("import", cls=Once)

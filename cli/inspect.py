@@ -11,6 +11,7 @@ from cheblienet_cli.output import show
 from cheblienet_cli.spelling import option as option_of
 from cheblienet_graphs.limits import EIGENVALUES
 from cheblienet_graphs.progress import progress_bar
+from cheblienet_graphs.store import layout
 from cheblienet_graphs.values import integer
 
 DIFFERENT = 3
@@ -42,10 +43,19 @@ def inspect(
 ) -> None:
     """Report on a graph: is it consistent with its metric, connected, how large, how symmetric.
 
+    Of a map between samplings: how many sources targets have, how far they are, with which weights.
     NAME may be left out where the store has one graph; @REF is a version such as @v001, or a ref.
     --html needs matplotlib: pip install 'cheblienet[plot]'.
     """
+    from cheblienet_graphs.store.map_facts import is_map  # help does without
+
     number = integer("eigenvalues", eigenvalues, *EIGENVALUES)
+    if is_map(layout.resolve(store, name)):
+        if html is not None or level is not None:
+            raise click.UsageError("Leave out --html and --level: this is a map, not a graph.")
+        about = graphs.inspect_map(store, name)
+        show(about.to_json() if as_json else str(about))
+        return
     if html is not None:
         from cheblienet_graphs.page import page  # matplotlib, which may be missing
         from cheblienet_graphs.plot.figure import check_file

@@ -15,7 +15,7 @@ from cheblienet_graphs.quoting import one_line
 from cheblienet_graphs.store import layout, refs
 
 if TYPE_CHECKING:
-    from cheblienet_graphs.store.facts import Listed
+    from cheblienet_graphs.store.map_facts import Listed
 
 
 @click.command(cls=Once)
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def ls(store: Path, as_json: bool) -> None:
     """List the graphs of a store: one line for each version and a total."""
     from cheblienet_graphs.spec.words import human_bytes  # help does without
-    from cheblienet_graphs.store.facts import listing
+    from cheblienet_graphs.store.map_facts import listing
 
     versions = listing(store)
     if as_json:
@@ -42,6 +42,9 @@ def _row(version: "Listed", size: str) -> tuple[str, ...]:
         return name, "unreadable; clg verify says why", "", "", "", known_as
     vertices = f"{max(version.vertices, default=0):,} vertices"
     levels = count(len(version.vertices), "level")
+    if version.kind == "map":
+        targets, sources = version.vertices
+        vertices, levels = f"{sources:,} -> {targets:,} vertices", "map"
     return name, vertices, levels, size, _age(version.created), known_as
 
 

@@ -35,7 +35,7 @@ from builder import Builder, Graph, records
 from disturbances import KINDS, QUICK_KINDS, Kind
 
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.facts import listing
+from cheblienet_graphs.store.map_facts import listing
 from cheblienet_graphs.store.verify import leftovers, verify
 
 MOST_LATE = 50

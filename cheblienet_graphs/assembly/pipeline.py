@@ -35,6 +35,7 @@ from cheblienet_graphs.search.choice import Choice, choose
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import LevelFacts
+from cheblienet_graphs.store.refs import check_kind
 from cheblienet_graphs.store.staged import INT32_LIMIT
 from cheblienet_graphs.store.writer import Staging
 from cheblienet_graphs.typing import Progress
@@ -104,6 +105,7 @@ def build(
     check_spec(spec)
     store = layout.store_path(store)
     name = layout.check_name(spec.default_name if name is None else name)
+    check_kind(store, name, is_map=False)
     _check_sizes(memory_limit, block_rows)
     staging: Staging | None = None
     try:
@@ -167,6 +169,7 @@ def dry_run(spec: GraphSpec, store: str | Path = "graphs.zarr", **given: Any) ->
     check_spec(spec)
     store = layout.store_path(store)
     name = layout.check_name(spec.default_name if how.name is None else how.name)
+    check_kind(store, name, is_map=False)
     _check_sizes(how.memory_limit, how.block_rows)
     with Kept() as kept, opened_pool(how.workers, how.dask, kept, dry=True) as pool:
         choice = pool.first(choose, spec.sampling, how.engine, how.device, weights=spec.weights)

@@ -15,10 +15,11 @@ from cheblienet_graphs.samplings import SAMPLINGS
 from cheblienet_graphs.spec import GraphSpec, words
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
+from cheblienet_graphs.store.map_facts import MapSizes
 from cheblienet_graphs.store.staged import identity_of
 
 if TYPE_CHECKING:
-    from cheblienet_models import Pyramid
+    from cheblienet_models import Pyramid, VertexMap
 
 GENERATOR = {"name": "cheblienet", "version": cheblienet_graphs.__version__}
 
@@ -78,6 +79,35 @@ class Published:
         differs = words.changes(self.name, self.other, self.changes)
         newest = self.version if self.built else self.other
         return f"{self.name}@{self.version} {differs}. {self.name} stands for {self.name}@{newest}."
+
+
+@dataclass(frozen=True)
+class PublishedMap:
+    """A version of a map in a store.
+
+    Args:
+        store, name, version: where it is.
+        built: False where it was there already.
+        sizes: what was recorded of it.
+        nbytes: size of its files, metadata included.
+    """
+
+    store: Path
+    name: str
+    version: str
+    built: bool
+    sizes: MapSizes
+    nbytes: int
+
+    def open(self) -> "VertexMap":
+        """Open the version as a `cheblienet_models.VertexMap`, its arrays mapped from the store.
+
+        Raises:
+            cheblienet_models.StoreError: it was removed, or is not valid any more.
+        """
+        from cheblienet_models import open_store  # as above
+
+        return open_store(self.store).maps[f"{self.name}@{self.version}"]
 
 
 def published(spec: GraphSpec, store: Path, name: str) -> Published | None:

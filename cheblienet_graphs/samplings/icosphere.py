@@ -128,6 +128,24 @@ class Icosphere(Points):
         yield "rotation_72", _fifth_turn()
 
 
+def mesh_edges(subdivisions: int, scales: int) -> tuple[Indices, Indices]:
+    """Edges of the finest meshes together, both directions: rows ascending, columns in each row.
+
+    Args:
+        subdivisions: of the finest mesh, among whose points those of the others are.
+        scales: how many meshes, in [1, subdivisions + 1].
+    """
+    mesh, ends = _icosahedron(), []
+    for level in range(subdivisions + 1):
+        if level:
+            mesh = _subdivided(mesh)
+        if level > subdivisions - scales:
+            ends.append(np.concatenate([mesh.faces[:, [n, (n + 1) % 3]] for n in range(3)]))
+    rows, columns = np.concatenate(ends).T  # faces turn alike, so each direction comes once
+    order = np.lexsort((columns, rows))
+    return rows[order], columns[order]
+
+
 def _icosahedron() -> Mesh:
     corners = [
         np.roll([0.0, y, z * GOLDEN], shift) for shift in range(3) for y in (1, -1) for z in (1, -1)

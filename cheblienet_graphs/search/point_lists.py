@@ -11,6 +11,7 @@ from cheblienet_graphs import limits
 from cheblienet_graphs.machine.threads import own_device, threads_each, torch_threads
 from cheblienet_graphs.search.choice import Choice, choose
 from cheblienet_graphs.search.cloud import Cloud
+from cheblienet_graphs.search.isotropic import nearest_by_tree
 from cheblienet_graphs.search.lists import SLACK
 from cheblienet_graphs.search.nearest import Closest, Listing, Search
 from cheblienet_graphs.search.point_columns import PlacedPoints, placed_points
@@ -152,7 +153,8 @@ def nearest_neighbors(
         periodic: on a flat base the period along each axis, as many numbers; default none.
         units: of angles, "degrees" (default) or "radians". Say it where all angles are so small
             that they could be radians.
-        engine: "auto", "pruned" or "keops".
+        engine: "auto", "pruned" or "keops"; "auto" is scipy's tree alone, on the CPU, where there
+            are no orientations, unless the device is "cuda".
         device: "auto", "cpu" or "cuda".
 
     Returns:
@@ -169,7 +171,11 @@ def nearest_neighbors(
     placed = placed_points(points, manifold=manifold, **given)
     most = min(len(placed) - 1, limits.NEIGHBORS.high)
     count = width = integer("k", k, limits.NEIGHBORS.low, most)
-    search = PointSearch(placed, choose("random", engine, device))
+    choice = choose("random", engine, device)
+    by_tree = engine == "auto" and device != "cuda" and not placed.manifold.oriented
+    if by_tree and (found := nearest_by_tree(placed, count)):
+        return found
+    search = PointSearch(placed, choice)
     pairs = search.pairs(Closest(width))
     while pairs.first.sum(axis=1).min() < count:  # several images of few points are listed
         width *= 2

@@ -65,7 +65,7 @@ def default_name(spec: "GraphSpec") -> str:
     The first digits of the digest stand for the fields where these take too many characters, and
     where there are masks, regions or given points.
     """
-    size, kind = _size(spec), spec.sampling_kind
+    size, kind = sizes_in_name(spec), spec.sampling_kind
     if spec.mask is None and spec.coordinates is None:
         listed = without(least_fields(spec), kind.field)
         name = "-".join([size, *_parts(listed)])
@@ -75,7 +75,7 @@ def default_name(spec: "GraphSpec") -> str:
     return f"{size}{part}-{spec.sha256[:DIGITS]}"
 
 
-def _size(spec: "GraphSpec") -> str:
+def sizes_in_name(spec: "GraphSpec") -> str:
     """Manifold, sampling and size: 'se2-96x96x6', 's2-icosahedral-3'."""
     numbers = [*spec.sampling_kind.name_parts(spec.level_size(0))]
     if spec.geometry.oriented:

@@ -21,7 +21,7 @@ def sentences(spec: GraphSpec, spell: Spell = str) -> list[str]:
         spec: of a build.
         spell: writes parameters.
     """
-    lines = [f"{_domain(spec)}; {_signals(spec)}", *_inside(spec), _coordinates(spec)]
+    lines = [f"{domain(spec)}; {_signals(spec)}", *_inside(spec), _coordinates(spec)]
     scale = "its largest eigenvalue" if spec.lambda_max == "exact" else "2"
     edges = f"{_edges(spec)}, rescaled by {scale}"
     return [*lines, *_metric(spec), *_anisotropy(spec, spell), edges, *_operators(spec)]
@@ -29,7 +29,7 @@ def sentences(spec: GraphSpec, spell: Spell = str) -> list[str]:
 
 def brief(spec: GraphSpec) -> list[str]:
     """The specification in few lines: domain, size of a mask's inside, metric, edges, weights."""
-    return [_domain(spec), *_inside(spec), _lengths(spec), _edges(spec), *_operators(spec)]
+    return [domain(spec), *_inside(spec), _lengths(spec), _edges(spec), *_operators(spec)]
 
 
 def changes(name: str, other: str, changed: Mapping[str, tuple[Any, Any]]) -> str:
@@ -75,7 +75,8 @@ def done_by(processes: int, threads: int) -> str:
     return f"Done by {workers}; {cores()} core{'s'[: cores() > 1]} to use."
 
 
-def _domain(spec: GraphSpec) -> str:
+def domain(spec: GraphSpec) -> str:
+    """Manifold, sampling, orientations and boundary."""
     where = spec.sampling_kind.described(spec.level_size(0))
     if spec.seed is not None:
         where += f", seed {spec.seed}"

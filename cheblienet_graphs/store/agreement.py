@@ -175,11 +175,17 @@ def _blocks(matrix: scipy.sparse.csr_array) -> Iterator[tuple[slice, Indices, An
 
 def _mask_faults(arrays: LevelArrays) -> Iterator[str]:
     mask, places = arrays.spec.mask, arrays.base_index
-    if mask is not None and arrays.level == 0:
-        inside = np.zeros(arrays.spec.full_points(0), np.uint8)
-        inside[places] = 1
-        if hashlib.sha256(inside.tobytes()).hexdigest() != mask.sha256:
-            yield "are not the points inside the mask of the spec's digest"
+    if mask is None or places is None or arrays.level:
+        return
+    if digest_of_mask(places, arrays.spec.full_points(0)) != mask.sha256:
+        yield "are not the points inside the mask of the spec's digest"
+
+
+def digest_of_mask(places: npt.NDArray[np.integer], points: int) -> str:
+    """That of a mask's booleans, by the places of the points inside among all of them."""
+    inside = np.zeros(points, np.uint8)
+    inside[places] = 1
+    return hashlib.sha256(inside.tobytes()).hexdigest()
 
 
 def _cut_faults(arrays: LevelArrays) -> Iterator[str]:
@@ -197,7 +203,7 @@ def _coordinate_faults(arrays: LevelArrays) -> Iterator[str]:
     """Coordinates follow from the specification; given points must be some that a build takes."""
     # Opened first: they bound the size of the sampling, which facts alone may exaggerate.
     coordinates, sampling = arrays.coordinates, arrays.sampling
-    alike = partial(_coincide, arrays.spec)
+    alike = partial(coincide, arrays.spec)
     if not _agree(coordinates, sampling.coordinates, alike):
         yield "are not those of the spec's sampling"
     elif arrays.spec.coordinates is not None:
@@ -253,7 +259,7 @@ def _agree(
     )
 
 
-def _coincide(spec: GraphSpec, actual: Floats, expected: Floats) -> bool:
+def coincide(spec: GraphSpec, actual: Floats, expected: Floats) -> bool:
     """Whether coordinates are these up to rounding.
 
     Longitudes are, where they are a whole turn apart, and where an arc between them is short.

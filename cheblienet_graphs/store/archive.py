@@ -11,7 +11,8 @@ from cheblienet_graphs.errors import StoreError
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.store import durable, layout
 from cheblienet_graphs.store.durable import save_whole, unreadable, write_errors
-from cheblienet_graphs.store.facts import VersionFacts, checked_facts, read_facts
+from cheblienet_graphs.store.map_facts import either_facts
+from cheblienet_graphs.store.published import PublishedFacts
 from cheblienet_graphs.store.verify import Remark, version_faults
 from cheblienet_graphs.store.writer import Staging
 
@@ -108,13 +109,14 @@ def _import(
         return Imported(name, staging.publish_as_is(), new=True)
 
 
-def _imported_before(graph: Path, facts: VersionFacts) -> str | None:
+def _imported_before(graph: Path, facts: PublishedFacts) -> str | None:
     """The oldest version with all of these attributes that is as it was published."""
     if not graph.is_dir():
         return None
     for version in layout.versions(graph):
         try:
-            equal = read_facts(graph / version).sha256 == facts.sha256
+            known = layout.check_version(graph / version)
+            equal = either_facts(known, version).sha256 == facts.sha256
         except StoreError:
             continue  # `clg verify` reports its faults
         if equal and not version_faults(graph / version):
@@ -137,7 +139,7 @@ def _members(archive: zipfile.ZipFile, file: Path) -> Iterator[tuple[str, zipfil
 
 def _facts(
     archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], file: Path
-) -> tuple[str, VersionFacts]:
+) -> tuple[str, PublishedFacts]:
     """Name of the graph in the archive, and the version's facts."""
     folders = {entry.filename.partition("/")[0] for entry in members.values()}
     if len(folders) != 1 or "zarr.json" not in members:
@@ -148,7 +150,7 @@ def _facts(
     ours = layout.our_attributes(document)
     if ours is None:
         raise StoreError(f"{where} is not the metadata of a version.")
-    return folders.pop(), checked_facts(ours, where)
+    return folders.pop(), either_facts(ours, where)
 
 
 def _refuse_faults(version: Path, called: str | None = None, remark: Remark | None = None) -> None:

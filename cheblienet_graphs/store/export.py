@@ -15,6 +15,8 @@ from cheblienet_graphs.errors import StoreError, another
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import MAX_METADATA, save_whole, sha256_of
 from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
+from cheblienet_graphs.store.map_arrays import MapArrays
+from cheblienet_graphs.store.map_facts import read_map_facts
 from cheblienet_graphs.store.mapped import mapped_csr
 from cheblienet_graphs.store.reader import LevelArrays, edge_weights
 
@@ -48,6 +50,12 @@ def to_scipy(version: Path, level: int, file: Path) -> None:
     """The rescaled Laplacian for scipy.sparse.load_npz; no other matrices."""
     laplacian = LevelArrays(version, read_facts(version), level).laplacian
     save_whole(file, OUTCOME, lambda target: scipy.sparse.save_npz(target, laplacian))
+
+
+def map_to_scipy(version: Path, file: Path) -> None:
+    """The (targets, sources) matrix of a map for scipy.sparse.load_npz."""
+    matrix = MapArrays(version, read_map_facts(version)).matrix
+    save_whole(file, OUTCOME, lambda target: scipy.sparse.save_npz(target, matrix))
 
 
 def to_pyg(version: Path, level: int, file: Path) -> None:

@@ -9,6 +9,9 @@
           [levels/L/gradients/{fields[,symmetric]}/{data,indices,indptr}]
           pooling/LtoM/{data,indices,indptr}, unpooling/MtoL/...
 
+Versions of maps between samplings have {map,transposed}/{data,indices,indptr} and, of both sides,
+{source,target}/{coordinates[,base_index]} instead.
+
 Arrays have one chunk, no compressor and no filter, so a chunk file is the array's bytes. Sparse
 matrices follow AnnData's encoding. The documents are those that zarr-python itself writes.
 """
@@ -26,7 +29,7 @@ from cheblienet_graphs.quoting import VALUE, listed, one_line, quoted
 from cheblienet_graphs.store.durable import read_document, unreadable
 
 STORE_SCHEMA = 1
-SCHEMAS = ("1.0", "1.1", "1.2", "1.3", "1.4")
+SCHEMAS = ("1.0", "1.1", "1.2", "1.3", "1.4", "1.5")
 """Those that this version reads; it writes the earliest that can hold a graph."""
 BASE_INDEX = "base_index"
 """Array of a level: where its points are in the full sampling."""
@@ -42,6 +45,12 @@ FIELDS = "fields"
 """the matrices of all fields, one below the other,"""
 SYMMETRIC = "symmetric"
 """and their sums with their transposes; left out where these are 0."""
+MAP = "map"
+"""Attribute of a version that is a map between samplings, and its matrix, (targets, sources)."""
+TRANSPOSED = "transposed"
+"""The same matrix by columns, (sources, targets)."""
+SIDES = ("source", "target")
+"""Groups of the points that a map joins."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 VERSION = re.compile(r"v[0-9]{3,9}")
 LATER = re.compile(r"1\.[1-9][0-9]{0,8}")

@@ -61,6 +61,27 @@ def check_graph(store: Path, name: str) -> None:
         raise StoreError(f"{graph} exists and is not a graph of ours; ", another("name"))
 
 
+def check_kind(store: Path, name: str, *, is_map: bool) -> None:
+    """Make sure that a name stands for graphs alone, or for maps alone.
+
+    Raises:
+        StoreError: its newest version that can be read is of the other kind, or the store can't be
+            read.
+    """
+    graph = store / name
+    if not layout.check_store(store) or not graph.is_dir():
+        return
+    for version in reversed(layout.versions(graph)):
+        with suppress(StoreError):
+            if (layout.MAP in layout.check_version(graph / version)) == is_map:
+                return
+            break
+    else:
+        return
+    held = "graph" if is_map else "map between samplings"
+    raise StoreError(f"{name} in {store} is a {held}; ", another("name"))
+
+
 def publish(store: Path, name: str, staged: Path) -> str:
     """Move a sealed version into the store as the next one of its graph, and as the latest.
 
@@ -74,6 +95,8 @@ def publish(store: Path, name: str, staged: Path) -> str:
         OSError: of the file system; then nothing was published.
     """
     check_graph(store, name)
+    attributes = layout.read_attributes(staged) or {}
+    check_kind(store, name, is_map=layout.MAP in attributes)
     graph = store / name
     with ExitStack() as undo:
         if not layout.check_store(store):

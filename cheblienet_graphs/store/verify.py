@@ -18,7 +18,10 @@ from cheblienet_graphs.store.agreement import (
     unlike_cells,
 )
 from cheblienet_graphs.store.durable import locked_folder, sha256_of, unreadable, write_errors
-from cheblienet_graphs.store.facts import FileFacts, VersionFacts, checked_facts
+from cheblienet_graphs.store.facts import VersionFacts
+from cheblienet_graphs.store.map_arrays import MapArrays, map_faults
+from cheblienet_graphs.store.map_facts import MapFacts, either_facts
+from cheblienet_graphs.store.published import FileFacts
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.store.refs import locked
 from cheblienet_graphs.store.staged import discard
@@ -83,7 +86,7 @@ def version_faults(version: Path, remark: Remark | None = None) -> list[Fault]:
     try:
         attributes = layout.check_version(version)
         layout.check_schema(attributes, str(version))
-        facts = checked_facts(attributes, "it")
+        facts = either_facts(attributes, "it")
     except SchemaError as error:
         return [Fault("zarr.json", f"can't be checked: {error}")]
     except StoreError as error:
@@ -95,7 +98,11 @@ def version_faults(version: Path, remark: Remark | None = None) -> list[Fault]:
     elif (version / "zarr.json").read_bytes() != layout.document_bytes(published):
         faults.append(Fault("zarr.json", "holds more or other text than was published"))
     faults += _file_faults(version, facts.files)
-    return faults or _array_faults(version, facts, remark)
+    if faults:
+        return faults
+    if isinstance(facts, MapFacts):
+        return map_faults(MapArrays(version, facts))
+    return _array_faults(version, facts, remark)
 
 
 def _file_faults(version: Path, files: Mapping[str, FileFacts]) -> Iterator[Fault]:

@@ -17,6 +17,7 @@ from cheblienet_models.graphs.identity import (
     told,
 )
 from cheblienet_models.graphs.pyramid import Pyramid
+from cheblienet_models.graphs.vertex_map import VertexMap
 
 Kept = TypeVar("Kept", bound=nn.Module)
 OPERATOR_NAMES = "operator_names"
@@ -67,7 +68,8 @@ def load_weights(
             apart = differences(Identity.decoded(state[key]), pyramid.identity)
             found += [difference for difference in apart if difference not in found]
         found += [difference for difference in settings if difference not in found]
-        state = {**state, **{key: own[key] for key in (*graphs, *recorded)}}
+        maps = _with_extra(network, VertexMap)  # between these graphs, without weights of their own
+        state = {**state, **{key: own[key] for key in (*graphs, *maps, *recorded)}}
     network.load_state_dict(state)
     return tuple(found)
 

@@ -82,7 +82,51 @@ def _padded(matrix: CsrArrays) -> tuple[Tensor, Tensor]:
     return indices[entry], data[entry].masked_fill(missing, 0)
 
 
-class Pyramid(Mapped):
+class Identified(Mapped):
+    """Constants of a published version. Checkpoints say which, and are compared with it.
+
+    Args:
+        reopen: how to open it again.
+        identity: of the version, its specification included.
+
+    Attributes:
+        name, version: where it was opened from.
+        spec: what it was built from, as JSON types.
+        spec_sha256: its digest.
+        identity: all of these, as checkpoints say them.
+    """
+
+    def __init__(self, reopen: Reopen, identity: Identity) -> None:
+        super().__init__(reopen)
+        self.identity = instance("identity", identity, Identity)
+        self.name, self.version = identity.name, identity.version
+        self.spec_sha256 = identity.spec_sha256
+        self.spec: dict[str, Any] = identity.spec or {}
+
+    def get_extra_state(self) -> Tensor:
+        """(n,) uint8: its identity."""
+        return self.identity.encoded()
+
+    def set_extra_state(self, state: Tensor) -> None:
+        """Compare a checkpoint's graph or map with this one.
+
+        Raises:
+            StoreError: they differ, or the state is not one of ours.
+        """
+        trained = Identity.decoded(state)
+        if trained.spec_sha256 != self.spec_sha256:
+            raise StoreError(
+                f"The checkpoint was trained on {trained} (spec {trained.spec_sha256[:12]}); this "
+                f"network is on {self.identity} (spec {self.spec_sha256[:12]}). Open the graph it "
+                "was trained on, or use load_weights(network, state, allow_other_graph=True)."
+            )
+
+    def extra_repr(self) -> str:
+        """The line that print(pyramid) shows."""
+        return f"{self.name}@{self.version}"
+
+
+class Pyramid(Identified):
     """The graphs of a published version, finest first, and the maps between them.
 
     A network that registers its pyramid saves the graph's identity in checkpoints, and refuses one
@@ -94,12 +138,6 @@ class Pyramid(Mapped):
         levels: n graphs, finest first.
         poolings: n - 1 maps from each level to the next coarser one.
         unpoolings: n - 1 maps to each level from the next coarser one.
-
-    Attributes:
-        name, version: where it was opened from.
-        spec: what it was built from, as JSON types.
-        spec_sha256: its digest.
-        identity: all of these, as checkpoints say them.
     """
 
     def __init__(
@@ -110,11 +148,7 @@ class Pyramid(Mapped):
         poolings: Sequence[LevelMap],
         unpoolings: Sequence[LevelMap],
     ) -> None:
-        super().__init__(reopen)
-        self.identity = instance("identity", identity, Identity)
-        self.name, self.version = identity.name, identity.version
-        self.spec_sha256 = identity.spec_sha256
-        self.spec: dict[str, Any] = identity.spec or {}
+        super().__init__(reopen, identity)
         for kind, modules in (("level", levels), ("pool", poolings), ("unpool", unpoolings)):
             for number, module in enumerate(modules):
                 self.add_module(f"{kind}{number}", module)
@@ -145,28 +179,6 @@ class Pyramid(Mapped):
             ValueError: there is none.
         """
         return self._map("unpool", level)
-
-    def get_extra_state(self) -> Tensor:
-        """(n,) uint8: the graph's identity."""
-        return self.identity.encoded()
-
-    def set_extra_state(self, state: Tensor) -> None:
-        """Compare a checkpoint's graph with this one.
-
-        Raises:
-            StoreError: they differ, or the state is not one of ours.
-        """
-        trained = Identity.decoded(state)
-        if trained.spec_sha256 != self.spec_sha256:
-            raise StoreError(
-                f"The checkpoint was trained on {trained} (spec {trained.spec_sha256[:12]}); this "
-                f"network is on {self.identity} (spec {self.spec_sha256[:12]}). Open the graph it "
-                "was trained on, or use load_weights(network, state, allow_other_graph=True)."
-            )
-
-    def extra_repr(self) -> str:
-        """The line that print(pyramid) shows."""
-        return f"{self.name}@{self.version}"
 
     def _map(self, kind: str, fine: int) -> LevelMap:
         if not 0 <= integer("level", fine) < self._num_levels - 1:

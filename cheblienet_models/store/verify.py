@@ -98,6 +98,16 @@ def _digest(document: Document) -> str:
     return hashlib.sha256(canonical(document).encode()).hexdigest()
 
 
+def verify_digest(version: Folder, attributes: Document) -> None:
+    """Check that a specification has the digest that is stated.
+
+    Raises:
+        StoreError: it has not.
+    """
+    if _digest(attributes["spec"]) != attributes.get("spec_sha256"):
+        raise StoreError(f"{version} has a spec_sha256 that is not the digest of its spec.")
+
+
 def verify_spec(version: Folder, attributes: Document) -> None:
     """Check that a specification has the digest and the number of levels that are stated.
 
@@ -105,8 +115,7 @@ def verify_spec(version: Folder, attributes: Document) -> None:
         StoreError: it has not.
     """
     spec, levels = attributes["spec"], attributes["levels"]
-    if _digest(spec) != attributes.get("spec_sha256"):
-        raise StoreError(f"{version} has a spec_sha256 that is not the digest of its spec.")
+    verify_digest(version, attributes)
     if not _agrees(spec.get("levels"), len(levels)):
         found = quoted(spec.get("levels"))
         raise StoreError(f"{version} has {len(levels)} levels; its spec says {found}.")

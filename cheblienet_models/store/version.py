@@ -22,7 +22,7 @@ from cheblienet_models.store.verify import (
 )
 
 SCHEMA_MAJOR = 1
-SCHEMA_MINOR = 4
+SCHEMA_MINOR = 5
 """The latest that is read: later ones hold what would be misread."""
 SCHEMA = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
 MAX_LEVELS = 64
@@ -64,7 +64,7 @@ def read_version(folder: Folder, label: str, *, verify: bool = False) -> Version
     attributes = own_attributes(folder)
     if verify:
         verify_files(folder, attributes)
-    _check_schema(folder, attributes)
+    check_version_schema(folder, attributes)
     spec, facts, digest = (attributes.get(key) for key in ("spec", "levels", "spec_sha256"))
     if not (isinstance(spec, dict) and isinstance(facts, list) and isinstance(digest, str)):
         raise StoreError(f"{folder} lacks spec, spec_sha256 or levels.")
@@ -91,7 +91,12 @@ def read_version(folder: Folder, label: str, *, verify: bool = False) -> Version
     return Version(spec, digest, levels, tuple(poolings), tuple(unpoolings))
 
 
-def _check_schema(folder: Folder, attributes: Document) -> None:
+def check_version_schema(folder: Folder, attributes: Document) -> None:
+    """Check that the schema of a version is one that is read here.
+
+    Raises:
+        StoreError: it is not.
+    """
     schema: Any = attributes.get("schema")
     known = SCHEMA.fullmatch(schema) if isinstance(schema, str) else None
     if known is None or int(known[1]) != SCHEMA_MAJOR:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs import GraphSpec, MapSpec, build, build_map
 
 SPECS = {
     "r2-kernel": GraphSpec("r2", "24x16"),
@@ -67,6 +67,23 @@ SPECS = {
     "so3-equiangular": GraphSpec("so3", bandlimit=6, orientations=4, neighbors=24),
     "so3-random": GraphSpec("so3", points=100, orientations=4),
 }
+MAPS = {
+    "map-encoder": MapSpec(
+        GraphSpec("s2", gaussian="O16"), GraphSpec("s2", subdivisions=3), neighbors=3
+    ),
+    "map-decoder": MapSpec(
+        GraphSpec("s2", subdivisions=3),
+        GraphSpec("s2", gaussian="O16"),
+        radius=0.25,
+        weights="gaussian",
+    ),
+    "map-scales": MapSpec(*[GraphSpec("s2", subdivisions=3)] * 2, scales=4, weights="uniform"),
+    "map-periodic": MapSpec(
+        GraphSpec("se2", 12, orientations=4, boundary="periodic"),
+        GraphSpec("se2", 8, orientations=6, boundary="periodic"),
+        neighbors=9,
+    ),
+}
 SEARCHED = {"engine": "pruned", "device": "cpu"}
 """Of lattices named so."""
 BLOCKS: list[dict[str, int]] = [{}, {"block_rows": 97}, {"block_rows": 200, "workers": 2}]
@@ -83,6 +100,9 @@ def made_with() -> dict[str, str]:
 
 def arrays(name: str, folder: Path, **how: Any) -> tuple[str, dict[str, dict[str, Any]]]:
     """The spec's digest, and what each array file of a build comes to."""
+    if name in MAPS:
+        made = build_map(MAPS[name], folder / "g.zarr", name=name, force=True)
+        return MAPS[name].sha256, dict(_arrays(folder / "g.zarr" / name / made.version))
     spec = SPECS[name]
     if name.endswith("-pruned"):
         how |= SEARCHED
@@ -114,7 +134,7 @@ def _sums(values: np.ndarray) -> list[float]:
 def main() -> None:
     """Build everything, in blocks too, and write what comes out."""
     record: dict[str, Any] = {"made_with": made_with(), "graphs": {}}
-    for name in SPECS:
+    for name in (*SPECS, *MAPS):
         for how in BLOCKS:
             with tempfile.TemporaryDirectory() as folder:
                 sha256, files = arrays(name, Path(folder), **how)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import zarr
 
-from cheblienet_graphs import GraphSpec, build, open_group
+from cheblienet_graphs import GraphSpec, MapSpec, build, build_map, open_group
 
 KEPT = Path(__file__).parents[1] / "data" / "stores"
 OWN_POINTS = np.array([(n / 6, n * n % 31 / 8) for n in range(24)])
@@ -61,6 +61,30 @@ SPECS: dict[str, dict[str, GraphSpec]] = {
     },
 }
 
+PLACES = GraphSpec("r2", coordinates=OWN_POINTS, domain=(0, 0, 4, 4))
+SHORE = GraphSpec("r2", 6, mask=np.kron(MASK, np.ones((2, 2), bool))[:6, :6], levels=1)
+MAPS: dict[str, dict[str, MapSpec]] = {
+    "1.5": {
+        "encoder": MapSpec(
+            GraphSpec("s2", gaussian="O2"), GraphSpec("s2", subdivisions=1), neighbors=3
+        ),
+        "decoder": MapSpec(
+            GraphSpec("s2", subdivisions=1),
+            GraphSpec("s2", gaussian="O2"),
+            radius=0.6,
+            weights="gaussian",
+        ),
+        "meshes": MapSpec(*[GraphSpec("s2", subdivisions=1)] * 2, scales=2, weights="uniform"),
+        "turns": MapSpec(
+            GraphSpec("se2", 4, orientations=3, boundary="periodic"),
+            GraphSpec("se2", 3, orientations=4, boundary="periodic"),
+            neighbors=5,
+        ),
+        "from-shore": MapSpec(SHORE, PLACES, neighbors=2),
+    },
+}
+"""Maps, by the schema that they came with."""
+
 
 def arrays(version: zarr.Group) -> dict[str, np.ndarray]:
     """Every array of a version by its path, as zarr reads it."""
@@ -84,18 +108,21 @@ def record(store: Path, name: str) -> dict[str, Any]:
         "schema": facts["schema"],
         "generator": facts["generator"],
         "spec_sha256": facts["spec_sha256"],
-        "levels": facts["levels"],
+        **{kind: facts[kind] for kind in ("levels", "map") if kind in facts},
         "arrays": {path: recorded(array) for path, array in arrays(version).items()},
     }
 
 
 def write(folder: Path) -> None:
     """Build the stores into a folder that has none of them."""
-    for schema, specs in SPECS.items():
+    for schema, specs in (*SPECS.items(), *MAPS.items()):
         store = folder / schema
         store.mkdir(parents=True)
         for name, spec in specs.items():
-            build(spec, store, name=name)
+            if isinstance(spec, MapSpec):
+                build_map(spec, store, name=name)
+            else:
+                build(spec, store, name=name)
         records = {name: record(store, name) for name in specs}
         (folder / f"{schema}.json").write_text(_lines(records) + "\n")
 

@@ -13,7 +13,7 @@ import pytest
 from cheblienet_graphs import GraphSpec, StoreError, build, open_or_build
 from cheblienet_graphs.errors import OtherGraphWarning
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.facts import listing
+from cheblienet_graphs.store.map_facts import listing
 from cheblienet_models import open_store
 
 SPEC = GraphSpec("se2", 12, orientations=4, levels=1)

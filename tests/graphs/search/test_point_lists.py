@@ -16,6 +16,7 @@ from sphere_truth import plane_rows, s2_rows, so3_rows
 from cheblienet_graphs import GraphSpec, SpecError, nearest_neighbors
 from cheblienet_graphs.search.point_columns import PlacedPoints, placed_points
 
+ENGINES = ("auto", "pruned")
 SPHERES = {
     "icosphere": {"subdivisions": 3},
     "coarse icosphere": {"subdivisions": 1},
@@ -52,11 +53,12 @@ def differences(result: tuple[np.ndarray, np.ndarray], truth: np.ndarray) -> int
     return int(wrong.sum())
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", SPHERES)
-def test_great_circles_as_a_ball_tree_and_as_all_pairs(name: str) -> None:
+def test_great_circles_as_a_ball_tree_and_as_all_pairs(name: str, engine: str) -> None:
     points = latitudes_longitudes(SPHERES[name])
     count = min(9, len(points) - 1)
-    indices, squared = nearest_neighbors(points, count, manifold="s2")
+    indices, squared = nearest_neighbors(points, count, manifold="s2", engine=engine)
     truth = np.concatenate([*s2_rows(np.radians([[90, 0]] + points * [-1, 1]))])
     assert differences((indices, squared), truth) == 0
     arcs, others = BallTree(np.radians(points), metric="haversine").query(
@@ -67,15 +69,17 @@ def test_great_circles_as_a_ball_tree_and_as_all_pairs(name: str) -> None:
         assert (indices != others[:, 1:]).sum() == 0
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("dimension", [2, 3])
-def test_planes_and_spaces_as_a_tree(dimension: int) -> None:
+def test_planes_and_spaces_as_a_tree(dimension: int, engine: str) -> None:
     points = np.random.default_rng(5).random((500, dimension)) * 1000 - 300
-    indices, squared = nearest_neighbors(points, 12, manifold=f"r{dimension}")
+    indices, squared = nearest_neighbors(points, 12, manifold=f"r{dimension}", engine=engine)
     lengths, others = KDTree(points).query(points, 13)
     assert (indices != others[:, 1:]).sum() == 0
     np.testing.assert_allclose(np.sqrt(squared), lengths[:, 1:], rtol=1e-13)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     ("sides", "number", "count"),
     [
@@ -88,11 +92,14 @@ def test_planes_and_spaces_as_a_tree(dimension: int) -> None:
         ((1.0, 1.0, 9.0), 12, 11),
     ],
 )
-def test_tori_as_a_tree_of_one(sides: tuple[float, ...], number: int, count: int) -> None:
+def test_tori_as_a_tree_of_one(
+    sides: tuple[float, ...], number: int, count: int, engine: str
+) -> None:
     points = np.random.default_rng(5).random((number, len(sides))) * sides
     moved = points + np.array(sides) * np.random.default_rng(5).integers(-3, 4, points.shape)
     manifold = f"r{len(sides)}"
-    indices, squared = nearest_neighbors(moved, count, manifold=manifold, periodic=sides)
+    how = {"manifold": manifold, "periodic": sides, "engine": engine}
+    indices, squared = nearest_neighbors(moved, count, **how)
     lengths, others = cKDTree(points, boxsize=sides).query(points, count + 1)
     assert (indices != others[:, 1:]).sum() == 0
     np.testing.assert_allclose(np.sqrt(squared), lengths[:, 1:], rtol=1e-9)
@@ -107,8 +114,32 @@ def test_few_points_of_a_torus_as_all_images(data: st.DataObject) -> None:
     count = data.draw(st.integers(1, len(points) - 1))
     apart = points[:, None] - points
     apart -= np.round(apart / sides) * sides
-    result = nearest_neighbors(points, count, manifold="r2", periodic=sides)
-    assert differences(result, (apart**2).sum(axis=2)) == 0
+    for engine in ENGINES:
+        result = nearest_neighbors(points, count, manifold="r2", periodic=sides, engine=engine)
+        assert differences(result, (apart**2).sum(axis=2)) == 0
+
+
+@pytest.mark.parametrize("step", [0.0, 1e-9, 1e-7, 1e-5, 1e-3])
+def test_close_points_are_as_exact_as_far_ones(step: float) -> None:
+    """Degrees apart: chords of unit vectors would lose digits; equal places are listed, too."""
+    points = np.random.default_rng(5).random((40, 2)) * [120, 300] - [60, 150]
+    north, west = np.array([[step, 0], [0, -2 * step]])
+    points = np.concatenate([points, points + north, points + west])
+    indices, squared = nearest_neighbors(points, 5, manifold="s2")
+    truth = np.concatenate([*s2_rows(np.radians([[90, 0]] + points * [-1, 1]))])
+    assert differences((indices, squared), truth) == 0
+    np.fill_diagonal(truth, np.inf)
+    lengths = np.sqrt([squared, np.sort(truth, axis=1)[:, :5]])
+    np.testing.assert_allclose(*lengths, rtol=1e-12, atol=2e-15)
+
+
+def test_equal_lengths_are_listed_by_number() -> None:
+    points = np.stack(np.meshgrid(np.arange(9.0), np.arange(9.0)), axis=2).reshape(-1, 2)
+    indices, squared = nearest_neighbors(points, 8, manifold="r2")
+    keys = squared * 100 + indices
+    assert (np.diff(keys, axis=1) > 0).all()
+    middle = 40
+    assert [*indices[middle]] == [31, 39, 41, 49, 30, 32, 48, 50]
 
 
 @pytest.mark.parametrize("period", ["pi", "2pi"])

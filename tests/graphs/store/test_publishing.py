@@ -17,7 +17,7 @@ from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, StoreError, UnknownGraphError, build, inspect, open_group
 from cheblienet_graphs.errors import OtherGraphWarning
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.facts import listing
+from cheblienet_graphs.store.map_facts import listing
 from cheblienet_graphs.store.mapped import mapped_csr
 from cheblienet_graphs.store.verify import leftovers, verify
 from cheblienet_models import open_store

@@ -22,7 +22,7 @@ from cheblienet_graphs import (
 )
 from cheblienet_graphs.store import durable, layout
 from cheblienet_graphs.store.archive import export_zip, import_zip
-from cheblienet_graphs.store.facts import listing
+from cheblienet_graphs.store.map_facts import listing
 from cheblienet_graphs.store.refs import Removed, locked, prune, remove, tag, tidy, untag
 from cheblienet_graphs.store.verify import clean, leftovers
 from cheblienet_models import StoreError as ModelsStoreError

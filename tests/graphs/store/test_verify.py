@@ -22,7 +22,7 @@ from cheblienet_graphs.errors import UnreadableError
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.archive import export_zip, import_zip
 from cheblienet_graphs.store.durable import locked_folder
-from cheblienet_graphs.store.facts import listing
+from cheblienet_graphs.store.map_facts import listing
 from cheblienet_graphs.store.verify import clean, leftovers, version_faults
 from cheblienet_models import StoreError as ModelsStoreError
 from cheblienet_models import open_store

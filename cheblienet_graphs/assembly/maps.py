@@ -1,0 +1,191 @@
+"""From the specification of a map to a published version, in this process and in memory."""
+
+import datetime as dt
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+
+from cheblienet_graphs.assembly.versions import GENERATOR, PublishedMap
+from cheblienet_graphs.errors import StoreError
+from cheblienet_graphs.quoting import quoted
+from cheblienet_graphs.samplings.centers import centers
+from cheblienet_graphs.samplings.icosphere import mesh_edges
+from cheblienet_graphs.search.crossing import Crossing, Nearest, Within, lengths
+from cheblienet_graphs.search.point_columns import PlacedPoints
+from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec.map_spec import MapSpec, side_sampling
+from cheblienet_graphs.spec.map_weights import averages
+from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.durable import write_errors
+from cheblienet_graphs.store.map_arrays import placed
+from cheblienet_graphs.store.map_facts import MapSizes, read_map_facts
+from cheblienet_graphs.store.refs import check_kind
+from cheblienet_graphs.store.staged import StagedArray, Writer, csr_nbytes, index_type
+from cheblienet_graphs.store.writer import Staging
+from cheblienet_graphs.typing import Floats, Indices, Progress
+from cheblienet_graphs.values import callback, flag
+
+Entries = tuple[Indices, Indices, Floats]
+"""Row pointers, columns, and d^2 of entries."""
+
+
+def build_map(
+    spec: MapSpec,
+    store: str | Path = "graphs.zarr",
+    *,
+    name: str | None = None,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> PublishedMap:
+    """Build a map between two samplings and publish it as the next version of its name.
+
+    Where this spec is already published by this version of the package, nothing is done. Bytes
+    depend on the spec alone, on one machine, with the same versions of the libraries. A build takes
+    one process, and about 60 bytes of memory for each entry.
+
+    Args:
+        spec: what to build.
+        store: where, beside graphs; made if need be.
+        name: of the map; default `spec.default_name`.
+        force: build a new version even if an equal one is there.
+        progress: called as the work proceeds.
+
+    Returns:
+        The version.
+
+    Raises:
+        TypeError: spec is no MapSpec.
+        SpecError: a radius leaves targets without sources, or the specification was read back and
+            does not know its masks or given points.
+        StoreError: the store can't be written, or holds something else of that name.
+    """
+    if not isinstance(spec, MapSpec):
+        raise TypeError(f"spec must be a MapSpec. Got {quoted(spec)}.")
+    flag("force", force)
+    callback("progress", progress)
+    store = layout.store_path(store)
+    name = layout.check_name(spec.default_name if name is None else name)
+    if (found := _published(spec, store, name)) and not force:
+        return found
+    sides = {side: side_sampling(of) for side, of in spec.sides.items()}
+    coordinates = {side: centers(sampling) for side, sampling in sides.items()}
+    source, target = (placed(spec, coordinates[side]) for side in layout.SIDES)
+    indptr, columns, squared = _entries(spec, source, target, progress or (lambda *_: None))
+    weights = averages(spec.weights, squared, indptr, spec.bandwidth)
+    matrix = scipy.sparse.csr_array((weights.astype(np.float32), columns, indptr), spec.shape)
+    grids = tuple(spec.target.grid(0)), tuple(spec.source.grid(0))
+    sizes = MapSizes(*spec.shape, *grids, matrix.nnz, math.sqrt(float(squared.max())))
+    version, nbytes = _write(spec, store, name, matrix, coordinates, sizes)
+    return PublishedMap(store, name, version, built=True, sizes=sizes, nbytes=nbytes)
+
+
+def _entries(
+    spec: MapSpec, source: PlacedPoints, target: PlacedPoints, progress: Progress
+) -> Entries:
+    """The sources of all targets, and d^2 to them.
+
+    Raises:
+        SpecError: a target has none within the radius.
+    """
+    targets = len(target)
+    if spec.scales is not None and spec.source.subdivisions is not None:
+        rows, columns = mesh_edges(spec.source.subdivisions, spec.scales)
+        counts = np.bincount(rows, minlength=targets)
+        return _pointers(counts), columns, lengths(source, target, rows, columns, 0.0)
+    rule = Within(spec.radius) if spec.radius is not None else Nearest(spec.neighbors or 1)
+    blocks, done = [], 0
+    progress("sources of targets", 0, targets)
+    for block in Crossing(source, target, rule).blocks():
+        blocks.append(block)
+        done += len(block.counts)
+        progress("sources of targets", done, targets)
+    found = [np.concatenate(part) for part in zip(*blocks, strict=True)]
+    return _pointers(found[0]), found[1], found[2]
+
+
+def _pointers(counts: Indices) -> Indices:
+    return np.concatenate([[0], np.cumsum(counts)])
+
+
+def _write(
+    spec: MapSpec,
+    store: Path,
+    name: str,
+    matrix: scipy.sparse.csr_array,
+    coordinates: dict[str, Floats],
+    sizes: MapSizes,
+) -> tuple[str, int]:
+    """Stage and publish a map.
+
+    Returns:
+        Its version, and the size of its files.
+    """
+    nbytes = sum(csr_nbytes(shape, matrix.nnz) for shape in (spec.shape, spec.shape[::-1]))
+    nbytes += sum(values.nbytes for values in coordinates.values())
+    with Staging(store, name, nbytes) as staging:
+        for path, part in ((layout.MAP, matrix), (layout.TRANSPOSED, matrix.T.tocsr())):
+            part.sort_indices()
+            csr = staging.csr(path, part.shape, part.nnz)
+            for array, values in ((csr.data, part.data), (csr.indices, part.indices)):
+                _fill(store, array, values)
+            _fill(store, csr.indptr, part.indptr)
+        for side, graph in spec.sides.items():
+            _write_side(staging, store, side, graph, coordinates[side])
+        version = staging.publish(_attributes(spec, sizes))
+    files = [file for file in (store / name / version).rglob("*") if file.is_file()]
+    return version, sum(file.stat().st_size for file in files)
+
+
+def _write_side(
+    staging: Staging, store: Path, side: str, graph: GraphSpec, coordinates: Floats
+) -> None:
+    """The points of a side, and where they are in their full sampling."""
+    columns = graph.geometry.columns
+    array = staging.dense(f"{side}/coordinates", coordinates.shape, "float64", columns)
+    _fill(store, array, coordinates)
+    if graph.mask is not None:
+        places = graph.mask.on_level(0)
+        kind = index_type((graph.full_points(0), 1), len(places))
+        path = f"{side}/{layout.BASE_INDEX}"
+        _fill(store, staging.dense(path, places.shape, kind), places)
+
+
+def _fill(store: Path, array: StagedArray, values: npt.NDArray[Any]) -> None:
+    with write_errors(store), Writer(durable=False) as out:
+        out.write(array, 0, values)
+
+
+def _attributes(spec: MapSpec, sizes: MapSizes) -> layout.Attributes:
+    """The attributes of a version, but for its manifest."""
+    return {
+        "schema": spec.schema,
+        "spec": spec.to_dict(),
+        "spec_sha256": spec.sha256,
+        "generator": GENERATOR,
+        "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        layout.MAP: sizes.to_dict(),
+    }
+
+
+def _published(spec: MapSpec, store: Path, name: str) -> PublishedMap | None:
+    """The newest version of a name with this spec and this version of the package, if any.
+
+    Raises:
+        StoreError: the store can't be read, or the name is a graph's.
+    """
+    check_kind(store, name, is_map=True)
+    graph = store / name
+    for version in reversed(layout.versions(graph)) if graph.is_dir() else ():
+        try:
+            facts = read_map_facts(graph / version)
+        except StoreError:
+            continue  # `clg verify` says what is wrong with it
+        if facts.spec_sha256 == spec.sha256 and facts.generator == GENERATOR:
+            nbytes = facts.nbytes + (graph / version / "zarr.json").stat().st_size
+            known = store, name, version
+            return PublishedMap(*known, built=False, sizes=facts.sizes, nbytes=nbytes)
+    return None

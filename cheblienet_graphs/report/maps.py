@@ -1,0 +1,144 @@
+"""The report on a published map between samplings."""
+
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cheblienet_graphs.spec.map_spec import MapSpec
+from cheblienet_graphs.spec.words import domain, human_bytes, percent
+from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.map_arrays import MapArrays
+from cheblienet_graphs.store.map_facts import read_map_facts
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The least, mean and largest of some numbers."""
+
+    min: float
+    mean: float
+    max: float
+
+    @classmethod
+    def of(cls, values: npt.NDArray[Any]) -> "Spread":
+        """That of an array with at least one number."""
+        least, largest = values.min().item(), values.max().item()
+        return cls(least, float(np.mean(values, dtype=np.float64)), largest)
+
+
+@dataclass(frozen=True)
+class MapReport:
+    """A published version of a map; `bytes` counts all of its files. str() is its text.
+
+    Args:
+        name, version, refs: where it is.
+        spec: of the build.
+        spec_sha256, generator, created: as recorded.
+        bytes: size.
+        sources, targets: numbers of vertices.
+        entries: of the matrix.
+        sources_of_target: how many each target has.
+        targets_of_source: how many each source has.
+        unused: sources without a target.
+        weights: of the entries.
+        farthest: the largest distance of an entry.
+    """
+
+    name: str
+    version: str
+    refs: tuple[str, ...]
+    spec: MapSpec
+    spec_sha256: str
+    generator: dict[str, str]
+    created: str
+    bytes: int
+    sources: int
+    targets: int
+    entries: int
+    sources_of_target: Spread
+    targets_of_source: Spread
+    unused: int
+    weights: Spread
+    farthest: float
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as JSON types."""
+        plain: Any = replace(self, spec=None)  # type: ignore[arg-type]
+        return asdict(plain) | {"spec": self.spec.to_dict()}
+
+    def __str__(self) -> str:
+        spec, unit = self.spec, self.spec.source.geometry.base.unit
+        refs = f"  ({', '.join(self.refs)})" if self.refs else ""
+        each, back = self.sources_of_target, self.targets_of_source
+        unused = percent(self.unused / self.sources)
+        counts = f"{each.min} to {each.max} sources a target, mean {each.mean:.3g}"
+        weights = f"weights {self.weights.min:.3g} to {self.weights.max:.3g}"
+        built = f"built {self.created} by {' '.join(self.generator.values())}"
+        lines = [
+            f"{self.name}@{self.version}{refs}",
+            f"  from  {self.sources:,} vertices: {domain(spec.source)}",
+            f"  to    {self.targets:,} vertices: {domain(spec.target)}",
+            f"  {rule_in_words(spec)}; {weights_in_words(spec)}",
+            f"  {self.entries:,} entries: {counts}; {back.min} to {back.max} targets a source",
+            f"  {self.unused:,} sources ({unused}) have no target",
+            f"  farthest source {self.farthest:.4g} {unit}; {weights}",
+            f"  {human_bytes(self.bytes)}, {built}, spec {self.spec_sha256[:12]}",
+        ]
+        return "\n".join(lines)
+
+
+def rule_in_words(spec: MapSpec) -> str:
+    """'the 4 nearest sources of each target'."""
+    unit = spec.source.geometry.base.unit
+    if spec.neighbors is not None:
+        few = "nearest source" if spec.neighbors == 1 else f"{spec.neighbors} nearest sources"
+        return f"the {few} of each target, ties included"
+    if spec.radius is not None:
+        return f"all sources within {spec.radius:g} {unit} of a target"
+    return f"edges of {spec.scales} meshes of the icosphere, the finest first"
+
+
+def weights_in_words(spec: MapSpec) -> str:
+    """'weights by inverse squares of distances'."""
+    if spec.weights == "gaussian":
+        return f"Gaussian weights, bandwidth {spec.bandwidth:g}"
+    inverse = "weights by inverse squares of distances"
+    return inverse if spec.weights == "inverse" else "equal weights"
+
+
+def inspect_map(store: str | Path, name: str | None = None) -> MapReport:
+    """Examine a published map.
+
+    Args:
+        store: path of the store.
+        name: NAME, NAME@v001 or NAME@REF; may be left out where the store holds nothing else.
+
+    Raises:
+        UnknownGraphError: there is none of that name.
+        StoreError: it can't be read, or is a graph.
+    """
+    version = layout.resolve(store, name)
+    facts = read_map_facts(version)
+    arrays = MapArrays(version, facts)
+    back = np.diff(arrays.transposed.indptr)
+    return MapReport(
+        version.parent.name,
+        version.name,
+        tuple(ref for ref, target in layout.refs(version.parent).items() if target == version.name),
+        facts.spec,
+        facts.spec_sha256,
+        dict(facts.generator),
+        facts.created,
+        facts.nbytes + (version / "zarr.json").stat().st_size,
+        facts.sizes.sources,
+        facts.sizes.targets,
+        facts.sizes.nnz,
+        Spread.of(np.diff(arrays.matrix.indptr)),
+        Spread.of(back),
+        int((back == 0).sum()),
+        Spread.of(arrays.matrix.data),
+        facts.sizes.farthest,
+    )

@@ -1,0 +1,231 @@
+"""The sources of each target of a map: the nearest ones, or those within a radius, exactly.
+
+A tree finds the nearest of the sources on the base, to which the projection is 1-Lipschitz: sources
+that are not among them are at least as far as the last of them. More are looked at for targets
+where that is not far enough.
+"""
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.spatial import KDTree
+
+from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
+from cheblienet_graphs.manifolds.arrays import array
+from cheblienet_graphs.search.point_columns import PlacedPoints
+from cheblienet_graphs.typing import Floats, Indices
+
+SHELL = 1e-6
+"""Sources whose d^2 differ by less than this, relatively, are equally far."""
+PAIRS_AT_ONCE = 2**20
+"""Distances that are in memory together."""
+SPARE = 8
+"""Sources looked at first beyond those that are asked for."""
+CHORD = 1e-15
+"""Error of distances between points of the base, and"""
+ROUNDING = 1e-9
+"""the relative one of lengths."""
+
+
+Entries = tuple[Indices, Indices, Floats]
+"""Rows, columns and d^2."""
+
+
+class Block(NamedTuple):
+    """Sources of consecutive targets, target after target, columns ascending.
+
+    Args:
+        counts: (targets,) how many each has.
+        columns: (entries,) the sources.
+        squared: (entries,) d^2 to them.
+    """
+
+    counts: Indices
+    columns: Indices
+    squared: Floats
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The K nearest sources, and those as far as the last of them, to SHELL of d^2.
+
+    Args:
+        count: K.
+    """
+
+    count: int
+
+    field = "neighbors"
+
+    def limits(self, squared: Floats) -> Floats:
+        """(rows,) d^2 up to which sources are listed, of (rows, M) d^2; inf where M is too few."""
+        last: Floats = np.partition(squared, self.count - 1, axis=1)[:, self.count - 1]
+        return last * (1 + SHELL)
+
+
+@dataclass(frozen=True)
+class Within:
+    """All sources within a radius.
+
+    Args:
+        radius: in units of length of the metric.
+    """
+
+    radius: float
+
+    field = "radius"
+    count = 24
+    """Sources that are looked at first."""
+
+    def limits(self, squared: Floats) -> Floats:
+        """(rows,) d^2 up to which sources are listed."""
+        return np.full(len(squared), self.radius**2)
+
+
+class Crossing:
+    """Searches for the sources of targets, on the same manifold with the same metric.
+
+    Args:
+        sources: on a torus in [0, period).
+        targets: likewise.
+        rule: says which sources a target lists.
+    """
+
+    def __init__(
+        self, sources: PlacedPoints, targets: PlacedPoints, rule: Nearest | Within
+    ) -> None:
+        self._sources, self._targets, self._rule = sources, targets, rule
+        share = min((rule.count + 1) / len(sources), 1.0)
+        sides = np.array(sources.periods or (1.0,))
+        self._look(float(1.5 * (share * sides.prod()) ** (1 / len(sides))))
+
+    def _look(self, reach: float) -> None:
+        """Have the images of sources within a distance of the domain."""
+        try:
+            self._cloud, _ = self._sources.cloud(reach)
+        except SpecError as error:
+            accepted = f"less here: sources would be looked for {reach:.3g} away, over many periods"
+            raise SpecError(self._rule.field, accepted, MISSING) from error
+        self._reach, self._tree = reach, KDTree(self._cloud.base)
+        self._elements = tuple(array(element[0]) for element in self._cloud.elements)
+
+    def blocks(self) -> Iterator[Block]:
+        """The sources of all targets.
+
+        Raises:
+            SpecError: a radius holds no source of some target, or too many images are within reach.
+        """
+        first = min(self._rule.count + SPARE, len(self._sources))
+        step = max(1, PAIRS_AT_ONCE // (4 * first))
+        for start in range(0, len(self._targets), step):
+            yield self._block(np.arange(start, min(start + step, len(self._targets))), first)
+
+    def _block(self, rows: Indices, looked_at: int) -> Block:
+        """The sources of some targets; more are looked at where these are not enough."""
+        pieces, pending = [], rows
+        while len(pending):
+            looked_at = min(looked_at, self._cloud.images)
+            step = max(1, PAIRS_AT_ONCE // looked_at)
+            some = [pending[lo : lo + step] for lo in range(0, len(pending), step)]
+            parts = [self._listed(each, looked_at) for each in some]
+            pieces += [entries for entries, _ in parts]
+            pending = np.concatenate([missed for _, missed in parts])
+            if looked_at == self._cloud.images and len(pending):
+                self._look(2 * self._reach)
+            looked_at *= 2
+        row, columns, squared = (np.concatenate(part) for part in zip(*pieces, strict=True))
+        order = np.lexsort((columns, row))
+        counts = np.bincount(row - rows[0], minlength=len(rows))
+        if not counts.all():
+            raise self._too_small(rows[counts == 0])
+        return Block(counts, columns[order], squared[order])
+
+    def _listed(self, rows: Indices, count: int) -> tuple[Entries, Indices]:
+        """Entries of targets, by (rows, columns, d^2), and the targets that need more looked at."""
+        near = self._tree.query(self._targets.base[rows], count)
+        chords, images = (np.reshape(part, (len(rows), -1)) for part in near)
+        sources, squared = self._cloud.source[images], self._measured(rows, images)
+        if self._sources.periods is not None:
+            squared[~_first_of_source(sources, squared)] = np.inf
+        limits = self._rule.limits(squared)
+        done = limits * (1 + ROUNDING) < self._bound(chords[:, -1], count)
+        chosen = done[:, None] & (squared <= limits[:, None])
+        entries = np.nonzero(chosen)[0]
+        return (rows[entries], sources[chosen], squared[chosen]), rows[~done]
+
+    def _measured(self, rows: Indices, images: Indices) -> Floats:
+        """(rows, M) d^2 between targets and images of sources."""
+        start = tuple(element[:, None] for element in elements_of(self._targets, rows))
+        end = tuple(element[images] for element in self._elements)
+        squared = self._cloud.manifold.squared_distance(start, end, self._cloud.metric)
+        positive: Floats = np.maximum(squared.view(np.ndarray), 0)
+        return positive
+
+    def _bound(self, chords: Floats, count: int) -> Floats:
+        """(rows,) d^2 below which all sources are looked at."""
+        within = self._cloud.complete_within
+        if count == self._cloud.images:
+            return np.full(len(chords), within**2)
+        arcs = self._cloud.manifold.base.distance(np.maximum(chords - CHORD, 0))
+        bound: Floats = np.minimum(arcs, within) ** 2
+        return bound
+
+    def _too_small(self, rows: Indices) -> SpecError:
+        """The error where a radius leaves targets without sources; names one that does not."""
+        alone = replace(
+            self._targets, columns=self._targets.columns[rows], base=self._targets.base[rows]
+        )
+        nearest = Crossing(self._sources, alone, Nearest(1)).blocks()
+        least = math.sqrt(max(float(block.squared.max()) for block in nearest))
+        found = Found(f"none of target {rows[0]:,}, whose nearest source is farther")
+        fewer = Words("Use ", Remedy("radius", float(f"{1.001 * least:.4g}")), " or more.")
+        return SpecError("radius", "such that each target has a source", found, fewer)
+
+
+def _first_of_source(sources: Indices, squared: Floats) -> npt.NDArray[np.bool_]:
+    """(rows, M) which images are the nearest of their source."""
+    order = np.lexsort((squared, sources), axis=1)
+    ascending = np.take_along_axis(sources, order, axis=1)
+    new = np.ones(sources.shape, bool)
+    new[:, 1:] = ascending[:, 1:] != ascending[:, :-1]
+    first = np.empty_like(new)
+    np.put_along_axis(first, order, new, axis=1)
+    return first
+
+
+def elements_of(points: PlacedPoints, rows: Indices) -> tuple[Any, ...]:
+    """Numbers that distances of some points are computed from."""
+    columns = points.columns[rows]
+    return tuple(points.manifold.elements(tuple(array(column.copy()) for column in columns.T)))
+
+
+def lengths(
+    sources: PlacedPoints, targets: PlacedPoints, rows: Indices, columns: Indices, farthest: float
+) -> Floats:
+    """(entries,) d^2 between targets, (entries,), and sources, (entries,), by the nearest image.
+
+    Args:
+        sources: of a map.
+        targets: likewise.
+        rows: the targets.
+        columns: the sources.
+        farthest: none of these are farther apart.
+    """
+    squared = np.full(len(rows), np.inf)
+    periods = sources.periods or ()
+    rings = [range(-n, n + 1) for n in (math.ceil(farthest / side) + 1 for side in periods)]
+    for lo in range(0, len(rows), PAIRS_AT_ONCE):
+        some = slice(lo, lo + PAIRS_AT_ONCE)
+        start, ends = elements_of(targets, rows[some]), sources.columns[columns[some]]
+        for steps in itertools.product(*rings):
+            moved = ends.copy()
+            moved[:, : len(steps)] += np.multiply(steps, periods)
+            end = sources.manifold.elements(tuple(array(column.copy()) for column in moved.T))
+            measured = sources.manifold.squared_distance(start, end, sources.metric)
+            np.minimum(squared[some], np.maximum(measured.view(np.ndarray), 0), out=squared[some])
+    return squared

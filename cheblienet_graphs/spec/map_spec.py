@@ -1,0 +1,263 @@
+"""The specification of a map between two samplings of one manifold."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cheblienet_graphs import limits
+from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
+from cheblienet_graphs.manifolds import Metric
+from cheblienet_graphs.samplings.masked import MaskedSampling
+from cheblienet_graphs.samplings.sampling import Sampling
+from cheblienet_graphs.spec.graph_spec import GraphSpec
+from cheblienet_graphs.spec.least import sizes_in_name
+from cheblienet_graphs.spec.map_weights import WEIGHTS
+from cheblienet_graphs.values import Number, choice, integer, left_out, number
+
+POINTS = (
+    *("manifold", "sampling", "size", "subdivisions", "nside", "bandlimit", "gaussian", "points"),
+    *("seed", "coordinates", "orientations", "period", "axes", "spacing", "boundary", "mask"),
+    *("mask_edge", "region"),
+)
+"""Fields of a graph's specification that say where its points are."""
+METRIC = ("eps", "xi", "alpha")
+"""Those that say how far apart they are."""
+RULES = {"neighbors": "k", "radius": "r", "scales": "s"}
+"""Of which a map has one, and their letters in names."""
+BANDWIDTH = 0.2
+"""Of Gaussian weights, by default that of kernels."""
+LONGEST = 60
+"""Most characters of a default name that lists fields."""
+MOST_SCALES = limits.SUBDIVISIONS.high + 1
+SAME_SIDES = 1e-9
+"""Largest relative difference of the sides of two flat domains."""
+
+
+@dataclass(frozen=True, init=False)
+class MapSpec:
+    """A map from the vertices of one graph to those of another, such as an encoder's or decoder's.
+
+    Only the points of both count, on their finest levels, and the metric of the source: equal maps
+    have equal digests, whatever the weights, pyramids and Laplacians of the graphs are. Lengths are
+    those of graphs: radians of arc on the sphere, else widths of the domain. Pixels are at their
+    centers.
+
+    Args:
+        source: whose signals are mapped.
+        target: to whose vertices they are; on the same manifold, of the same domain.
+        neighbors: K in [1, 1024]: the K nearest sources of each target, and those that are as far
+            as the last of them, to 1e-6 of d^2.
+        radius: instead, in [1e-6, 1e6]: all sources within this distance of a target.
+        scales: instead, on an icosphere that is source and target: the edges of so many of its
+            meshes together, the finest and those with fewer subdivisions.
+        weights: "inverse" (default), of d^2; "gaussian", exp(-d^2 / (4 t)); or "uniform". Those of
+            a target sum to exactly 1.
+        bandwidth: of Gaussian weights, t over the mean of d^2, in [0.01, 100]; default 0.2.
+
+    Raises:
+        SpecError: a value is out of range, sides do not fit each other, or not exactly one of
+            neighbors, radius and scales is given.
+    """
+
+    source: GraphSpec
+    target: GraphSpec
+    neighbors: int | None
+    radius: float | None
+    scales: int | None
+    weights: str
+    bandwidth: float | None
+
+    schema: ClassVar[str] = "1.5"
+    """Of versions with a map; programs of earlier ones know graphs alone."""
+
+    def __init__(
+        self,
+        source: GraphSpec,
+        target: GraphSpec,
+        *,
+        neighbors: Number | None = None,
+        radius: Number | None = None,
+        scales: Number | None = None,
+        weights: str = "inverse",
+        bandwidth: Number | None = None,
+    ) -> None:
+        for name, side in (("source", source), ("target", target)):
+            if not isinstance(side, GraphSpec):
+                raise SpecError(name, "a GraphSpec", Found(f"a {type(side).__name__}"))
+        _check_sides(source, target)
+        rules = dict(zip(RULES, (neighbors, radius, scales), strict=True))
+        fields: dict[str, Any] = {"source": source, "target": target, **_rule(source, rules)}
+        fields["weights"] = choice("weights", weights, WEIGHTS)
+        fields["bandwidth"] = _bandwidth(weights, bandwidth)
+        if fields["scales"] is not None:
+            _check_scales(source, target, fields["scales"])
+        for field, value in fields.items():
+            object.__setattr__(self, field, value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MapSpec) and self.sha256 == other.sha256
+
+    def __hash__(self) -> int:
+        return hash(self.sha256)
+
+    @property
+    def sides(self) -> dict[str, GraphSpec]:
+        """The source and the target by these names."""
+        return {"source": self.source, "target": self.target}
+
+    @property
+    def metric(self) -> Metric:
+        """That of the source's finest level."""
+        return self.source.metric(0)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of vertices of the target and of the source."""
+        return vertices(self.target), vertices(self.source)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The normalized values as JSON types; fields that do not apply are left out."""
+        rules = {name: getattr(self, name) for name in (*RULES, "weights", "bandwidth")}
+        known = {name: value for name, value in rules.items() if value is not None}
+        oriented = self.source.geometry.oriented
+        metric = {k: v for k, v in self.source.to_dict().items() if oriented and k in METRIC}
+        return {"source": _points(self.source) | metric, "target": _points(self.target), **known}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "MapSpec":
+        """The spec whose `to_dict()` is `values`; it knows masks and given points by digest.
+
+        Raises:
+            SpecError: it is of another form, or a value is out of range.
+        """
+        sides = {}
+        for name in ("source", "target"):
+            side = values.get(name)
+            if not isinstance(side, Mapping):
+                raise SpecError(name, "a mapping, as to_dict() returns", side)
+            known = {key: side[key] for key in (*POINTS, *METRIC) if key in side}
+            # The default weights are not those of a domain that cuts pixels.
+            weights = {"weights": "selling"} if "mask_edge" in known else {}
+            levels = {} if "coordinates" in known else {"levels": 1}
+            sides[name] = GraphSpec.from_dict(known | weights | levels)
+        others = {key: values[key] for key in (*RULES, "weights", "bandwidth") if key in values}
+        return cls(sides["source"], sides["target"], **others)
+
+    @property
+    def sha256(self) -> str:
+        """Hex digest of the canonical JSON of `to_dict()`."""
+        text = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def default_name(self) -> str:
+        """Sizes of both sides and the rule: 's2-gaussian-O80-to-icosahedral-5-k4'.
+
+        The first digits of the digest stand for what is too long, and for masks and given points.
+        """
+        name = f"{sizes_in_name(self.source)}-to-{sizes_in_name(self.target)}"
+        rule, value = next((r, getattr(self, r)) for r in RULES if getattr(self, r) is not None)
+        name += f"-{RULES[rule]}{value:g}".replace("+", "")
+        name += "" if self.weights == "inverse" else f"-{self.weights}"
+        name += "" if self.bandwidth in {None, BANDWIDTH} else f"-bandwidth{self.bandwidth:g}"
+        plain = all(side.mask is None and side.coordinates is None for side in self.sides.values())
+        if plain and len(name) <= LONGEST:
+            return name
+        return f"{self.source.manifold}-map-{self.sha256[:8]}"
+
+    def __repr__(self) -> str:
+        rule = ", ".join(f"{key}={value!r}" for key, value in list(self.to_dict().items())[2:])
+        return f"MapSpec({self.source!r}, {self.target!r}, {rule})"
+
+
+def vertices(side: GraphSpec) -> int:
+    """Vertices of the finest level of a graph, the points of a side of a map."""
+    return side.vertices[0]
+
+
+def side_sampling(side: GraphSpec) -> Sampling:
+    """The points of a side of a map: those inside where there is a mask.
+
+    Raises:
+        SpecError: the specification was read back, and knows a mask or given points by digest.
+    """
+    full = side.full_sampling(0)
+    return full if side.mask is None else MaskedSampling(full, side.mask.on_level(0))
+
+
+def _points(side: GraphSpec) -> dict[str, Any]:
+    """What a graph's specification says of the points of its finest level.
+
+    The digest of given points is of all levels, so these all count.
+    """
+    fields = {key: value for key, value in side.to_dict().items() if key in POINTS}
+    if side.mask is not None and side.coordinates is None:
+        fields["mask"] = fields["mask"] | {"inside": fields["mask"]["inside"][:1]}
+    return fields
+
+
+def _check_sides(source: GraphSpec, target: GraphSpec) -> None:
+    """See that both are samplings of one domain, and that the metric is known."""
+    if (source.manifold, source.period) != (target.manifold, target.period):
+        names = [s.manifold + (f" modulo {s.period}" if s.period else "") for s in (source, target)]
+        raise SpecError("target", f"on {names[0]}, as the source is", Found(names[1]))
+    if source.boundary != target.boundary:
+        accepted = f"with {source.boundary} boundary, as the source is"
+        raise SpecError("target", accepted, Found(str(target.boundary)))
+    if source.xi == "auto":
+        accepted = "with a number or 'alpha' for xi, which 'auto' makes known once a graph is built"
+        raise SpecError("source", accepted, Found("xi 'auto'"))
+    ours, theirs = (np.array(extent(side) or ()) for side in (source, target))
+    if not np.allclose(ours, theirs, rtol=SAME_SIDES, atol=0):
+        texts = [" x ".join(f"{side:.6g}" for side in sides) for sides in (ours, theirs)]
+        remedy = "Crop or pad one of them: lengths are in widths of each."
+        raise SpecError("target", f"of a domain {texts[0]}, the source's", Found(texts[1]), remedy)
+
+
+def extent(side: GraphSpec) -> tuple[float, ...] | None:
+    """Sides of the flat domain of a side of a map; None of the sphere."""
+    if side.coordinates is not None:
+        return side.coordinates.extent
+    return side.full_sampling(0).extent
+
+
+def _rule(source: GraphSpec, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The one rule that is given, checked; None for the others."""
+    known = [name for name, value in given.items() if value is not None]
+    others = Words(Remedy("radius"), " or ", Remedy("scales"))
+    if not known:
+        raise SpecError("neighbors", Words("given, or ", others, " instead"), MISSING)
+    for name in known[1:]:
+        where = Words("where ", Remedy(known[0]), " is given")
+        left_out(name, given[name], where, "Give one of the two.")
+    most = min(vertices(source), limits.NEIGHBORS.high)
+    rule, value, checked = known[0], given[known[0]], 0.0
+    if rule == "radius":
+        checked = number(rule, value, *limits.RADIUS)
+    else:
+        checked = integer(rule, value, 1, most if rule == "neighbors" else MOST_SCALES)
+    return dict.fromkeys(RULES) | {rule: checked}
+
+
+def _bandwidth(weights: str, bandwidth: Any) -> float | None:
+    if weights != "gaussian":
+        left_out("bandwidth", bandwidth, f"with {weights} weights, which have none")
+        return None
+    return number("bandwidth", BANDWIDTH if bandwidth is None else bandwidth, *limits.BANDWIDTH)
+
+
+def _check_scales(source: GraphSpec, target: GraphSpec, scales: int) -> None:
+    """See that both sides are one whole icosphere with so many meshes."""
+    if source.manifold != "s2" or source.subdivisions is None or source.mask is not None:
+        accepted = "left out but on a whole icosphere of s2, whose vertices coarser meshes share"
+        raise SpecError("scales", accepted, scales)
+    if _points(source) != _points(target):
+        accepted = "the source itself with scales, whose edges join vertices of one mesh"
+        raise SpecError(
+            "target", accepted, Found(target.sampling_kind.described(target.level_size(0)))
+        )
+    integer("scales", scales, 1, source.subdivisions + 1)

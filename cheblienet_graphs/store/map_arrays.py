@@ -1,0 +1,210 @@
+"""The arrays of published maps, and their agreement with the facts and with each other."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+
+from cheblienet_graphs.errors import StoreError
+from cheblienet_graphs.samplings.centers import centers
+from cheblienet_graphs.samplings.given_tables import PointArrays
+from cheblienet_graphs.samplings.icosphere import mesh_edges
+from cheblienet_graphs.samplings.masked import MaskedSampling
+from cheblienet_graphs.samplings.points import unit_vectors
+from cheblienet_graphs.search.crossing import SHELL, lengths
+from cheblienet_graphs.search.point_columns import PlacedPoints
+from cheblienet_graphs.sparse import near
+from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec.map_spec import MapSpec, extent, vertices
+from cheblienet_graphs.spec.map_weights import UNIT, averages
+from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.agreement import Fault, coincide, digest_of_mask
+from cheblienet_graphs.store.map_facts import MapFacts
+from cheblienet_graphs.store.mapped import mapped_array, mapped_csr
+from cheblienet_graphs.typing import Floats, Indices
+
+LARGEST = 1e15
+"""Largest coordinate."""
+LENGTH = 1e-9
+"""Relative error of lengths, from coordinates whose angles are rounded."""
+WEIGHT = 2 * UNIT
+"""Error of a weight: one unit where it is rounded, another where remainders tie."""
+
+
+def placed(spec: MapSpec, coordinates: Floats) -> PlacedPoints:
+    """Points of a side of a map, with the map's metric.
+
+    Args:
+        spec: of the map.
+        coordinates: (V, d) by the manifold's columns, those of pixels at their centers.
+    """
+    periods = extent(spec.source) if spec.source.boundary == "periodic" else None
+    base = base_places(spec.source, coordinates)
+    return PlacedPoints(spec.source.geometry, spec.metric, coordinates, base, periods)
+
+
+def base_places(spec: GraphSpec, coordinates: Floats) -> Floats:
+    """(V, b) Cartesian coordinates on the base, unit vectors on the sphere."""
+    base = spec.geometry.base
+    return coordinates[:, : base.dimension] if base.flat else unit_vectors(*coordinates[:, -2:].T)
+
+
+@dataclass(frozen=True)
+class MapArrays:
+    """The arrays of a map, mapped on first use and of the shapes that its facts imply.
+
+    Args:
+        version: folder of the version.
+        facts: of the version.
+    """
+
+    version: Path
+    facts: MapFacts
+
+    @cached_property
+    def matrix(self) -> scipy.sparse.csr_array:
+        """(targets, sources) float32.
+
+        Raises:
+            StoreError: as `mapped_csr`.
+        """
+        return mapped_csr(self.version / layout.MAP, self.facts.spec.shape, self.facts.sizes.nnz)
+
+    @cached_property
+    def transposed(self) -> scipy.sparse.csr_array:
+        """(sources, targets) float32.
+
+        Raises:
+            StoreError: as `mapped_csr`.
+        """
+        shape = self.facts.spec.shape[::-1]
+        return mapped_csr(self.version / layout.TRANSPOSED, shape, self.facts.sizes.nnz)
+
+    def coordinates(self, side: str) -> npt.NDArray[np.float64]:
+        """(V, d) of the "source" or the "target".
+
+        Raises:
+            StoreError: they can't be read, or are not finite.
+        """
+        spec = self.facts.spec.sides[side]
+        shape = vertices(spec), len(spec.geometry.columns)
+        array = self.version / side / "coordinates"
+        values = mapped_array(array, shape, ("float64",))
+        if not (abs(values) <= LARGEST).all():
+            raise StoreError(f"{array} has values that are not finite.")
+        return values
+
+    def base_index(self, side: str) -> Indices | None:
+        """(n_inside,) where the points of a side are in its full sampling; None without a mask.
+
+        Raises:
+            StoreError: they can't be read, or do not ascend.
+        """
+        spec = self.facts.spec.sides[side]
+        if spec.mask is None:
+            return None
+        array, points = self.version / side / layout.BASE_INDEX, spec.full_points(0)
+        places = mapped_array(array, (spec.base_points(0),), ("int32", "int64"))
+        if (np.diff(places) <= 0).any() or places[0] < 0 or places[-1] >= points:
+            raise StoreError(f"{array} must ascend in [0, {points - 1}].")
+        return places.astype(np.int64)
+
+
+def map_faults(arrays: MapArrays) -> list[Fault]:
+    """Faults of a map whose files are as published, with paths below the version."""
+    faults: list[Fault] = []
+    for side in layout.SIDES:
+        faults += _first(f"{side}/coordinates", _side_faults(arrays, side))
+    faults += _first(layout.TRANSPOSED, _transposed_faults(arrays))
+    return faults or [*_first(layout.MAP, _matrix_faults(arrays))]
+
+
+def _first(where: str, faults: Iterator[str]) -> Iterator[Fault]:
+    try:
+        what = next(faults, None)
+    except StoreError as error:
+        what = str(error)
+    if what:
+        yield Fault(where, what)
+
+
+def _side_faults(arrays: MapArrays, side: str) -> Iterator[str]:
+    """Coordinates follow from the specification; given points must be some that a build takes."""
+    spec, known = arrays.facts.spec.sides[side], arrays.coordinates(side)
+    places = arrays.base_index(side)
+    if spec.mask is not None and spec.mask_edge is None and places is not None:
+        digest = digest_of_mask(places, spec.full_points(0))
+        if digest != spec.mask.sha256:
+            yield "are not those of the points inside the mask of the spec's digest"
+    if spec.coordinates is not None:
+        yield from _given_faults(spec, known)
+        return
+    full = spec.full_sampling(0)
+    if not coincide(spec, known, centers(full if places is None else MaskedSampling(full, places))):
+        yield "are not those of the spec's sampling"
+
+
+def _given_faults(spec: GraphSpec, known: Floats) -> Iterator[str]:
+    """Given points are in their domain, and on the plane, without areas, of the spec's digest."""
+    given, count = spec.coordinates, spec.base_points(0)
+    points = base_places(spec, known[:count])
+    sampling = spec.with_points({0: PointArrays(points, None)}).full_sampling(0)
+    if not coincide(spec, known, sampling.coordinates()):
+        yield "are not the same for each orientation"
+    if given is None or given.extent is None:
+        return
+    if (points < 0).any() or (points > given.extent).any():
+        yield "has points outside the domain"
+    whole = spec.mask is None and len(given.points) == 1 and given.areas == "voronoi"
+    digest = hashlib.sha256(np.ascontiguousarray(points, "<f8").tobytes()).hexdigest()
+    if whole and digest != given.sha256:
+        yield "are not the points of the spec's digest"
+
+
+def _transposed_faults(arrays: MapArrays) -> Iterator[str]:
+    """The matrix by columns is the same."""
+    expected = scipy.sparse.csr_array(arrays.matrix.T)
+    expected.sort_indices()
+    parts = ("indptr", "indices", "data")
+    if not all(np.array_equal(getattr(arrays.transposed, p), getattr(expected, p)) for p in parts):
+        yield "is not the map's matrix by columns"
+
+
+def _matrix_faults(arrays: MapArrays) -> Iterator[str]:
+    """Entries are those that the rule allows, with the weights that follow from their lengths."""
+    matrix, spec, sizes = arrays.matrix, arrays.facts.spec, arrays.facts.sizes
+    counts = np.diff(matrix.indptr)
+    if not counts.all() or counts.min() < (spec.neighbors or 1):
+        yield "has targets with fewer sources than the spec says"
+    row = np.repeat(np.arange(len(counts)), counts)
+    source, target = (placed(spec, np.asarray(arrays.coordinates(s))) for s in layout.SIDES)
+    squared = lengths(source, target, row, matrix.indices, sizes.farthest)
+    farthest = float(squared.max()) ** 0.5
+    if not abs(farthest - sizes.farthest) <= LENGTH * (farthest + 1):
+        yield f"has a farthest source at {farthest:.9g}; its facts say {sizes.farthest:.9g}"
+    if spec.radius is not None and farthest > spec.radius * (1 + LENGTH):
+        yield "has sources beyond the radius"
+    if spec.neighbors is not None and _is_cut(squared, matrix.indptr, spec.neighbors):
+        yield "has more sources of a target than are as near as the spec says"
+    if spec.scales is not None and spec.source.subdivisions is not None:
+        rows, columns = mesh_edges(spec.source.subdivisions, spec.scales)
+        if not (np.array_equal(rows, row) and np.array_equal(columns, matrix.indices)):
+            yield "has other edges than the meshes"
+    expected = averages(spec.weights, squared, matrix.indptr, spec.bandwidth)
+    if (np.add.reduceat(matrix.data.astype(np.float64), matrix.indptr[:-1]) != 1).any():
+        yield "has weights that do not sum to 1"
+    if not near(matrix.data, expected, np.full(len(expected), WEIGHT)):
+        yield "has other weights than follow from its lengths"
+
+
+def _is_cut(squared: Floats, indptr: Indices, neighbors: int) -> bool:
+    """Whether a row has more than K sources, though the K-th is nearer than the last of them."""
+    counts = np.diff(indptr)
+    ascending = squared[np.lexsort((squared, np.repeat(np.arange(len(counts)), counts)))]
+    kth, last = ascending[indptr[:-1] + neighbors - 1], ascending[indptr[1:] - 1]
+    return bool((last > kth * (1 + 2 * SHELL)).any())

@@ -1,0 +1,180 @@
+"""The facts of published maps, and those of versions of either kind."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from cheblienet_graphs.errors import SpecError, StoreError, UnreadableError
+from cheblienet_graphs.spec.map_spec import MapSpec
+from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.facts import VersionFacts, checked_facts
+from cheblienet_graphs.store.published import (
+    PublishedFacts,
+    WrongFactError,
+    checked,
+    is_integer,
+    is_number,
+    is_object,
+    read,
+    refusing,
+    shared,
+)
+
+LARGEST = 1e15
+"""Largest distance."""
+
+
+@dataclass(frozen=True)
+class MapSizes:
+    """What a version records of its map.
+
+    Args:
+        targets, sources: numbers of vertices.
+        target_grid, source_grid: shapes of signals, orientations first: (n_o, height, width) on a
+            lattice; those of the full samplings where there are masks.
+        nnz: entries of the matrix.
+        farthest: the largest distance between a target and one of its sources.
+    """
+
+    targets: int
+    sources: int
+    target_grid: tuple[int, ...]
+    source_grid: tuple[int, ...]
+    nnz: int
+    farthest: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON types."""
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+
+
+@dataclass(frozen=True)
+class MapFacts(PublishedFacts):
+    """The facts of a map's version.
+
+    Args:
+        spec: of the build.
+        sizes: of the map.
+    """
+
+    spec: MapSpec
+    sizes: MapSizes
+
+
+def read_map_facts(version: Path) -> MapFacts:
+    """The facts of a published map.
+
+    Raises:
+        StoreError: they are missing, of another form than ours, contradict each other, or are those
+            of a graph.
+    """
+    facts = either_facts(layout.check_version(version), str(version))
+    if not isinstance(facts, MapFacts):
+        raise StoreError(f"{version} is a graph, where a map between samplings is needed.")
+    return facts
+
+
+def is_map(version: Path) -> bool:
+    """Whether a published version is a map; False of what can't be read."""
+    try:
+        return layout.MAP in layout.check_version(version)
+    except StoreError:
+        return False
+
+
+def either_facts(attributes: layout.Attributes, where: str) -> VersionFacts | MapFacts:
+    """The facts in a version's attributes; `where` is their name in messages.
+
+    Raises:
+        StoreError: they are of another form than ours, or contradict each other.
+    """
+    if layout.MAP not in attributes:
+        return checked_facts(attributes, where)
+    layout.check_schema(attributes, where)
+    with refusing(where):
+        return _map(attributes)
+
+
+def _map(attributes: layout.Attributes) -> MapFacts:
+    raw: Any = attributes.get("spec")
+    spec = _spec(checked("spec", raw, is_object))
+    targets, sources = spec.shape
+    rules = {
+        "targets": targets,
+        "sources": sources,
+        "target_grid": list(spec.target.grid(0)),
+        "source_grid": list(spec.source.grid(0)),
+        "nnz": is_integer(targets, targets * sources),
+        "farthest": is_number(-1 / LARGEST, LARGEST),
+    }
+    known = read("map", attributes[layout.MAP], rules)
+    for grid in ("target_grid", "source_grid"):
+        known[grid] = tuple(known[grid])
+    sizes = MapSizes(**known | {"farthest": float(known["farthest"])})
+    return MapFacts(**shared(attributes), spec=spec, sizes=sizes)
+
+
+def _spec(raw: Mapping[str, Any]) -> MapSpec:
+    """The spec, if it is in the form of `MapSpec.to_dict`; unknown fields are left out."""
+    known = {name: raw[name] for name in raw.keys() & {field.name for field in fields(MapSpec)}}
+    try:
+        spec = MapSpec.from_dict(known)
+    except (SpecError, TypeError) as error:
+        raise WrongFactError(f"spec is none: {error}") from error
+    normal = spec.to_dict()
+    for name in sorted(known.keys() | normal.keys()):
+        value, ours = known.get(name), normal.get(name, {})
+        if name in layout.SIDES and isinstance(value, dict):
+            value = {key: value[key] for key in value.keys() & ours.keys()}
+        checked(f"spec.{name}", value, partial(layout.same, ours))
+    return spec
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A published version: vertices of its levels, bytes of its files, and the refs naming it.
+
+    Of a map, `kind` "map", the vertices are those of its target and its source. Where it can't be
+    read, `fault` is the reason, and the rest is empty.
+    """
+
+    name: str
+    version: str
+    refs: tuple[str, ...]
+    vertices: tuple[int, ...]
+    bytes: int
+    created: str
+    fault: str | None = None
+    kind: str = "graph"
+
+
+def listing(store: str | Path) -> list[Listed]:
+    """Every version of every graph and map of a store, by name and age, from JSON alone.
+
+    Raises:
+        UnknownGraphError: there is no store.
+        StoreError: it can't be read.
+    """
+    store = layout.existing_store(store)
+    return [
+        _listed(store / name, version)
+        for name in layout.graph_names(store)
+        for version in layout.versions(store / name)
+    ]
+
+
+def _listed(graph: Path, version: str) -> Listed:
+    names: tuple[str, ...] = ()
+    try:
+        names = tuple(ref for ref, target in layout.refs(graph).items() if target == version)
+        facts = either_facts(layout.check_version(graph / version), str(graph / version))
+    except (StoreError, UnreadableError) as error:
+        return Listed(graph.name, version, names, (), 0, "", str(error))
+    nbytes = facts.nbytes + (graph / version / "zarr.json").stat().st_size  # as in the report
+    if isinstance(facts, MapFacts):
+        known = graph.name, version, names, facts.spec.shape, nbytes, facts.created
+        return Listed(*known, kind="map")
+    vertices = tuple(level.vertices for level in facts.levels)
+    return Listed(graph.name, version, names, vertices, nbytes, facts.created)

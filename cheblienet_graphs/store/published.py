@@ -1,0 +1,158 @@
+"""What all published versions record of themselves, read by rules, whatever they hold."""
+
+import datetime as dt
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from cheblienet_graphs.errors import StoreError
+from cheblienet_graphs.quoting import quoted
+from cheblienet_graphs.store import layout
+
+LARGEST_COUNT = 2**63 - 1
+LARGEST = 1e15
+"""Largest number that is no count."""
+ROUNDING = 1e-9
+"""Largest relative difference of a number between two machines."""
+PATH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}(/[A-Za-z0-9][A-Za-z0-9._-]{0,63}){0,7}")
+LONGEST_PATH = 255
+
+Rule = Callable[[Any], bool]
+"""Whether a fact may have a value."""
+
+
+@dataclass(frozen=True)
+class FileFacts:
+    """A file of a version, as it was published."""
+
+    sha256: str
+    nbytes: int
+
+
+@dataclass(frozen=True)
+class PublishedFacts:
+    """The facts of a version that do not depend on what it holds.
+
+    Args:
+        spec_sha256: digest of the spec as the version records it.
+        generator: name and version of the package that built it.
+        created: time in ISO 8601 with a time zone.
+        files: manifest key -> file.
+        sha256: digest of all attributes, as recorded.
+    """
+
+    spec_sha256: str
+    generator: Mapping[str, str]
+    created: str
+    files: Mapping[str, FileFacts]
+    sha256: str
+
+    @property
+    def nbytes(self) -> int:
+        """Size of all files but the version's own metadata."""
+        return sum(file.nbytes for file in self.files.values())
+
+
+class WrongFactError(Exception):
+    """A wrong fact; the message has its name and what it is."""
+
+
+def checked(name: str, value: Any, rule: Any) -> Any:
+    """The value itself, if it fits a rule: a `Rule`, or the value that it must be.
+
+    Numbers are that value up to rounding; of other JSON values 1, 1.0 and true differ.
+    """
+    if callable(rule):
+        fits = rule(value)
+    elif isinstance(rule, float):
+        fits = is_number(0, LARGEST**2)(value) and math.isclose(value, rule, rel_tol=ROUNDING)
+    else:
+        fits = layout.same(value, rule)
+    if not fits:
+        raise WrongFactError(f"{name} can't be {quoted(value)}")
+    return value
+
+
+def is_integer(low: int, high: int) -> Rule:
+    """An integer in [low, high]."""
+    return lambda value: type(value) is int and low <= value <= high
+
+
+def is_number(low: float, high: float) -> Rule:
+    """A finite number above `low`."""
+    return lambda value: type(value) in {int, float} and low < value <= high
+
+
+def is_text(pattern: str) -> Rule:
+    """A text of which all matches a pattern."""
+    return lambda value: isinstance(value, str) and bool(re.fullmatch(pattern, value))
+
+
+def is_object(value: Any) -> bool:
+    """A JSON object."""
+    return isinstance(value, dict)
+
+
+def is_time(value: Any) -> bool:
+    """A time in ISO 8601 with a zone."""
+    try:
+        return SHORT(value) and dt.datetime.fromisoformat(value).tzinfo is not None
+    except ValueError:
+        return False
+
+
+SHORT = is_text(r"[ -~]{1,64}")
+SHA256 = is_text(r"[0-9a-f]{64}")
+COUNT = is_integer(0, LARGEST_COUNT)
+SIZE = is_number(0, LARGEST)
+FILE = {"sha256": SHA256, "nbytes": COUNT}
+GENERATOR = {"name": SHORT, "version": SHORT}
+
+
+def read(name: str, facts: Any, rules: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts of an object by their rules."""
+    checked(name, facts, is_object)
+    return {key: checked(f"{name}.{key}", facts.get(key), rule) for key, rule in rules.items()}
+
+
+def shared(attributes: layout.Attributes) -> dict[str, Any]:
+    """The facts of `PublishedFacts`, from the attributes of a version."""
+
+    def fact(name: str, rule: Rule = is_object) -> Any:
+        return checked(name, attributes.get(name), rule)
+
+    digest = layout.canonical_sha256(fact("spec"))
+    return {
+        "spec_sha256": checked("spec_sha256", attributes.get("spec_sha256"), digest),
+        "generator": MappingProxyType(read("generator", fact("generator"), GENERATOR)),
+        "created": fact("created", is_time),
+        "files": MappingProxyType(dict(_files(fact("manifest")))),
+        "sha256": fact("attributes_sha256", SHA256),
+    }
+
+
+def _files(manifest: Mapping[str, Any]) -> Iterator[tuple[str, FileFacts]]:
+    for key, value in manifest.items():
+        if not PATH.fullmatch(key) or len(key) > LONGEST_PATH:
+            raise WrongFactError(f"manifest has {quoted(key)}, which is no path of a version")
+        yield key, FileFacts(**read(f"manifest entry {key}", value, FILE))
+
+
+@contextmanager
+def refusing(where: str) -> Iterator[None]:
+    """Say which version a wrong fact is of; `where` is its name in messages.
+
+    Raises:
+        StoreError: a fact is wrong.
+    """
+    try:
+        yield
+    except WrongFactError as error:
+        raise StoreError(
+            f"{where} was changed or not written by cheblienet: its {error}. Import or build it "
+            "again."
+        ) from error

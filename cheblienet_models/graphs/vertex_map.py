@@ -1,0 +1,148 @@
+"""Maps from the vertices of one graph to those of another, and back along the same edges."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+from torch import Tensor
+
+from cheblienet_models.arguments import check_signal, instance
+from cheblienet_models.graphs.identity import Identity
+from cheblienet_models.graphs.mapped import Reopen
+from cheblienet_models.graphs.pyramid import Identified
+from cheblienet_models.store.maps import StoredMap
+from cheblienet_models.tensors import (
+    Csr,
+    autocast_type,
+    csr_tensor,
+    logical,
+    save_npz,
+    sparse_product,
+    vertex_major,
+)
+
+TRANSPOSED = "transposed_"
+"""Prefix of the buffers of the matrix by columns."""
+
+
+class VertexMap(Identified):
+    """A sparse matrix from signals on the sources to signals on the targets: y_i = sum_j w_ij x_j.
+
+    The weights of a target are not negative and sum to exactly 1, so constants stay as they are.
+    Its transpose `map.T` goes back along the same edges; its rows sum to whatever they sum to. Both
+    are mapped from the store, and the backward of one is the other. A network that registers it
+    saves the map's identity in checkpoints, and refuses one that was trained on another map.
+
+    Args:
+        reopen: how to open it again.
+        identity: of the version, its specification included.
+        stored: its arrays.
+
+    Attributes:
+        num_sources, num_targets: of the matrix.
+        source_grid, target_grid: shapes of signals, orientations first, as of `Graph.grid`.
+        row_pointers, columns, values: buffers, the matrix; with "transposed_" before it the other.
+    """
+
+    entries = "matrix"
+    row_pointers: Tensor
+    columns: Tensor
+    values: Tensor
+    transposed_row_pointers: Tensor
+    transposed_columns: Tensor
+    transposed_values: Tensor
+
+    def __init__(self, reopen: Reopen, identity: Identity, stored: StoredMap) -> None:
+        super().__init__(reopen, identity)
+        self.num_targets, self.num_sources = instance("stored", stored, StoredMap).matrix.shape
+        self.source_grid, self.target_grid = stored.grids
+        self._coordinates = stored.coordinates
+        self._register_matrix("", stored.matrix)
+        self._register_matrix(TRANSPOSED, stored.transposed)
+
+    @property
+    def source_coordinates(self) -> Tensor:
+        """(num_sources, d) float64, pixels at their centers."""
+        return self._coordinates[0]
+
+    @property
+    def target_coordinates(self) -> Tensor:
+        """(num_targets, d) float64, pixels at their centers."""
+        return self._coordinates[1]
+
+    @property
+    def matrix(self) -> Tensor:
+        """(num_targets, num_sources) sparse CSR tensor over the buffers, without a copy."""
+        return csr_tensor(self._parts(""), self.num_sources)
+
+    @property
+    def T(self) -> "VertexMap":  # noqa: N802
+        """The transpose, (num_sources, num_targets), over the same buffers."""
+        other = VertexMap.__new__(VertexMap)
+        Identified.__init__(other, (_transposed, self._reopen), self.identity)
+        other.num_targets, other.num_sources = self.num_sources, self.num_targets
+        other.source_grid, other.target_grid = self.target_grid, self.source_grid
+        other._coordinates = self._coordinates[::-1]  # noqa: SLF001
+        for part in Csr._fields:
+            for here, there in (("", TRANSPOSED), (TRANSPOSED, "")):
+                buffer = getattr(self, here + part)
+                other.register_buffer(there + part, buffer, persistent=False)
+        return other
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, C, num_sources) -> (B, C, num_targets), differentiable twice.
+
+        In the wider of x's dtype and the map's, also under autocast.
+
+        Raises:
+            TypeError: x is no tensor.
+            ValueError: x has another shape or device, or no floating-point dtype.
+            StoreError: weights are not finite.
+        """
+        name = f"{self.identity.name}@{self.identity.version}"
+        check_signal(name, x, ("B", "C", self.num_sources), self.values.device)
+        dtype = torch.promote_types(self.values.dtype, x.dtype)
+        rows = vertex_major(x).to(dtype)
+        with torch.autocast(autocast_type(x), enabled=False):
+            product = sparse_product(self._parts(""), self._parts(TRANSPOSED), rows.flatten(1))
+        return logical(product.view(self.num_targets, *x.shape[:2]))
+
+    def __matmul__(self, x: Tensor) -> Tensor:
+        """As calling it: `map @ x`."""
+        mapped: Tensor = self(x)
+        return mapped
+
+    def save_npz(self, path: str | Path) -> Path:
+        """Write `matrix` to a file that scipy.sparse.load_npz reads.
+
+        Args:
+            path: of the file; `.npz` is appended where it does not end so.
+
+        Returns:
+            Where the file is.
+
+        Raises:
+            OSError: it can't be written.
+        """
+        return save_npz(path, self.matrix)
+
+    def extra_repr(self) -> str:
+        """The line that print(map) shows."""
+        return f"{super().extra_repr()}, {self.num_sources} -> {self.num_targets}"
+
+    def _parts(self, prefix: str) -> Csr:
+        pointers, columns = (getattr(self, prefix + part) for part in Csr._fields[:2])
+        return Csr(pointers, columns, self.finite(f"{prefix}values"))
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
+        super()._apply(fn, recurse)
+        device = self.values.device
+        self._coordinates = self._coordinates[0].to(device), self._coordinates[1].to(device)
+        return self
+
+
+def _transposed(function: Callable[..., Any], arguments: tuple[Any, ...]) -> VertexMap:
+    """The transpose of a map that is opened again. Unpickling one calls this."""
+    opened: VertexMap = function(*arguments)
+    return opened.T

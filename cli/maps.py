@@ -1,0 +1,151 @@
+"""clg build map: from the vertices of one graph to those of another."""
+
+import shlex
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+from click.core import ParameterSource
+
+import cheblienet_graphs as graphs
+from cheblienet_cli import options
+from cheblienet_cli.build import HOW, build, specification
+from cheblienet_cli.options import Once, examples, option
+from cheblienet_cli.output import show
+from cheblienet_graphs import limits
+from cheblienet_graphs.manifolds import MANIFOLDS
+from cheblienet_graphs.progress import progress_bar
+from cheblienet_graphs.quoting import quoted
+
+OF_BUILDS = {*(flag.split()[0] for flag in HOW), "--name", "--store", "--json", "--quiet"}
+OF_BUILDS |= {"--verbose"}
+"""Options of builds that say nothing of points."""
+
+
+@click.command(
+    "map",
+    cls=Once,
+    epilog=examples(
+        "clg build map --source 's2 --gaussian O80' --target 's2 --subdivisions 5' --neighbors 4",
+        "clg build map --source 's2 --subdivisions 5' --target 's2 --subdivisions 5' --scales 6 "
+        "--weights uniform",
+    ),
+)
+@option(
+    "--source POINTS",
+    "Whose signals are mapped: what follows `clg build` for a graph, in quotes, such as "
+    "'s2 --gaussian O80'. Its metric says which sources are near.",
+    required=True,
+)
+@option(
+    "--target POINTS",
+    "To whose vertices: the same, of the same manifold and domain.",
+    required=True,
+)
+@option(
+    "--neighbors K",
+    f"The K nearest sources of each target, and those as far as the last, in {limits.NEIGHBORS}.",
+)
+@option(
+    "--radius X",
+    "Instead: all sources within this distance, radians of arc on the sphere, else widths of the "
+    f"domain, in {limits.RADIUS}.",
+)
+@option(
+    "--scales N",
+    "Instead, where source and target are one icosphere: the edges of its N finest meshes "
+    "together.",
+)
+@option(
+    "--weights inverse|gaussian|uniform",
+    "Of the sources of a target, with sum 1: by inverse squares of distances, a Gaussian kernel, "
+    "or equal.  [default: inverse]",
+)
+@option(
+    "--bandwidth X",
+    f"Of Gaussian weights: t over the mean squared distance, in {limits.BANDWIDTH}.  "
+    "[default: 0.2]",
+)
+@option("--name NAME", "Name of the map.  [default: sizes of both sides and the rule]")
+@options.store
+@option("--force", "Build a new version even if an equal one exists.")
+@options.as_json
+@options.quiet
+def build_map(
+    source: str,
+    target: str,
+    neighbors: str | None,
+    radius: str | None,
+    scales: str | None,
+    weights: str | None,
+    bandwidth: str | None,
+    name: str | None,
+    store: Path,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Build a sparse map between two samplings of a manifold, and publish it beside graphs.
+
+    As the encoder and the decoder of a network need them: from a data grid to a mesh and back.
+    """
+    spec = graphs.MapSpec(
+        _side("source", source),
+        _side("target", target),
+        neighbors=neighbors,
+        radius=radius,
+        scales=scales,
+        weights="inverse" if weights is None else weights,
+        bandwidth=bandwidth,
+    )
+    with progress_bar(shown=not quiet) as update:
+        result = graphs.build_map(spec, store, name=name, force=force, progress=update)
+    if as_json:
+        report = asdict(result) | {"store": str(store), "sizes": result.sizes.to_dict()}
+        show(report | {"spec": spec.to_dict(), "spec_sha256": spec.sha256})
+    else:
+        click.echo(f"{result.name}@{result.version}")
+    if not quiet:
+        from cheblienet_graphs.spec.words import human_bytes  # help does without
+
+        sizes, place = result.sizes, f"{result.name}@{result.version} in {store}"
+        joined = f"{sizes.sources:,} sources, {sizes.targets:,} targets, {sizes.nnz:,} entries"
+        click.echo(f"{joined}; {human_bytes(result.nbytes)}", err=True)
+        again = f"Already published as {place}; --force builds it again."
+        click.echo(f"Published as {place}." if result.built else again, err=True)
+
+
+def _side(side: str, text: str) -> "graphs.GraphSpec":
+    """The points that an option says, as `clg build` reads them.
+
+    Raises:
+        click.UsageError: it is of another form.
+        SpecError, InputError: as of a build.
+    """
+    try:
+        manifold, *words = shlex.split(text)
+    except ValueError:
+        manifold, words = "", []
+    if manifold not in MANIFOLDS:
+        raise click.UsageError(
+            f"--{side} must be what follows `clg build`, such as 's2 --gaussian O80'. "
+            f"Got {quoted(text)}. Manifolds are {', '.join(MANIFOLDS)}."
+        )
+    command = build.commands[manifold]
+    context = command.make_context(manifold, words, parent=click.get_current_context())
+    chosen = dict(context.params)
+    for parameter in command.params:
+        known = str(parameter.name)
+        if OF_BUILDS.isdisjoint(parameter.opts):
+            continue
+        del chosen[known]
+        if context.get_parameter_source(known) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(
+                f"--{side} must say where points are: leave out {parameter.opts[-1]}, which says "
+                "how to build."
+            )
+    given = {name: value for name, value in chosen.items() if value not in (None, ())}
+    return specification(MANIFOLDS[manifold], given)
+
+
+build.add_command(build_map)

@@ -1,0 +1,353 @@
+"""Maps between samplings: entries against all pairs and scikit-learn's trees, 0 differences."""
+
+import itertools
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.neighbors import BallTree
+from sphere_truth import arcs, rotations, so3_squared_distance, unit_vectors
+from truth import se2_squared_distance
+
+from cheblienet_graphs import (
+    GraphSpec,
+    MapSpec,
+    SpecError,
+    StoreError,
+    build,
+    build_map,
+    inspect_map,
+    open_group,
+    verify,
+)
+
+TIE = 1e-6
+"""Of d^2: sources that are as far as the last one."""
+STATIONS = np.random.default_rng(5).random((60, 2)) * [120, 300] - [60, 150]
+SPHERES: dict[str, GraphSpec] = {
+    "icosphere": GraphSpec("s2", subdivisions=3),
+    "healpix": GraphSpec("s2", nside=4),
+    "equiangular": GraphSpec("s2", bandlimit=6),
+    "octahedral": GraphSpec("s2", gaussian="O16"),
+    "regular": GraphSpec("s2", gaussian="F6"),
+    "random": GraphSpec("s2", points=300, seed=3),
+    "given": GraphSpec("s2", coordinates=STATIONS),
+    "region": GraphSpec("s2", subdivisions=4, region=(-60, -40, 60, 60)),
+}
+PAIRS = [
+    ("octahedral", "icosphere", {"neighbors": 3}),
+    ("icosphere", "octahedral", {"neighbors": 4}),
+    ("equiangular", "healpix", {"neighbors": 5}),
+    ("healpix", "equiangular", {"neighbors": 1}),
+    ("regular", "random", {"neighbors": 8}),
+    ("random", "regular", {"neighbors": 2}),
+    ("given", "region", {"neighbors": 6}),
+    ("region", "given", {"radius": 1.5}),
+    ("healpix", "icosphere", {"radius": 0.4}),
+    ("random", "given", {"radius": 0.5}),
+]
+
+
+def built(spec: MapSpec, folder: Path, **how: Any) -> scipy.sparse.csr_array:
+    """The map's matrix, as zarr reads it; nothing of it is at fault."""
+    made = build_map(spec, folder / "m.zarr", **how)
+    assert verify(folder / "m.zarr", made.name) == []
+    version = open_group(folder / "m.zarr", made.name)
+    parts = (version[f"map/{part}"][:] for part in ("data", "indices", "indptr"))
+    matrix = scipy.sparse.csr_array(tuple(parts), shape=spec.shape)
+    assert (matrix.shape, matrix.nnz) == ((made.sizes.targets, made.sizes.sources), made.sizes.nnz)
+    return matrix
+
+
+def coordinates(spec: GraphSpec) -> np.ndarray:
+    """Those of the points inside, of a sampling that has no pixels."""
+    full = spec.full_sampling(0).coordinates()
+    return full if spec.mask is None else full[spec.mask.on_level(0)]
+
+
+def expected(squared: np.ndarray, rule: dict[str, Any]) -> np.ndarray:
+    """(targets, sources) whether each is listed, of all d^2."""
+    if "radius" in rule:
+        return squared <= rule["radius"] ** 2
+    last = np.sort(squared, axis=1)[:, rule["neighbors"] - 1]
+    return squared <= last[:, None] * (1 + TIE)
+
+
+def differences(matrix: scipy.sparse.csr_array, truth: np.ndarray) -> int:
+    listed = np.zeros(matrix.shape, bool)
+    listed[np.repeat(np.arange(len(truth)), np.diff(matrix.indptr)), matrix.indices] = True
+    return int((listed != truth).sum())
+
+
+@pytest.mark.parametrize(("source", "target", "rule"), PAIRS)
+def test_ten_pairs_as_all_great_circles_and_as_a_ball_tree(
+    source: str, target: str, rule: dict[str, Any], tmp_path: Path
+) -> None:
+    sides = SPHERES[source], SPHERES[target]
+    matrix = built(MapSpec(*sides, **rule), tmp_path)
+    here, there = (coordinates(side) for side in sides)
+    u, v = unit_vectors(here), unit_vectors(there)
+    squared = arcs(u[None], v[:, None]) ** 2
+    assert differences(matrix, expected(squared, rule)) == 0
+    degrees = [np.stack([math.pi / 2 - beta, gamma], 1) for beta, gamma in (here.T, there.T)]
+    tree = BallTree(degrees[0], metric="haversine")
+    reach = rule.get("radius")
+    if reach is None:
+        lengths, _ = tree.query(degrees[1], rule["neighbors"])
+        reach = lengths[:, -1] * (1 + TIE / 2) + 1e-8
+    near = tree.query_radius(degrees[1], reach)
+    rows = np.split(matrix.indices, matrix.indptr[1:-1])
+    assert sum(len(np.setxor1d(*pair)) for pair in zip(rows, near, strict=True)) == 0
+
+
+def plane_truth(source: GraphSpec, target: GraphSpec, rings: int) -> np.ndarray:
+    """(targets, sources) d^2 on se2, by the nearest image; pixels at their centers."""
+    metric = source.metric(0)
+    sides = []
+    for spec in (source, target):
+        points = spec.full_sampling(0).coordinates().copy()
+        if spec.size is not None:
+            points[:, :2] += 0.5 / spec.size[0]
+        sides.append(points)
+    shifts = itertools.product(range(-rings, rings + 1), repeat=2)
+    squared = np.full((len(sides[1]), len(sides[0])), np.inf)
+    for dx, dy in shifts:
+        for row, (x, y, theta) in enumerate(sides[1]):
+            ends = sides[0][:, 0] + dx - x, sides[0][:, 1] + dy - y
+            found = se2_squared_distance(*ends, theta, sides[0][:, 2], metric.eps, metric.xi)
+            squared[row] = np.minimum(squared[row], found)
+    return squared
+
+
+@pytest.mark.parametrize("boundary", ["open", "periodic"])
+@pytest.mark.parametrize("rule", [{"neighbors": 5}, {"neighbors": 90}, {"radius": 0.45}])
+def test_positions_with_orientations_as_all_pairs(
+    boundary: str, rule: dict[str, Any], tmp_path: Path
+) -> None:
+    source = GraphSpec("se2", 6, orientations=4, boundary=boundary, levels=1)
+    target = GraphSpec("se2", points=40, orientations=3, boundary=boundary)
+    matrix = built(MapSpec(source, target, **rule), tmp_path)
+    squared = plane_truth(source, target, 3 if boundary == "periodic" else 0)
+    assert differences(matrix, expected(squared, rule)) == 0
+
+
+@pytest.mark.parametrize("rule", [{"neighbors": 7}, {"radius": 0.7}])
+def test_places_with_orientations_as_all_pairs(rule: dict[str, Any], tmp_path: Path) -> None:
+    source = GraphSpec("so3", subdivisions=1, orientations=5, xi=0.3)
+    target = GraphSpec("so3", nside=2, orientations=4)
+    matrix = built(MapSpec(source, target, **rule), tmp_path)
+    sides = [rotations(spec.full_sampling(0).coordinates()) for spec in (source, target)]
+    rows = [so3_squared_distance(one, sides[0], source.eps, 0.3) for one in sides[1]]
+    assert differences(matrix, expected(np.array(rows), rule)) == 0
+
+
+def test_pixels_are_at_their_centers(tmp_path: Path) -> None:
+    """So the four nearest fine pixels of a coarse one are those of its block, as when pooling."""
+    fine, coarse = GraphSpec("r2", "12x8", levels=2), GraphSpec("r2", "6x4", levels=1)
+    made = build(fine, tmp_path / "m.zarr")
+    matrix = built(MapSpec(fine, coarse, neighbors=4, weights="uniform"), tmp_path)
+    pooling = open_group(tmp_path / "m.zarr", made.name)["pooling/0to1"]
+    assert (matrix.indices == pooling["indices"][:]).all()
+    assert (matrix.data == pooling["data"][:]).all()
+
+
+def edges_of_meshes(points: np.ndarray, subdivisions: int) -> Iterator[tuple[int, int]]:
+    """Both directions of the edges of all icospheres, by their hulls."""
+    for level in range(subdivisions + 1):
+        hull = scipy.spatial.ConvexHull(points[: 10 * 4**level + 2])
+        for face in hull.simplices:
+            yield from itertools.permutations(face.tolist(), 2)
+
+
+@pytest.mark.parametrize("scales", [1, 2, 4])
+def test_scales_are_the_edges_of_meshes_together(scales: int, tmp_path: Path) -> None:
+    sphere = SPHERES["icosphere"]
+    matrix = built(MapSpec(sphere, sphere, scales=scales), tmp_path)
+    points = unit_vectors(coordinates(sphere))
+    known = set(edges_of_meshes(points, 3))
+    if scales < 4:
+        known -= set(edges_of_meshes(points, 3 - scales))
+    assert set(zip(*matrix.nonzero(), strict=True)) == known
+    assert matrix.nnz == sum(60 * 4**level for level in range(4 - scales, 4))
+
+
+def weights_of(kind: str, squared: np.ndarray, t: float) -> np.ndarray:
+    if kind == "uniform":
+        return np.full(len(squared), 1 / len(squared))
+    raw = np.exp(-squared / (4 * t)) if kind == "gaussian" else 1 / squared
+    return raw / raw.sum()
+
+
+@pytest.mark.parametrize("weights", ["inverse", "gaussian", "uniform"])
+def test_weights_follow_from_lengths_and_keep_constants_exactly(
+    weights: str, tmp_path: Path
+) -> None:
+    sides = SPHERES["random"], SPHERES["octahedral"]
+    matrix = built(MapSpec(*sides, neighbors=6, weights=weights), tmp_path)
+    u, v = (unit_vectors(coordinates(side)) for side in sides)
+    squared = (arcs(u[None], v[:, None]) ** 2)[matrix.nonzero()]
+    rows = np.split(squared, matrix.indptr[1:-1])
+    truth = np.concatenate([weights_of(weights, row, 0.2 * squared.mean()) for row in rows])
+    assert abs(matrix.data - truth).max() <= 2.0**-24
+    for order in (slice(None), slice(None, None, -1)):
+        for row in np.split(matrix.data, matrix.indptr[1:-1]):
+            assert np.add.accumulate(row[order], dtype=np.float32)[-1] == 1
+
+
+def test_a_source_that_coincides_gives_its_own_value(tmp_path: Path) -> None:
+    """Those of a coarser icosphere are among those of a finer one."""
+    fine, coarse = SPHERES["icosphere"], GraphSpec("s2", subdivisions=2)
+    matrix = built(MapSpec(fine, coarse, neighbors=3), tmp_path)
+    assert (matrix.toarray() == np.eye(*matrix.shape)).all()
+
+
+def test_points_that_all_coincide_share_weights(tmp_path: Path) -> None:
+    point = GraphSpec("s2", subdivisions=1)
+    matrix = built(MapSpec(point, point, neighbors=1, weights="gaussian"), tmp_path)
+    assert (matrix.toarray() == np.eye(42)).all()
+
+
+def test_symmetric_samplings_have_symmetric_maps(tmp_path: Path) -> None:
+    """Sources that are equally far are all listed, so turns of both sides change nothing."""
+    source, target = SPHERES["octahedral"], SPHERES["icosphere"]
+    matrix = built(MapSpec(source, target, neighbors=3), tmp_path).toarray()
+    moves = [dict(spec.full_sampling(0).symmetries()) for spec in (source, target)]
+    common = moves[0].keys() & moves[1].keys()
+    assert common >= {"half_turn_z", "reflection"}
+    for name in common:
+        turned = matrix[moves[1][name]][:, moves[0][name]]
+        assert abs(turned - matrix).max() <= 2.0**-23, name
+
+
+def test_weights_and_levels_of_graphs_are_no_part_of_a_map(tmp_path: Path) -> None:
+    plain = GraphSpec("se2", 8, orientations=4), GraphSpec("se2", 4, orientations=4)
+    other = (
+        GraphSpec("se2", 8, orientations=4, levels=1, weights="selling", eigenpairs=3),
+        GraphSpec("se2", 4, orientations=4, eps=0.9, xi=3, neighbors=5),
+    )
+    one, same = (MapSpec(*sides, neighbors=3) for sides in (plain, other))
+    assert (one == same, one.sha256, hash(one)) == (True, same.sha256, hash(same))
+    assert MapSpec(plain[0], plain[1], neighbors=4) != one
+    read_back = MapSpec.from_dict(one.to_dict())
+    assert (read_back, read_back.to_dict(), read_back.schema) == (one, one.to_dict(), "1.5")
+    made = build_map(one, tmp_path / "m.zarr")
+    again = build_map(same, tmp_path / "m.zarr")
+    forced = build_map(one, tmp_path / "m.zarr", force=True)
+    assert [(m.version, m.built) for m in (made, again, forced)] == [
+        ("v001", True),
+        ("v001", False),
+        ("v002", True),
+    ]
+    assert made.nbytes == again.nbytes == inspect_map(tmp_path / "m.zarr").bytes
+
+
+CUT = np.clip(5 - np.hypot(*(np.indices((12, 12)) - 5.3)), 0, 1)
+SIDES = {
+    **SPHERES,
+    "cut": GraphSpec("se2", mask=CUT, mask_edge="cut", orientations=3, weights="selling"),
+    "masked": GraphSpec("se2", mask=CUT > 0, orientations=2, period="pi"),
+    "voxels": GraphSpec("r3", "4x4x2", spacing=(1, 1, 3), boundary="periodic"),
+    "axes": GraphSpec("r3s2", 4, axes=12, levels=1),
+    "arrows": GraphSpec("se2", 6, orientations=4, period="2pi", xi=0.4),
+    "levels": GraphSpec(
+        "r2", coordinates=[np.random.default_rng(0).random((n, 2)) for n in (9, 4)]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SIDES)
+def test_every_sampling_is_read_back(name: str, tmp_path: Path) -> None:
+    side = SIDES[name]
+    spec = MapSpec(side, side, neighbors=1, weights="uniform")
+    matrix = built(spec, tmp_path)
+    assert (matrix.diagonal() == 1).all()
+    assert MapSpec.from_dict(spec.to_dict()) == spec
+    report = inspect_map(tmp_path / "m.zarr", build_map(spec, tmp_path / "m.zarr").name)
+    assert (report.spec, report.unused, report.entries) == (spec, 0, spec.shape[0])
+
+
+WRONG: dict[str, tuple[Any, str]] = {
+    "no rule": ({}, "neighbors must be given, or `radius` or `scales` instead."),
+    "two rules": ({"neighbors": 2, "radius": 1}, "radius must be left out where `neighbors`"),
+    "none": ({"neighbors": 0}, r"neighbors must be an integer in \[1, 88\]. Got 0."),
+    "too many": ({"neighbors": 89}, r"neighbors must be an integer in \[1, 88\]. Got 89."),
+    "negative": ({"radius": -1}, "radius must be a number in"),
+    "not finite": ({"radius": math.nan}, "radius must be a number in"),
+    "scales": ({"scales": 2}, "scales must be left out but on a whole icosphere"),
+    "weights": ({"neighbors": 1, "weights": "idw"}, "weights must be one of inverse, gaussian"),
+    "bandwidth": ({"neighbors": 1, "bandwidth": 1}, "bandwidth must be left out with inverse"),
+    "target": ({"neighbors": 1, "target": "mesh"}, "target must be a GraphSpec. Got a str."),
+    "manifold": (
+        {"neighbors": 1, "target": GraphSpec("so3", subdivisions=1)},
+        "target must be on s2, as the source is. Got so3 modulo pi.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_input_is_refused_in_one_line(name: str) -> None:
+    given, message = WRONG[name]
+    with pytest.raises(SpecError, match=message):
+        MapSpec(GraphSpec("s2", gaussian="O2"), given.pop("target", SPHERES["icosphere"]), **given)
+
+
+PLANES = {
+    "shape": ((8, {}), ("8x4", {}), "of a domain 1 x 1, the source's. Got 1 x 0.5."),
+    "boundary": ((8, {}), (8, {"boundary": "periodic"}), "with open boundary, as the source is."),
+}
+
+
+@pytest.mark.parametrize("name", PLANES)
+def test_domains_must_be_the_same(name: str) -> None:
+    *sides, message = PLANES[name]
+    with pytest.raises(SpecError, match=f"target must be {message}"):
+        MapSpec(*(GraphSpec("r2", size, **more) for size, more in sides), neighbors=1)
+
+
+def test_periods_xi_and_meshes_must_fit() -> None:
+    lines, arrows = (GraphSpec("se2", 8, orientations=4, period=p) for p in ("pi", "2pi"))
+    with pytest.raises(SpecError, match="target must be on se2 modulo pi, as the source is"):
+        MapSpec(lines, arrows, neighbors=1)
+    with pytest.raises(SpecError, match="source must be with a number or 'alpha' for xi"):
+        MapSpec(GraphSpec("se2", 8, xi="auto"), lines, neighbors=1)
+    with pytest.raises(SpecError, match="target must be the source itself with scales"):
+        MapSpec(SPHERES["icosphere"], GraphSpec("s2", subdivisions=2), scales=2)
+    with pytest.raises(SpecError, match=r"scales must be an integer in \[1, 4\]. Got 5."):
+        MapSpec(SPHERES["icosphere"], SPHERES["icosphere"], scales=5)
+    with pytest.raises(TypeError, match="spec must be a MapSpec"):
+        build_map(lines, "nowhere.zarr")  # type: ignore[arg-type]
+
+
+def test_a_radius_that_leaves_targets_out_names_one_that_does_not(tmp_path: Path) -> None:
+    sides = SPHERES["given"], SPHERES["icosphere"]
+    with pytest.raises(SpecError, match="such that each target has a source") as caught:
+        build_map(MapSpec(*sides, radius=0.1), tmp_path / "m.zarr")
+    least = float(str(caught.value).partition("radius=")[2].partition("`")[0])
+    assert np.diff(built(MapSpec(*sides, radius=least), tmp_path).indptr).min() >= 1
+    with pytest.raises(SpecError):
+        build_map(MapSpec(*sides, radius=0.99 * least), tmp_path / "m.zarr")
+
+
+def test_a_name_is_of_graphs_or_of_maps(tmp_path: Path) -> None:
+    store, sphere = tmp_path / "m.zarr", GraphSpec("s2", subdivisions=1)
+    build(sphere, store, name="graph")
+    spec = MapSpec(sphere, sphere, neighbors=1)
+    build_map(spec, store, name="map")
+    with pytest.raises(StoreError, match=r"graph in .* is a graph; choose another `name`"):
+        build_map(spec, store, name="graph")
+    with pytest.raises(StoreError, match=r"map in .* is a map between samplings; choose another"):
+        build(sphere, store, name="map")
+    with pytest.raises(StoreError, match="is a graph, where a map between samplings is needed"):
+        inspect_map(store, "graph")
+
+
+def test_a_specification_that_was_read_back_knows_no_points(tmp_path: Path) -> None:
+    for name, field in (("given", "coordinates"), ("region", "mask")):
+        known = MapSpec(SPHERES[name], SPHERES["icosphere"], neighbors=1)
+        with pytest.raises(SpecError, match=f"{field} must be"):
+            build_map(MapSpec.from_dict(known.to_dict()), tmp_path / "m.zarr")
+    assert not (tmp_path / "m.zarr").exists()

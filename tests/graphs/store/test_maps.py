@@ -1,0 +1,266 @@
+"""Published maps: what is changed is found, what is killed leaves nothing."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from damage import extend, truncate, writable_copy
+from sealing import reseal, reseal_array, reseal_file
+
+from cheblienet_graphs import GraphSpec, MapSpec, StoreError, build, build_map, inspect_map, verify
+from cheblienet_graphs.store.archive import export_zip, import_zip
+from cheblienet_graphs.store.export import map_to_scipy
+from cheblienet_graphs.store.map_facts import is_map, listing, read_map_facts
+from cheblienet_graphs.store.verify import clean, leftovers
+
+POINTS = np.random.default_rng(4).random((30, 2))
+PLACES = GraphSpec("r2", coordinates=POINTS, domain=(0, 0, 1, 1))
+SPECS = {
+    "near": MapSpec(
+        GraphSpec("s2", gaussian="O4"),
+        GraphSpec("s2", subdivisions=2, region=(0, -80, 170, 80)),
+        neighbors=3,
+    ),
+    "within": MapSpec(PLACES, GraphSpec("r2", 6, mask=np.eye(6) == 0), radius=0.4),
+    "meshes": MapSpec(*[GraphSpec("s2", subdivisions=2)] * 2, scales=3, weights="uniform"),
+    "smooth": MapSpec(GraphSpec("r2", 4), PLACES, neighbors=2, weights="gaussian"),
+}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    store = tmp_path_factory.mktemp("built") / "m.zarr"
+    for name, spec in SPECS.items():
+        build_map(spec, store, name=name)
+    return store
+
+
+@pytest.fixture
+def store(built: Path, tmp_path: Path) -> Path:
+    """A copy, to be changed."""
+    return writable_copy(built, tmp_path / "m.zarr")
+
+
+def faults(store: Path, name: str) -> list[str]:
+    return [f"{fault.where}: {fault.what}" for fault in verify(store, name)]
+
+
+def test_what_was_published_has_no_faults(built: Path) -> None:
+    checked: list[str] = []
+    assert verify(built, progress=checked.append) == []
+    assert checked == [f"{name}/v001" for name in sorted(SPECS)]
+    assert [(of.name, of.kind, of.vertices) for of in listing(built)] == [
+        (name, "map", SPECS[name].shape) for name in sorted(SPECS)
+    ]
+    assert all(is_map(built / name / "v001") for name in SPECS)
+
+
+@pytest.mark.parametrize("change", [truncate, extend, Path.unlink, lambda p: p.write_bytes(b"")])
+def test_every_file_is_hashed(store: Path, change: Callable[[Path], object]) -> None:
+    version = store / "near/v001"
+    for file in sorted(path for path in version.rglob("*") if path.is_file()):
+        kept = file.read_bytes()
+        change(file)
+        assert faults(store, "near"), file
+        file.write_bytes(kept)
+    assert faults(store, "near") == []
+
+
+def swapped(values: np.ndarray) -> None:
+    values[[0, 1]] = values[[1, 0]]
+
+
+def added(amount: float) -> Callable[[np.ndarray], None]:
+    def change(values: np.ndarray) -> None:
+        values[0] += amount
+
+    return change
+
+
+def first(value: float) -> Callable[[np.ndarray], None]:
+    def change(values: np.ndarray) -> None:
+        values[0] = value
+
+    return change
+
+
+def last_moved(values: np.ndarray) -> None:
+    values[-1] += 1 if values[-1] < 161 else values[-2] + 1 - values[-1]
+
+
+CHANGED: list[tuple[str, str, Callable[[np.ndarray], None], str]] = [
+    ("near", "map/data", swapped, "transposed: is not the map's matrix by columns"),
+    ("near", "map/indices", swapped, "columns do not ascend"),
+    ("near", "map/indices", first(-1), "is not a CSR matrix"),
+    ("near", "map/indptr", added(1), "is not a CSR matrix"),
+    ("near", "map/data", first(np.nan), "transposed: is not the map's matrix by columns"),
+    ("near", "transposed/data", added(0.1), "transposed: is not the map's matrix by columns"),
+    ("near", "source/coordinates", added(1e-6), "are not those of the spec's sampling"),
+    ("near", "source/coordinates", first(np.inf), "has values that are not finite"),
+    ("near", "target/coordinates", added(0.1), "are not those of the spec's sampling"),
+    ("near", "target/base_index", last_moved, "inside the mask of the spec's digest"),
+    ("near", "target/base_index", first(1000), "must ascend in"),
+    ("within", "source/coordinates", added(1e-3), "are not the points of the spec's digest"),
+    ("within", "source/coordinates", first(7), "has points outside the domain"),
+]
+
+
+@pytest.mark.parametrize(("name", "key", "change", "message"), CHANGED)
+def test_values_with_new_digests_are_found(
+    store: Path, name: str, key: str, change: Callable[[np.ndarray], None], message: str
+) -> None:
+    reseal_array(store / name / "v001", key, change)
+    assert message in faults(store, name)[0]
+
+
+def rewritten(version: Path, change: Callable[[np.ndarray, np.ndarray], object]) -> None:
+    """Change the columns and weights of the matrix, and its transpose with it."""
+    import scipy.sparse
+
+    def values(key: str) -> np.ndarray:
+        kind = np.float32 if key.endswith("data") else np.int32
+        return np.frombuffer((version / f"{key}/c/0").read_bytes(), kind).copy()
+
+    data, columns, pointers = (values(f"map/{part}") for part in ("data", "indices", "indptr"))
+    sources = len(values("transposed/indptr")) - 1
+    change(columns, data)
+    matrix = scipy.sparse.csr_array((data, columns, pointers), (len(pointers) - 1, sources))
+    back = matrix.T.tocsr()
+    back.sort_indices()
+    for key, of in (("map", matrix), ("transposed", back)):
+        for part in ("data", "indices", "indptr"):
+            contents = getattr(of, part).astype("<f4" if part == "data" else "<i4").tobytes()
+            reseal_file(version, f"{key}/{part}/c/0", contents)
+
+
+def halved(_columns: np.ndarray, data: np.ndarray) -> None:
+    data[:] /= 2
+
+
+def moved(_columns: np.ndarray, data: np.ndarray) -> None:
+    shift = np.float32(2.0**-12) * (1 if data[0] < 0.5 else -1)
+    data[[0, 1]] += [shift, -shift]
+
+
+def elsewhere(columns: np.ndarray, _data: np.ndarray) -> None:
+    columns[0] = 0 if columns[0] else 1
+
+
+@pytest.mark.parametrize("name", SPECS)
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (halved, "has weights that do not sum to 1"),
+        (moved, "has other weights than follow from its lengths"),
+        (elsewhere, "has "),
+    ],
+)
+def test_matrices_that_do_not_follow_from_points_are_found(
+    store: Path, name: str, change: Any, message: str
+) -> None:
+    """Also where the transpose and all digests agree."""
+    rewritten(store / name / "v001", change)
+    (fault,) = faults(store, name)
+    assert fault.startswith(f"{name}/v001/map: {message}")
+
+
+FACTS: list[tuple[str, Any]] = [
+    ("targets", 7),
+    ("sources", -1),
+    ("nnz", 3),
+    ("nnz", 10**9),
+    ("farthest", 0.5),
+    ("farthest", "far"),
+    ("target_grid", [1, 2, 3]),
+    ("source_grid", None),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), FACTS)
+def test_facts_that_contradict_are_found(store: Path, name: str, value: Any) -> None:
+    reseal(store / "near/v001", lambda clg: clg["map"].update({name: value}))
+    assert faults(store, "near")
+    if name not in {"nnz", "farthest"} or isinstance(value, str):
+        with pytest.raises(StoreError, match=rf"its map\.{name} can't be"):
+            read_map_facts(store / "near/v001")
+
+
+SPEC_CHANGES: list[dict[str, Any]] = [
+    {"neighbors": 99999},
+    {"neighbors": None},
+    {"weights": "other"},
+    {"source": 3},
+    {"source": {"manifold": "s2"}},
+    {"radius": 1},
+]
+
+
+@pytest.mark.parametrize("change", SPEC_CHANGES)
+def test_specifications_that_are_none_are_refused(store: Path, change: dict[str, Any]) -> None:
+    reseal(store / "near/v001", lambda clg: clg["spec"].update(change))
+    with pytest.raises(StoreError, match="was changed or not written by cheblienet"):
+        inspect_map(store, "near")
+    assert len(faults(store, "near")) == 1
+    listed = {of.name: of for of in listing(store)}
+    assert (listed["near"].fault is None, listed["within"].fault) == (False, None)
+
+
+def test_later_fields_are_left_out(store: Path) -> None:
+    """As a later minor version may write them."""
+
+    def change(clg: dict[str, Any]) -> None:
+        clg["spec"]["source"]["later"] = clg["map"]["later"] = clg["later"] = 1
+
+    before = read_map_facts(store / "near/v001")
+    reseal(store / "near/v001", change)
+    after = read_map_facts(store / "near/v001")
+    assert (after.sizes, after.spec) == (before.sizes, before.spec)
+
+
+def test_archives_and_exports(built: Path, tmp_path: Path) -> None:
+    version = built / "near/v001"
+    export_zip(version, tmp_path / "m.zip")
+    imported = import_zip(tmp_path / "m.zip", tmp_path / "other.zarr")
+    assert (imported.name, imported.version, imported.new) == ("near", "v001", True)
+    assert not import_zip(tmp_path / "m.zip", tmp_path / "other.zarr").new
+    for file in (path for path in version.rglob("*") if path.is_file()):
+        copy = tmp_path / "other.zarr/near/v001" / file.relative_to(version)
+        assert copy.read_bytes() == file.read_bytes()
+    build(GraphSpec("s2", subdivisions=1), tmp_path / "other.zarr", name="graph")
+    with pytest.raises(StoreError, match="is a graph; choose another `name`"):
+        import_zip(tmp_path / "m.zip", tmp_path / "other.zarr", "graph")
+    map_to_scipy(version, tmp_path / "m.npz")
+    import scipy.sparse
+
+    assert scipy.sparse.load_npz(tmp_path / "m.npz").shape == SPECS["near"].shape
+
+
+PROGRAM = """
+import sys
+from cheblienet_graphs import GraphSpec, MapSpec, build_map
+sides = GraphSpec("s2", gaussian="O64"), GraphSpec("s2", subdivisions=6)
+build_map(MapSpec(*sides, neighbors=6), sys.argv[1], name="m")
+"""
+
+
+@pytest.mark.slow
+def test_a_build_that_is_killed_leaves_nothing_visible(tmp_path: Path) -> None:
+    store = tmp_path / "m.zarr"
+    for wait in (0.4, 0.8, 1.2):
+        process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(store)])
+        time.sleep(wait)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        if store.exists():
+            assert verify(store) == []
+    clean(store)
+    assert leftovers(store) == []
+    subprocess.run([sys.executable, "-c", PROGRAM, str(store)], check=True)
+    assert verify(store) == []
+    assert read_map_facts(store / "m/v001").sizes.targets == 40962

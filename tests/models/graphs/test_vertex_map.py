@@ -1,0 +1,263 @@
+"""Maps between samplings as modules: mapped, multiplied in both directions, pickled, recorded."""
+
+import copy
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+import torch
+from damage import edit, truncate, writable_copy
+from sealing import reseal, reseal_array
+from torch import nn
+
+from cheblienet_graphs import GraphSpec, MapSpec, build, build_map
+from cheblienet_models import (
+    ChebConv,
+    Pyramid,
+    StoreError,
+    VertexMap,
+    ignore_graphs_in_ddp,
+    load_weights,
+    open_store,
+)
+
+GRID, MESH = GraphSpec("s2", gaussian="O8"), GraphSpec("s2", subdivisions=2)
+SPECS = {
+    "encoder": MapSpec(GRID, MESH, neighbors=3),
+    "decoder": MapSpec(MESH, GRID, neighbors=4, weights="gaussian"),
+    "turns": MapSpec(
+        GraphSpec("se2", 5, orientations=3), GraphSpec("se2", 4, orientations=2), radius=0.5
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("built") / "m.zarr"
+    for name, spec in SPECS.items():
+        build_map(spec, path, name=name)
+    build(MESH, path, name="mesh")
+    return path
+
+
+def dense(store: Path, name: str) -> torch.Tensor:
+    """(targets, sources) float64, from the files."""
+    files = store / name / "v001" / "map"
+    kinds = {"data": np.float32, "indices": np.int32, "indptr": np.int32}
+    parts = (np.frombuffer((files / part / "c/0").read_bytes(), kinds[part]) for part in kinds)
+    matrix = scipy.sparse.csr_array(tuple(parts), shape=SPECS[name].shape)
+    return torch.from_numpy(matrix.toarray()).double()
+
+
+@pytest.mark.parametrize("name", SPECS)
+@pytest.mark.parametrize("verify", [False, True])
+def test_products_are_those_of_the_dense_matrix(store: Path, name: str, verify: bool) -> None:
+    vertex_map, matrix = open_store(store, verify=verify).maps[name], dense(store, name)
+    x = torch.randn(2, 3, vertex_map.num_sources, dtype=torch.float64)
+    y = vertex_map @ x
+    assert (y.shape, y.dtype) == ((2, 3, vertex_map.num_targets), torch.float64)
+    torch.testing.assert_close(y, x @ matrix.T)
+    torch.testing.assert_close(vertex_map.T @ y, y @ matrix)
+    torch.testing.assert_close(vertex_map.T.T @ x, y)
+    torch.testing.assert_close(vertex_map.matrix.to_dense().double(), matrix)
+    torch.testing.assert_close(vertex_map(x.float()), y.float())
+    spec = SPECS[name]
+    assert vertex_map.source_grid == spec.source.grid(0)
+    assert vertex_map.T.source_grid == vertex_map.target_grid == spec.target.grid(0)
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_constants_stay_exactly(store: Path, name: str) -> None:
+    vertex_map = open_store(store).maps[name]
+    for dtype in (torch.float32, torch.float64):
+        ones = torch.ones(2, 1, vertex_map.num_sources, dtype=dtype)
+        for constant in (1.0, -0.5, 1024.0):
+            assert (vertex_map @ (constant * ones) == constant).all()
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_gradients_of_both_directions(store: Path, name: str) -> None:
+    vertex_map = open_store(store).maps[name].double()
+    for module in (vertex_map, vertex_map.T):
+        x = torch.randn(1, 2, module.num_sources, dtype=torch.float64, requires_grad=True)
+        assert torch.autograd.gradcheck(module, x, fast_mode=True)
+        assert torch.autograd.gradgradcheck(module, x, fast_mode=True)
+
+
+def test_nothing_is_copied(store: Path) -> None:
+    """Pages of the files themselves, one storage for the matrix, its tensor and its transpose."""
+    vertex_map = open_store(store).maps["encoder"]
+    values, back = vertex_map.values, vertex_map.T
+    assert vertex_map.matrix.values().data_ptr() == values.data_ptr()
+    assert back.transposed_values.data_ptr() == values.data_ptr()
+    assert back.values.data_ptr() == vertex_map.transposed_values.data_ptr()
+    mapped = Path("/proc/self/maps").read_text()
+    for side in ("map", "transposed"):
+        for part in ("data", "indices", "indptr"):
+            assert f"m.zarr/encoder/v001/{side}/{part}/c/0" in mapped
+    assert not any(vertex_map.state_dict()[key].numel() > 10_000 for key in vertex_map.state_dict())
+
+
+def test_coordinates_are_those_of_the_samplings(store: Path) -> None:
+    vertex_map = open_store(store).maps["encoder"]
+    for spec, found in (
+        (GRID, vertex_map.source_coordinates),
+        (MESH, vertex_map.target_coordinates),
+        (MESH, vertex_map.T.half().source_coordinates),
+    ):
+        assert found.dtype == torch.float64
+        assert (found.numpy() == spec.full_sampling(0).coordinates()).all()
+
+
+def test_half_precision_is_computed_in_the_map_s(store: Path) -> None:
+    vertex_map = open_store(store).maps["encoder"].half()
+    assert vertex_map.values.dtype == torch.float32
+    x = torch.randn(1, 1, vertex_map.num_sources)
+    assert (vertex_map @ x.bfloat16()).dtype == torch.float32
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert ((vertex_map @ x) == vertex_map(x)).all()
+        assert (vertex_map @ x).dtype == torch.float32
+
+
+def test_pickles_are_handles(store: Path) -> None:
+    vertex_map = open_store(store).maps["encoder"].double()
+    x = torch.randn(1, 1, vertex_map.num_sources, dtype=torch.float64)
+    for module, signal in ((vertex_map, x), (vertex_map.T, vertex_map @ x)):
+        pickled = pickle.dumps(module)
+        assert len(pickled) < 1000
+        again = pickle.loads(pickled)
+        assert isinstance(again, VertexMap)
+        assert (again.values.dtype, str(again)) == (torch.float64, str(module))
+        assert (again @ signal == module @ signal).all()
+    clone = copy.deepcopy(vertex_map)
+    assert clone.values.data_ptr() == vertex_map.values.data_ptr()
+    assert str(vertex_map) == "VertexMap(encoder@v001, 544 -> 162)"
+
+
+class Forecast(nn.Module):
+    """From a grid to a mesh, a layer there, and back."""
+
+    def __init__(self, encoder: VertexMap, mesh: Pyramid, decoder: VertexMap) -> None:
+        super().__init__()
+        self.encoder, self.mesh, self.decoder = encoder, mesh, decoder
+        self.layer = ChebConv(2, 2, 3, mesh.levels[0])
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y: torch.Tensor = self.decoder(self.layer(self.encoder(x)))
+        return y
+
+
+def test_networks_train_through_maps_and_remember_them(store: Path, tmp_path: Path) -> None:
+    opened = open_store(store)
+    network = Forecast(opened.maps["encoder"], opened["mesh"], opened.maps["decoder"])
+    network(torch.randn(2, 2, 544)).square().mean().backward()
+    assert all(weight.grad is not None for weight in network.parameters())
+    ignore_graphs_in_ddp(network)
+    assert "encoder.transposed_values" in network._ddp_params_and_buffers_to_ignore
+    state = network.state_dict()
+    torch.save(state, tmp_path / "w.pt")
+    loaded = torch.load(tmp_path / "w.pt", weights_only=True)
+    network.load_state_dict(loaded)
+    build_map(MapSpec(GRID, MESH, neighbors=5), store, name="wider")
+    other = Forecast(opened.maps["wider"], opened["mesh"], opened.maps["decoder"])
+    with pytest.raises(StoreError, match=r"on encoder@v001 .* network is on wider@v001"):
+        other.load_state_dict(loaded)
+    with pytest.raises(StoreError, match="was trained on encoder@v001"):
+        load_weights(other, loaded)
+    assert load_weights(other, loaded, allow_other_graph=True) == ()
+    torch.testing.assert_close(other.layer.weight, network.layer.weight)
+
+
+def test_graphs_and_maps_are_told_apart(store: Path) -> None:
+    opened = open_store(store)
+    assert "encoder" not in opened
+    assert "mesh" not in opened.maps
+    assert "encoder@latest" in opened.maps
+    assert list(opened) == ["mesh"]
+    assert set(opened.maps) >= set(SPECS)
+    with pytest.raises(StoreError, match=r"'encoder' in .* is a map: take it from .*\.maps\['enc"):
+        opened["encoder"]
+    with pytest.raises(StoreError, match=r"'mesh' in .* is a graph: take it from .*\(path\)\['me"):
+        opened.maps["mesh"]
+    with pytest.raises(StoreError, match=r"No map 'none' in .*There: decoder, encoder"):
+        opened.maps["none"]
+
+
+def test_wrong_signals_are_refused(store: Path) -> None:
+    encoder = open_store(store).maps["encoder"]
+    for wrong, kind, message in (
+        (
+            torch.zeros(1, 1, 162),
+            ValueError,
+            r"r@v001 takes \(B, C, 544\).* Got \(1, 1, 162\)",
+        ),
+        (torch.zeros(544), ValueError, r"takes \(B, C, 544\)"),
+        (torch.zeros(1, 1, 544, dtype=torch.int64), ValueError, "floating point"),
+        (np.zeros((1, 1, 544)), TypeError, "takes a torch.Tensor"),
+    ):
+        with pytest.raises(kind, match=message):
+            encoder(wrong)
+
+
+DAMAGE = {
+    "columns": lambda v: reseal_array(v, "map/indices", lambda a: a.__setitem__(0, 10**6)),
+    "negative": lambda v: reseal_array(v, "transposed/indices", lambda a: a.__setitem__(0, -1)),
+    "pointers": lambda v: reseal_array(v, "map/indptr", lambda a: a.__setitem__(1, 10**6)),
+    "sums": lambda v: reseal_array(v, "map/data", lambda a: a.__imul__(2)),
+    "cut": lambda v: truncate(v / "transposed/data/c/0"),
+    "missing": lambda v: (v / "source/coordinates/c/0/0").unlink(),
+    "facts": lambda v: reseal(v, lambda clg: clg["map"].update(sources=-5)),
+    "other facts": lambda v: reseal(v, lambda clg: clg["map"].update(targets=163)),
+    "grid": lambda v: reseal(v, lambda clg: clg["map"].update(source_grid="wide")),
+    "no facts": lambda v: reseal(v, lambda clg: clg.update(map=[])),
+    "schema": lambda v: reseal(v, lambda clg: clg.update(schema="1.6")),
+}
+FOUND_BY_VERIFY = {
+    "swapped": lambda v: reseal_array(
+        v, "transposed/data", lambda a: a.__setitem__([0, 1], a[[1, 0]] + np.float32(0.01))
+    ),
+    "moved": lambda v: reseal_array(v, "map/data", lambda a: a.__setitem__(0, a[0] + 1e-6)),
+    "place": lambda v: reseal_array(v, "source/coordinates", lambda a: a.__setitem__(0, np.inf)),
+    "spec": lambda v: edit(
+        v / "zarr.json", lambda d: d["attributes"]["clg"]["spec"].update(neighbors=4)
+    ),
+    "nnz": lambda v: reseal(v, lambda clg: clg["map"].update(nnz=1)),
+    "farthest": lambda v: reseal(v, lambda clg: clg["map"].update(farthest=-1)),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_damaged_maps_are_refused_when_they_are_opened(
+    store: Path, tmp_path: Path, name: str
+) -> None:
+    DAMAGE[name](writable_copy(store, tmp_path / "m.zarr") / "encoder/v001")
+    opened = open_store(tmp_path / "m.zarr")
+    with pytest.raises(StoreError):
+        opened.maps["encoder"]
+    assert opened.maps["decoder"].num_targets == 544
+
+
+@pytest.mark.parametrize("name", FOUND_BY_VERIFY)
+def test_contradictions_are_found_by_verifying(store: Path, tmp_path: Path, name: str) -> None:
+    FOUND_BY_VERIFY[name](writable_copy(store, tmp_path / "m.zarr") / "encoder/v001")
+    assert open_store(tmp_path / "m.zarr").maps["encoder"].num_targets == 162
+    with pytest.raises(StoreError):
+        open_store(tmp_path / "m.zarr", verify=True).maps["encoder"]
+
+
+def test_weights_that_are_not_finite_are_refused_where_they_are_used(
+    store: Path, tmp_path: Path
+) -> None:
+    version = writable_copy(store, tmp_path / "m.zarr") / "encoder/v001"
+    reseal_array(version, "transposed/data", lambda a: a.__setitem__(0, np.nan))
+    encoder = open_store(tmp_path / "m.zarr").maps["encoder"]
+    with pytest.raises(StoreError, match=r"encoder@v001.*NaN or infinite"):
+        encoder(torch.zeros(1, 1, 544))
+
+
+def test_save_npz(store: Path, tmp_path: Path) -> None:
+    file = open_store(store).maps["encoder"].save_npz(tmp_path / "m")
+    saved = scipy.sparse.load_npz(file)
+    assert (saved.toarray() == dense(store, "encoder").numpy()).all()
