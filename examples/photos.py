@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from tqdm import trange
 
 from cheblienet_graphs import CheblienetError, GraphSpec, build
-from cheblienet_models import StoreError, WideResNet, open_store
+from cheblienet_models import StoreError, WideResNet
 
 BATCH = 32
 LEFT_OUT = 5
@@ -34,8 +34,7 @@ LEFT_OUT = 5
 def network(side: int, classes: int) -> WideResNet:
     """On the plane; the graph of side x side pixels is built here, in seconds."""
     with tempfile.TemporaryDirectory() as store:
-        built = build(GraphSpec("r2", side), store)
-        pyramid = open_store(store)[f"{built.name}@{built.version}"]
+        pyramid = build(GraphSpec("r2", side), store).open()
         return WideResNet(pyramid, 3, classes, kernel_size=6, depth=1, widen=1)
 
 

@@ -173,8 +173,9 @@ def draw_spectrum(data: Spectrum, ax: Axes, errors: "Axes | None" = None, unit: 
         errors.vlines(number, 0, known, color=SERIES[0], linewidth=1.5)
         errors.plot(number, data.errors, "o", color=SERIES[0], markersize=3.5)
         errors.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
-        far = max(FLAT, 1.15 * (data.largest_error or 0.0))
-        errors.set_ylim(-far, far)
+        errors.margins(y=0.1)
+        if (data.largest_error or 0.0) < FLAT:
+            errors.set_ylim(-FLAT, FLAT)
         errors.set_ylabel("error")
         ax.tick_params(labelbottom=False)
     below.set_xlabel("number of the eigenvalue, by size")
