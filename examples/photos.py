@@ -13,6 +13,7 @@ are read by Pillow: pip install '.[images]' in a clone.
 import argparse
 import pickle
 import tempfile
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -116,10 +117,12 @@ def train_and_save(arguments: argparse.Namespace) -> None:
 def opened(file: Path) -> dict[str, Any]:
     """What `train` saved: side, classes and weights."""
     try:
-        saved = torch.load(file, weights_only=True)
+        with file.open("rb") as contents:
+            is_archive = zipfile.is_zipfile(contents)
+        saved = torch.load(file, weights_only=True) if is_archive else None
     except OSError as error:
         raise ValueError(f"{file} can't be read: {error.strerror}. Give a .pt file.") from None
-    except (pickle.UnpicklingError, RuntimeError, EOFError):
+    except (pickle.UnpicklingError, RuntimeError):
         saved = None
     if not isinstance(saved, dict) or saved.keys() != {"side", "classes", "weights"}:
         raise ValueError(

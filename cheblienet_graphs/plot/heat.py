@@ -15,7 +15,7 @@ from cheblienet_graphs.quoting import listed
 from cheblienet_graphs.report.moments import scale_of
 from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.spec.fibers import counted, title, word
+from cheblienet_graphs.spec.fibers import counted, title, word, words
 from cheblienet_graphs.typing import Floats, Indices
 
 SPREAD = 3.0
@@ -323,11 +323,14 @@ def _caption(spec: GraphSpec, data: Heat) -> str:
         unit = f"squared {spec.geometry.base.unit}, sqrt(2 t) = {width} {first.places.unit}"
     return sentences(
         f"Heat that started at vertex {data.vertex} of level {data.level}, after t = "
-        f"{first.time:.3g} {unit}. Lines are at {_shares()} of the largest, which is "
-        f"{data.most(alone=False):.2g} of all heat per vertex"
-        + (f" all together, {data.most(alone=True):.2g} at one {word(spec)}." if oriented else "."),
-        oriented
-        and f"It runs along the {word(spec)} that it is at, unless eps = 1. {counted(spec)}",
+        f"{first.time:.3g} {unit}. Lines are at {_shares()} of the largest value: "
+        f"{data.most(alone=False):.2g} of all heat"
+        + (
+            f" with {words(spec)} summed, {data.most(alone=True):.2g} at one {word(spec)}."
+            if oriented
+            else "."
+        ),
+        oriented and f"Heat runs along its {word(spec)}, unless eps = 1. {counted(spec)}",
         first.operator and not oriented and "The line is the exact heat kernel without boundary.",
         spec.axes is not None
         and f"The last row is {len(data.other_axes)} of {spec.orientations - 1} other axes.",
