@@ -13,6 +13,7 @@ are read by Pillow: pip install '.[images]' in a clone.
 import argparse
 import pickle
 import tempfile
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from torch import Tensor, nn
 from tqdm import trange
 
 from cheblienet_graphs import CheblienetError, GraphSpec, build
-from cheblienet_models import StoreError, WideResNet, open_store
+from cheblienet_models import StoreError, WideResNet
 
 BATCH = 32
 LEFT_OUT = 5
@@ -34,8 +35,7 @@ LEFT_OUT = 5
 def network(side: int, classes: int) -> WideResNet:
     """On the plane; the graph of side x side pixels is built here, in seconds."""
     with tempfile.TemporaryDirectory() as store:
-        built = build(GraphSpec("r2", side), store)
-        pyramid = open_store(store)[f"{built.name}@{built.version}"]
+        pyramid = build(GraphSpec("r2", side), store).open()
         return WideResNet(pyramid, 3, classes, kernel_size=6, depth=1, widen=1)
 
 
@@ -117,10 +117,12 @@ def train_and_save(arguments: argparse.Namespace) -> None:
 def opened(file: Path) -> dict[str, Any]:
     """What `train` saved: side, classes and weights."""
     try:
-        saved = torch.load(file, weights_only=True)
+        with file.open("rb") as contents:
+            is_archive = zipfile.is_zipfile(contents)
+        saved = torch.load(file, weights_only=True) if is_archive else None
     except OSError as error:
         raise ValueError(f"{file} can't be read: {error.strerror}. Give a .pt file.") from None
-    except (pickle.UnpicklingError, RuntimeError, EOFError):
+    except (pickle.UnpicklingError, RuntimeError):
         saved = None
     if not isinstance(saved, dict) or saved.keys() != {"side", "classes", "weights"}:
         raise ValueError(

@@ -165,6 +165,7 @@ REFUSED = {
     "photos.py train . out.pt --side big": "must be an integer of at least 1. Got big.",
     "photos.py train broken out.pt": "Error: broken/a/0.png is not a picture that Pillow can read.",
     "photos.py predict . gray.png": "Error: . can't be read: Is a directory. Give a .pt file.",
+    "photos.py predict gray.png gray.png": "gray.png is not a model that `train` wrote",
     "photos.py predict notes.xyz gray.png": "notes.xyz is not a model that `train` wrote",
     "photos.py predict nowhere.pt gray.png": "Error: nowhere.pt can't be read: No such file",
     "enhance_fibers.py fod.nii other.nii out.nii": "other.nii: its affine must be that of the",

@@ -11,6 +11,7 @@ from cheblienet_graphs.errors import StoreError, another
 from cheblienet_graphs.progress import progress_bar
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.durable import check_writable
 from cheblienet_graphs.store.refs import alone
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def open_or_build(
         return found.open()
     with ExitStack() as turn:
         try:
+            check_writable(store)
             turn.enter_context(alone(store, f"opening-{spec.sha256[:KEY_DIGITS]}"))
         except OSError as error:
             why = error.strerror or error

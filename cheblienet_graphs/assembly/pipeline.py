@@ -3,7 +3,7 @@
 import datetime as dt
 import warnings
 from collections.abc import Iterator, Sequence
-from inspect import signature
+from inspect import currentframe, signature
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -150,9 +150,17 @@ def _warned(result: Published) -> Published:
         warnings.warn(
             f"{result.difference} Open {result.name}@{result.version}, {own}",
             OtherGraphWarning,
-            stacklevel=3,
+            stacklevel=_callers_level(),
         )
     return result
+
+
+def _callers_level() -> int:
+    """Where in the stack of the function that asks the first frame outside of this package is."""
+    frame, level = currentframe(), 0
+    while frame and frame.f_globals["__name__"].partition(".")[0] == "cheblienet_graphs":
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def dry_run(spec: GraphSpec, store: str | Path = "graphs.zarr", **given: Any) -> Plan:

@@ -6,6 +6,7 @@ from typing import Any
 
 from cheblienet_graphs.errors import Remedy, SpecError, Spell
 from cheblienet_graphs.page.html import Markup, element, joined, listing, prose, section, table
+from cheblienet_graphs.report.findings import Finding
 from cheblienet_graphs.report.inspect import Report
 from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.report.text import remarks, verdicts
@@ -19,6 +20,17 @@ FILE = "FILE"
 """Stands for a file that only whoever built the graph has,"""
 BOX = "X0,Y0,X1,Y1"
 """and for the box around their points."""
+MEANINGS = {
+    "apart": "No filter passes information between components.",
+    "moments": "Its Laplacian smooths by a metric that differs from the one requested.",
+    "areas": "Its second moments are those of the metric. The given areas are not those of cells.",
+    "eigenvalues": "Its second moments are those of the metric. Its first eigenvalues are not.",
+    "sides": (
+        "Inside, its Laplacian smooths by the metric requested. At the open sides it does not, as "
+        "edges are cut off there."
+    ),
+}
+"""By the kind of the first cause; all kinds of second moments have one."""
 _BETWEEN = {"size": "x", "region": ",", "spacing": ","}
 
 
@@ -50,10 +62,7 @@ def _list(sentences: list[str]) -> Markup:
 
 def _remedy(report: Report, level: LevelReport, option: Spell) -> list[Markup]:
     """What it means, and what to type for the first remedy."""
-    means = "Its Laplacian smooths by a metric that differs from the one requested."
-    if level.components > 1 and report.spec.mask is None:
-        means = "No filter passes information between components."
-    todo, explained = level.finding.advice, element("p", means)
+    todo, explained = level.finding.advice, element("p", meaning(report.spec, level.finding))
     if todo is None or not todo.remedies or todo.remedies[0].value is None:
         return [explained]
     first = todo.remedies if todo.kind == "together" else todo.remedies[:1]
@@ -63,6 +72,13 @@ def _remedy(report: Report, level: LevelReport, option: Spell) -> list[Markup]:
     name = f"{report.name}-{first[0].value}"
     line = command(fields, name if NAME.fullmatch(name) else None, option)
     return [explained, element("p", "Suggested command:"), listing(line)]
+
+
+def meaning(spec: GraphSpec, finding: Finding) -> str:
+    """What the first cause of an inconsistency means for a filter on the graph."""
+    kind = finding.causes[0].kind
+    inside = kind == "eigenvalues" and spec.boundary == "open" and spec.sampling_kind.regular
+    return MEANINGS.get("sides" if inside else kind, MEANINGS["moments"])
 
 
 def provenance(report: Report, facts: VersionFacts, option: Spell) -> Markup:

@@ -131,7 +131,8 @@ def draw_eigenmaps(canvas: Canvas, data: Eigenmaps) -> None:
     for axes, above in zip(grid.flat, titles, strict=False):
         axes.set_title(above, pad=3)
     for cells, k in zip(grid if count > 1 else (), shown.tolist(), strict=False):
-        pictures.row_label(cells[0], title(data.places.samples, k))
+        small = {"size": pictures.SMALL} if data.places.of_axes else {}
+        pictures.row_label(cells[0], title(data.places.samples, k), **small)
     below = {"location": "bottom", "fraction": 0.03, "aspect": 50}
     pictures.color_bar(canvas, image, list(grid.flat), "eigenfunction / its largest size", **below)
 

@@ -214,7 +214,7 @@ def _draw_curves(axes: Axes, data: Equivariance) -> None:
         step = f"{'_' * (number > 0)}whole steps between orientations"
         axes.axvline(angle, color=FAINT, lw=0.6, ls=":", label=step)
     most = max(float(curve.errors.max()) for curve in data.curves)
-    axes.set(xlabel="angle turned by [°]", ylabel="error [%]", xlim=(0, 184))
+    axes.set(xlabel="angle turned by (°)", ylabel="error (%)", xlim=(0, 184))
     axes.set(ylim=(-4 * most, 108 * most), xticks=range(0, 181, 30))
 
 

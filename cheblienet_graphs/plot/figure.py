@@ -56,6 +56,8 @@ _SETTINGS = {
     "grid.color": FAINT,
     "grid.linewidth": 0.5,
     "lines.linewidth": 1.5,
+    "savefig.bbox": "tight",  # no blank margins, which panels of a fixed shape leave
+    "savefig.pad_inches": 0.06,
     "svg.fonttype": "path",
     "svg.hashsalt": "cheblienet",
 }
@@ -149,7 +151,7 @@ class Figure:
         with style():
             import matplotlib.figure
 
-            figure = matplotlib.figure.Figure(figsize=self.size)
+            figure = matplotlib.figure.Figure(figsize=self.size, layout="compressed")
             return figure, self.draw(graph, asked, figure)
 
 

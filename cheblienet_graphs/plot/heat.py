@@ -15,7 +15,7 @@ from cheblienet_graphs.quoting import listed
 from cheblienet_graphs.report.moments import scale_of
 from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.spec.fibers import counted, title, word
+from cheblienet_graphs.spec.fibers import counted, title, word, words
 from cheblienet_graphs.typing import Floats, Indices
 
 SPREAD = 3.0
@@ -25,9 +25,7 @@ LARGEST_SHARE = 1 / 8
 NEGLIGIBLE = 40.0
 """Exponents beyond which terms of the sphere's series are left out."""
 OTHER_AXES = 6
-"""Axes beside that of the start that are shown,"""
-TITLE = 6.5
-"""and points of their titles, which stand close beside each other."""
+"""Axes beside that of the start that are shown."""
 DECADES = 3
 """Heat against distance goes from the most down to this many powers of ten below."""
 CONTOURS = (0.03, 0.1, 0.3)
@@ -40,8 +38,8 @@ MARKS = 500
 """More marks than this are drawn as an image."""
 WIDEST = 3.2
 """Inches of a row of pictures at most,"""
-LEAST = 1.8
-"""and of the figure, which the color bar's name takes."""
+AROUND = 1.2
+"""and of what stands above and below the rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +101,9 @@ class Heat:
 
     def most(self, *, alone: bool) -> float:
         """The most heat per vertex at one orientation alone, or over a point all together."""
-        return max(float((g.density if alone else g.together).max()) for g in self.graphs)
+        if alone:
+            return max(float(g.density.max()) for g in self.graphs if g.oriented)
+        return max(float(g.together.max()) for g in self.graphs)
 
     @property
     def reach(self) -> float:
@@ -248,14 +248,17 @@ def draw_heat(canvas: Canvas, data: Heat) -> None:
             image = pictures.picture(axes, view, values, norm, title=above, ticks=ticks)
             pictures.contours(axes, view, values, CONTOURS)
     for axes in grid[-1] if len(data.other_axes) else ():
-        axes.title.set_size(TITLE)
+        axes.title.set_size(pictures.SMALL)
+    for axes in grid[: len(data.graphs) - 1].flat:
+        axes.set_xlabel("")  # that of the last graph serves all
     if len(rows) > 1:
         labels = [*(graph.name for graph in data.graphs), "other axes"]
         for axes, label in zip(grid[:, 0], labels, strict=False):
             pictures.row_label(axes, label)
     for axes, graph in zip(() if oriented else grid[:, -1], data.graphs, strict=False):
         _draw_profile(axes, graph, data.spread, data.reach)
-    where = {} if oriented else {"location": "bottom"}
+    where = {"location": "bottom"} | ({"fraction": 0.05, "aspect": 40} if oriented else {})
+    where = {} if len(rows) > 1 else where
     every = list(grid[:, :columns].ravel())
     pictures.color_bar(canvas, image, every, "heat, share of the largest", **where)
 
@@ -290,9 +293,9 @@ def _draw_profile(axes: Axes, graph: Diffusion, spread: float, reach: float) -> 
         at = np.linspace(0, reach, 200)
         exact = exact_density(places, at, spread)
         kept = exact >= least
-        look = {"color": SERIES[1], "lw": 1.2, "label": "exact, boundless"}
+        look = {"color": SERIES[1], "lw": 1.2, "label": "exact, without boundary"}
         axes.semilogy(at[kept] * visible, exact[kept], **look)
-    axes.set(xlabel=f"distance [{places.unit}]", ylabel="heat per vertex")
+    axes.set(xlabel=f"distance ({places.unit})", ylabel="heat per vertex")
     axes.set_xlim(0, reach * visible)
     axes.legend(loc="lower left")
 
@@ -302,7 +305,7 @@ def _draw(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
     rows = [len(_panels(data, shown)) for shown in data.graphs]
     side = min(WIDEST, FIGURE.size[0] / (max(rows) + (not data.widest.oriented)))
     height = side * (len(rows) + bool(len(data.other_axes)))
-    canvas.set_size_inches(FIGURE.size[0], max(LEAST, 0.5 + height))
+    canvas.set_size_inches(FIGURE.size[0], AROUND + height)
     draw_heat(canvas, data)
     widest = (graph, *asked.beside)[data.graphs.index(data.widest)]
     return _caption(widest.spec, data)
@@ -320,13 +323,15 @@ def _caption(spec: GraphSpec, data: Heat) -> str:
         unit = f"squared {spec.geometry.base.unit}, sqrt(2 t) = {width} {first.places.unit}"
     return sentences(
         f"Heat that started at vertex {data.vertex} of level {data.level}, after t = "
-        f"{first.time:.3g} {unit}. Lines are at {_shares()} of the largest, which is "
-        f"{data.most(alone=False):.2g} of all heat per vertex"
-        + f" all together, {data.most(alone=True):.2g} at one {word(spec)}." * oriented
-        + "." * (not oriented),
-        oriented
-        and f"It runs along the {word(spec)} that it is at, unless eps = 1. {counted(spec)}",
-        first.operator and not oriented and "The line is the manifold's own heat, without an end.",
+        f"{first.time:.3g} {unit}. Lines are at {_shares()} of the largest value: "
+        f"{data.most(alone=False):.2g} of all heat"
+        + (
+            f" with {words(spec)} summed, {data.most(alone=True):.2g} at one {word(spec)}."
+            if oriented
+            else "."
+        ),
+        oriented and f"Heat runs along its {word(spec)}, unless eps = 1. {counted(spec)}",
+        first.operator and not oriented and "The line is the exact heat kernel without boundary.",
         spec.axes is not None
         and f"The last row is {len(data.other_axes)} of {spec.orientations - 1} other axes.",
         1 < shown < spec.orientations and f"Shown are {shown} of {spec.orientations} orientations.",

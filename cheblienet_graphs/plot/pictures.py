@@ -19,6 +19,8 @@ CONTOUR = "#ffffffcc"
 """Color of lines of equal values, readable on all colors of the pictures."""
 SHOWN = 6
 """Most orientations that a figure shows side by side."""
+SMALL = 6.5
+"""Points of the names of axes in space, which stand close beside each other."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +120,7 @@ def _slices(places: Places, here: Floats, spans: list[Floats]) -> list[View]:
             View(
                 seen.reshape(len(rows), len(columns)),
                 (left, right, bottom, top),
-                f"{names[across]} [{places.unit}]",
+                f"{names[across]} ({places.unit})",
                 names[down],
                 "".join(f"{names[axis]} = {round(here[axis] / lengths[axis])}" for axis in rest),
             )
@@ -269,9 +271,9 @@ def color_bar(canvas: Part, image: Image, axes: Sequence[Axes], label: str, **gi
     canvas.colorbar(image, ax=axes, label=label, **place).outline.set_edgecolor(FAINT)
 
 
-def row_label(axes: Axes, text: str) -> None:
+def row_label(axes: Axes, text: str, **given: Any) -> None:
     """Write what a row of pictures shows, left of its first one and of its axis' name."""
-    axes.set_ylabel(f"{text}\n{axes.get_ylabel()}".strip(), labelpad=2)
+    axes.set_ylabel(f"{text}\n{axes.get_ylabel()}".strip(), labelpad=2, **given)
 
 
 def shown_orientations(count: int, *, most: int = SHOWN, through: int = 0) -> Indices:

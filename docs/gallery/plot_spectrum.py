@@ -18,7 +18,7 @@ from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.plot import draw_spectrum, open_graph, spectrum_of
 
 folder = tempfile.TemporaryDirectory()
-figure, axes = plt.subplots(2, 2, figsize=(9, 5), sharex=True)
+figure, axes = plt.subplots(2, 2, figsize=(9, 5), sharex=True, sharey="row")
 for weights, column in zip(("kernel", "selling"), axes.T, strict=True):
     spec = GraphSpec("se2", 32, boundary="periodic", weights=weights, levels=1)
     build(spec, folder.name, name=weights)

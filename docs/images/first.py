@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.plot.figure import SERIES, style
-from cheblienet_models import OrientedLift, Project, Pyramid, WideResNet, open_store
+from cheblienet_models import OrientedLift, Project, WideResNet
 
 SIDE = 64
 TIME = 16
@@ -27,12 +27,8 @@ TIME = 16
 TRAIN, BATCH = 1500, 50
 SHOWN = 7
 """The test digit that is drawn."""
-
-
-def opened(spec: GraphSpec, store: str) -> Pyramid:
-    """The graph of a specification, which is built here."""
-    built = build(spec, store)
-    return open_store(store)[f"{built.name}@{built.version}"]
+WIDE = 1.5
+"""Width of the bars' panel over that of a picture."""
 
 
 def noisy_lines() -> Tensor:
@@ -51,7 +47,7 @@ def noisy_lines() -> Tensor:
 def enhanced(picture: Tensor, store: str) -> Tensor:
     """(64, 64) -> (64, 64): lifted, diffused along the lines, the maximum over orientations."""
     fields = {"orientations": 16, "eps_squared": 0.1, "alpha": 40, "weights": "selling"}
-    graph = opened(GraphSpec("se2", SIDE, **fields, levels=1), store).levels[0]
+    graph = build(GraphSpec("se2", SIDE, **fields, levels=1), store).open().levels[0]
     scores = OrientedLift(graph)(picture[None, None])
     time = TIME / SIDE**2 * graph.eigenvalue_scale
     diffused = graph.diffuse(scores, time, density=True, tolerance=1e-4)
@@ -63,7 +59,7 @@ def trained(images: Tensor, labels: Tensor, store: str, epochs: int) -> WideResN
     """(N, 1, 8, 8) and (N,) -> a network on SE(2) that saw upright digits alone."""
     spec = GraphSpec("se2", 8, orientations=6, eps_squared=0.1, levels=2)
     torch.manual_seed(0)
-    network = WideResNet(opened(spec, store), 1, 10, kernel_size=4, depth=1, widen=0.5)
+    network = WideResNet(build(spec, store).open(), 1, 10, kernel_size=4, depth=1, widen=0.5)
     optimizer = torch.optim.Adam(network.parameters())
     steps = epochs * -(-len(images) // BATCH)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 2e-2, total_steps=steps)
@@ -94,7 +90,7 @@ def draw(figure: Figure, lines: list[Tensor], digit: Tensor, bars: NDArray[np.fl
         "8 x 8 digit, smoothed",
         "turned by 90 degrees",
     ]
-    panels = figure.subplots(1, 5, width_ratios=[1, 1, 1, 1, 1.5])
+    panels = figure.subplots(1, 5, width_ratios=[1, 1, 1, 1, WIDE])
     for axes, picture, title in zip(panels, pictures, titles, strict=False):
         drawn = "bicubic" if len(picture) < SIDE else "nearest"
         axes.imshow(picture.numpy(), cmap="gray", interpolation=drawn)
@@ -104,6 +100,7 @@ def draw(figure: Figure, lines: list[Tensor], digit: Tensor, bars: NDArray[np.fl
         places = np.arange(10) + 0.4 * number - 0.2
         panels[4].bar(places, bars[number], 0.4, color=SERIES[number], label=name)
     panels[4].set(title="probability of each digit", xticks=range(10), yticks=[0, 0.5, 1])
+    panels[4].set_box_aspect(1 / WIDE)  # as high as the pictures
     panels[4].legend(loc="best", frameon=False)
 
 
@@ -124,7 +121,7 @@ def main() -> None:
         bars = answers(network, digit)
         if np.abs(bars[0] - bars[1]).max() > 1e-4 or bars[0].argmax() != labels[TRAIN + SHOWN]:
             raise SystemExit("The picture would not show what it says: the answers differ.")
-        figure = Figure(figsize=(9, 2.1), facecolor="white", layout="constrained")
+        figure = Figure(figsize=(9, 2.1), facecolor="white", layout="compressed")
         draw(figure, lines, digit, bars)
         figure.savefig(arguments.picture, dpi=150, facecolor="white")
 

@@ -43,8 +43,9 @@ def test_alphas_in_turn_open_the_graph_that_was_asked_for(tmp_path: Path, name: 
     for alpha in alphas:
         spec = GraphSpec("se2", 12, orientations=4, levels=1, alpha=alpha)
         if name and first and alpha not in first:
-            with pytest.warns(OtherGraphWarning, match="alpha 40 -> 2"):
+            with pytest.warns(OtherGraphWarning, match="alpha 40 -> 2") as warned:
                 pyramid = open_or_build(spec, tmp_path / "g.zarr", name=name)
+            assert warned[0].filename == __file__  # whose line it is
         else:
             pyramid = open_or_build(spec, tmp_path / "g.zarr", name=name)
         build(spec, tmp_path / f"alone-{alpha}.zarr", name="alone")
@@ -137,6 +138,16 @@ def test_a_store_that_cannot_be_written_is_read_or_says_so(
         "file system; choose another `store`."
     )
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_folder_that_cannot_be_made_is_refused_at_once(tmp_path: Path) -> None:
+    """Where a link leads nowhere, and where the system has no such folder."""
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    for parent in (tmp_path / "link", Path("/proc")):
+        with pytest.raises(StoreError, match=r"has no graph of .* and can't be written: \w+ "):
+            open_or_build(SPEC, parent / "g.zarr")
+        with pytest.raises(StoreError, match=r"g\.zarr can't be written: "):
+            build(SPEC, parent / "g.zarr")
 
 
 def test_what_is_no_specification_is_refused(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -108,6 +109,9 @@ def test_graphs_are_drawn_beside_each_other_in_one_scale(names: list[str], expec
     shown = [np.nanmax(image.get_array()) for image in images]
     assert shown[0] == pytest.approx(heat[0].together.max() / most)
     assert max(shown) == pytest.approx(1)
+    titles = [image.axes.get_title() for image in images]
+    alone = [most for most, title in zip(shown, titles, strict=True) if re.search("°|axis", title)]
+    assert max(alone, default=1) == pytest.approx(1)
 
 
 def test_the_exact_heat_of_a_sphere_is_1_in_all_and_flat_nearby() -> None:

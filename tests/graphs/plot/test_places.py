@@ -143,7 +143,7 @@ def test_a_volume_is_seen_in_three_slices_through_the_point() -> None:
     views = around(places, point, 1)
     assert [view.plane for view in views] == ["z = 3", "y = 4", "x = 5"]
     names = [(view.across, view.down) for view in views]
-    assert names == [("x [voxels]", "y"), ("x [voxels]", "z"), ("y [voxels]", "z")]
+    assert names == [("x (voxels)", "y"), ("x (voxels)", "z"), ("y (voxels)", "z")]
     assert [view.points[1, 1] for view in views] == [point] * 3
     assert views[2].points[1].tolist() == [point - 12, point, point + 12]
 

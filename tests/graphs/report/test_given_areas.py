@@ -89,4 +89,6 @@ def test_pages_have_advice_that_no_option_follows(tmp_path: Path) -> None:
     report = inspect(tmp_path / "g.zarr", "g")
     document = page(report, open_graph(tmp_path / "g.zarr", "g"), option=str, figures=[])
     assert "leave out the areas" in document
+    assert "smooths by a metric that differs" not in document
+    assert "The given areas are not those of cells." in document
     assert "Suggested command" not in document
