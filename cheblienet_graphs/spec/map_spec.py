@@ -141,7 +141,8 @@ class MapSpec:
                 raise SpecError(name, "a mapping, as to_dict() returns", side)
             known = {key: side[key] for key in (*POINTS, *METRIC) if key in side}
             # The default weights are not those of a domain that cuts pixels.
-            weights = {"weights": "selling"} if "mask_edge" in known else {}
+            cuts = "mask_edge" in known and "region" not in known
+            weights = {"weights": "selling"} if cuts else {}
             levels = {} if "coordinates" in known else {"levels": 1}
             sides[name] = GraphSpec.from_dict(known | weights | levels)
         others = {key: values[key] for key in (*RULES, "weights", "bandwidth") if key in values}

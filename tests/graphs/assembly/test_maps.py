@@ -37,6 +37,7 @@ SPHERES: dict[str, GraphSpec] = {
     "random": GraphSpec("s2", points=300, seed=3),
     "given": GraphSpec("s2", coordinates=STATIONS),
     "region": GraphSpec("s2", subdivisions=4, region=(-60, -40, 60, 60)),
+    "stations": GraphSpec("s2", coordinates=STATIONS, region=(-100, -40, 100, 60)),
 }
 PAIRS = [
     ("octahedral", "icosphere", {"neighbors": 3}),
@@ -49,6 +50,7 @@ PAIRS = [
     ("region", "given", {"radius": 1.5}),
     ("healpix", "icosphere", {"radius": 0.4}),
     ("random", "given", {"radius": 0.5}),
+    ("stations", "icosphere", {"neighbors": 3}),
 ]
 
 
