@@ -6,11 +6,13 @@
 First the steps of all are timed in turns, in one process with one thread; then each takes as many
 as fit into the time, on 28 x 28 pixels. DATA, RESULTS and the page are those of studies.py, and so
 is going on after an interruption: the times are kept in RESULTS, so that what the machine does
-during the trainings changes no result. `--only` has the contenders, all if it is not given.
-escnn's networks are left out, and said, where escnn is not installed.
+during the trainings changes no result. `--only` trains some of the networks whose times are known,
+such as a few of them with more seeds. escnn's networks are left out, and said, where escnn is not
+installed.
 """
 
 import argparse
+import itertools
 import json
 import sys
 import time
@@ -21,6 +23,7 @@ from pathlib import Path
 
 import shared_path  # noqa: F401  to import what all scripts share
 import torch
+from checkpoint import Scores
 from classifiers import network_of, pyramid_of
 from rotations import augmented
 from scripts import exit_code
@@ -58,8 +61,17 @@ def kept_times(file: Path, settings: Mapping[str, Settings], store: Path) -> dic
         part.replace(file)
     times: dict[str, float] = json.loads(file.read_text())
     if missing := set(settings) - set(times):
-        raise ValueError(f"{file} lacks times of {', '.join(sorted(missing))}. Remove it.")
+        raise ValueError(
+            f"{file} lacks times of {', '.join(sorted(missing))}. Networks are timed together: "
+            "remove it, and begin with all of them."
+        )
     return times
+
+
+def every_seed(first: Run) -> list[Scores]:
+    """Scores of a run and of those of the next seeds, as far as they are done."""
+    seeds = (replace(first, seed=seed) for seed in itertools.count())
+    return [run.scores() for run in itertools.takewhile(lambda run: run.file.exists(), seeds)]
 
 
 def compare(given: argparse.Namespace) -> None:
@@ -76,7 +88,7 @@ def compare(given: argparse.Namespace) -> None:
         for steps in [max(1, round(1e3 * given.seconds / times[name]))]
     }
     carried_out(list(runs.values()), given.workers)
-    scores = {name: [runs[name, seed].scores() for seed in range(given.seeds)] for name in settings}
+    scores = {name: every_seed(runs[name, 0]) for name in settings}
     steps = {name: runs[name, 0].settings.steps or 0 for name in settings}
     table = equal_time_table(scores, times, steps)
     print(f"{table}\n\n{time.perf_counter() - began:.0f} s")

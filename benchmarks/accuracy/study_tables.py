@@ -40,11 +40,11 @@ def equal_time_table(
 ) -> str:
     """Markdown: a row a network, with the time of a step and how many steps it took."""
     columns = *SHOWN, "flipped"
-    lines = [head("network", "parameters", "ms a step", "steps", *columns, "processor s")]
+    lines = [head("network", "parameters", "ms a step", "steps", "seeds", *columns)]
     for name, scores in runs.items():
         cells = [f"{scores[0]['parameters']:,.0f}", f"{milliseconds[name]:.0f}", f"{steps[name]:,}"]
+        cells.append(str(len(scores)))
         cells += [mean_and_deviation([one[column] for one in scores], ".1f") for column in columns]
-        cells.append(mean_and_deviation([one[SECONDS] for one in scores], ".0f"))
         lines.append(row(name, *cells))
     return "\n".join(lines)
 
