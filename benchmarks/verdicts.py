@@ -46,9 +46,11 @@ FIELDS: dict[str, Choices] = {
     "r2": PLAIN | FLAT,
     "r3": {"boundary": ("periodic", "open")},
     "se2": ORIENTED | ANGLES | FLAT,
-    "r3s2": ORIENTED | {"axes": (3, 4, 6, 7, 12, 13, "ico21"), "neighbors": (None,)} | FLAT,
+    "r3s2": ORIENTED
+    | {"axes": (3, 4, 6, 7, 12, 13, 22, "ico21"), "neighbors": (None,), "xi": ("alpha", 0.1, 0.3)}
+    | FLAT,
     "s2": PLAIN,
-    "so3": ORIENTED | ANGLES,
+    "so3": ORIENTED | ANGLES | {"eps": (0.3, 1), "eps_squared": (None,), "xi": (0.5, 0.7)},
 }
 WEIGHTS = {
     "r2": ("kernel", "matched", "selling", "voronoi"),
@@ -75,7 +77,7 @@ def sized(random: np.random.Generator, manifold: str, weights: str) -> dict[str,
         return {field: sizes[random.integers(len(sizes))]}
     if weights == "voronoi":
         return {"points": int(random.choice((100, 400, 1000)))}
-    sides = {"r2": (8, 16, 24, 32), "se2": (8, 12, 16, 20), "r3": (5, 8, 10), "r3s2": (5, 6, 8)}
+    sides = {"r2": (8, 16, 24, 32), "se2": (8, 12, 16, 20), "r3": (5, 8, 10), "r3s2": (6, 8, 10)}
     shape = random.choice(sides[manifold], 2 if manifold in ("r2", "se2") else 3)
     return {"size": tuple(map(int, shape))}
 
@@ -91,6 +93,8 @@ def drawn(random: np.random.Generator) -> Iterator[GraphSpec]:
                 fields |= {} if value is None else {name: value}
             if weights in ("selling", "voronoi"):
                 fields.pop("neighbors", None)
+            if (manifold, weights) == ("so3", "matched"):
+                fields["neighbors"] = 32
             if "points" in fields and manifold == "r2":
                 fields.pop("boundary", None)
             try:
