@@ -10,7 +10,7 @@ from click.core import ParameterSource
 import cheblienet_graphs as graphs
 from cheblienet_cli import options
 from cheblienet_cli.build import HOW, build, specification
-from cheblienet_cli.options import Once, examples, option
+from cheblienet_cli.options import Once, option
 from cheblienet_cli.output import show
 from cheblienet_graphs import limits
 from cheblienet_graphs.manifolds import MANIFOLDS
@@ -22,15 +22,7 @@ OF_BUILDS |= {"--verbose"}
 """Options of builds that say nothing of points."""
 
 
-@click.command(
-    "map",
-    cls=Once,
-    epilog=examples(
-        "clg build map --source 's2 --gaussian O80' --target 's2 --subdivisions 5' --neighbors 4",
-        "clg build map --source 's2 --subdivisions 5' --target 's2 --subdivisions 5' --scales 6 "
-        "--weights uniform",
-    ),
-)
+@click.command("map", cls=Once)
 @option(
     "--source POINTS",
     "Whose signals are mapped: what follows `clg build` for a graph, in quotes, such as "
@@ -68,7 +60,8 @@ OF_BUILDS |= {"--verbose"}
 )
 @option("--name NAME", "Name of the map.  [default: sizes of both sides and the rule]")
 @options.store
-@option("--force", "Build a new version even if an equal one exists.")
+@option("--dry-run", HOW["--dry-run"])
+@option("--force", HOW["--force"])
 @options.as_json
 @options.quiet
 def build_map(
@@ -81,6 +74,7 @@ def build_map(
     bandwidth: str | None,
     name: str | None,
     store: Path,
+    dry_run: bool,
     force: bool,
     as_json: bool,
     quiet: bool,
@@ -98,6 +92,9 @@ def build_map(
         weights="inverse" if weights is None else weights,
         bandwidth=bandwidth,
     )
+    if dry_run:
+        _plan(spec, as_json)
+        return
     with progress_bar(shown=not quiet) as update:
         result = graphs.build_map(spec, store, name=name, force=force, progress=update)
     if as_json:
@@ -113,6 +110,20 @@ def build_map(
         click.echo(f"{joined}; {human_bytes(result.nbytes)}", err=True)
         again = f"Already published as {place}; --force builds it again."
         click.echo(f"Published as {place}." if result.built else again, err=True)
+
+
+def _plan(spec: "graphs.MapSpec", as_json: bool) -> None:
+    """Print what would be built; the number of entries is known once they are found."""
+    from cheblienet_graphs.spec.words import domain, map_sentences  # help does without
+
+    if as_json:
+        sizes = dict(zip(("targets", "sources"), spec.shape, strict=True))
+        show({"spec": spec.to_dict(), "spec_sha256": spec.sha256} | sizes)
+        return
+    targets, sources = spec.shape
+    click.echo(f"from {sources:,} vertices: {domain(spec.source)}")
+    click.echo(f"to {targets:,} vertices: {domain(spec.target)}")
+    click.echo(f"{map_sentences(spec)}\nnothing was written")
 
 
 def _side(side: str, text: str) -> "graphs.GraphSpec":

@@ -2,6 +2,7 @@
 
 import gc
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,7 @@ def test_builds_are_valid(here: Path, command: str) -> None:
     brought = {name for name in BROUGHT if name in command}
     for name in brought:
         BROUGHT[name](here / name)
-    assert run([*command.split(), "--dry-run"]) == 0
+    assert run([*shlex.split(command), "--dry-run"]) == 0
     assert {path.name for path in here.iterdir()} == brought
 
 

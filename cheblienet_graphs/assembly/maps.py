@@ -45,7 +45,7 @@ def build_map(
 
     Where this spec is already published by this version of the package, nothing is done. Bytes
     depend on the spec alone, on one machine, with the same versions of the libraries. A build takes
-    one process, and about 60 bytes of memory for each entry.
+    one process, which holds all entries in memory.
 
     Args:
         spec: what to build.

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.spec.map_spec import MapSpec
-from cheblienet_graphs.spec.words import domain, human_bytes, percent
+from cheblienet_graphs.spec.words import domain, human_bytes, map_sentences, percent
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.map_arrays import MapArrays
 from cheblienet_graphs.store.map_facts import read_map_facts
@@ -81,32 +81,13 @@ class MapReport:
             f"{self.name}@{self.version}{refs}",
             f"  from  {self.sources:,} vertices: {domain(spec.source)}",
             f"  to    {self.targets:,} vertices: {domain(spec.target)}",
-            f"  {rule_in_words(spec)}; {weights_in_words(spec)}",
+            f"  {map_sentences(spec)}",
             f"  {self.entries:,} entries: {counts}; {back.min} to {back.max} targets a source",
             f"  {self.unused:,} sources ({unused}) have no target",
             f"  farthest source {self.farthest:.4g} {unit}; {weights}",
             f"  {human_bytes(self.bytes)}, {built}, spec {self.spec_sha256[:12]}",
         ]
         return "\n".join(lines)
-
-
-def rule_in_words(spec: MapSpec) -> str:
-    """'the 4 nearest sources of each target'."""
-    unit = spec.source.geometry.base.unit
-    if spec.neighbors is not None:
-        few = "nearest source" if spec.neighbors == 1 else f"{spec.neighbors} nearest sources"
-        return f"the {few} of each target, ties included"
-    if spec.radius is not None:
-        return f"all sources within {spec.radius:g} {unit} of a target"
-    return f"edges of {spec.scales} meshes of the icosphere, the finest first"
-
-
-def weights_in_words(spec: MapSpec) -> str:
-    """'weights by inverse squares of distances'."""
-    if spec.weights == "gaussian":
-        return f"Gaussian weights, bandwidth {spec.bandwidth:g}"
-    inverse = "weights by inverse squares of distances"
-    return inverse if spec.weights == "inverse" else "equal weights"
 
 
 def inspect_map(store: str | Path, name: str | None = None) -> MapReport:

@@ -134,6 +134,8 @@ class MapSpec:
         Raises:
             SpecError: it is of another form, or a value is out of range.
         """
+        if not isinstance(values, Mapping):
+            raise SpecError("values", "a mapping, as to_dict() returns", values)
         sides = {}
         for name in ("source", "target"):
             side = values.get(name)

@@ -9,6 +9,7 @@ from cheblienet_graphs.machine.threads import cores
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.edges import DIRECTIONS
+from cheblienet_graphs.spec.map_spec import MapSpec
 from cheblienet_graphs.spec.units import per_radian
 
 PAPER_EPS_SQUARED = 0.1
@@ -193,6 +194,28 @@ def _operators(spec: GraphSpec) -> list[str]:
     if spec.gradients:
         lines.append(f"gradients: {', '.join(spec.geometry.frame)}")
     return lines
+
+
+def map_sentences(spec: MapSpec) -> str:
+    """'the 4 nearest sources of each target, ties included; equal weights'."""
+    return f"{_rule(spec)}; {_weights(spec)}"
+
+
+def _rule(spec: MapSpec) -> str:
+    unit = spec.source.geometry.base.unit
+    if spec.neighbors is not None:
+        few = "nearest source" if spec.neighbors == 1 else f"{spec.neighbors} nearest sources"
+        return f"the {few} of each target, ties included"
+    if spec.radius is not None:
+        return f"all sources within {spec.radius:g} {unit} of a target"
+    return f"edges of the {spec.scales} finest meshes of the icosphere together"
+
+
+def _weights(spec: MapSpec) -> str:
+    if spec.weights == "gaussian":
+        return f"Gaussian weights, bandwidth {spec.bandwidth:g}"
+    inverse = "weights by inverse squares of distances"
+    return inverse if spec.weights == "inverse" else "equal weights"
 
 
 class Interval(NamedTuple):

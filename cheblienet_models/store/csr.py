@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_models.errors import StoreError, quoted
-from cheblienet_models.store.files import Folder
+from cheblienet_models.store.files import Folder, forget_pages
 
 ENCODING = {"encoding-type": "csr_matrix", "encoding-version": "0.1.0"}
 
@@ -39,6 +39,8 @@ def read_csr(folder: Folder, shape: tuple[int, int]) -> CsrArrays:
     indices = (folder / "indices").array((indptr.dtype.name,), 1)
     data = (folder / "data").array(("float32",), 1)
     fault = _fault(shape, indptr, indices, len(data))
+    for array in (indptr, indices):
+        forget_pages(array)
     if fault:
         raise StoreError(f"{folder} is not a valid CSR matrix: {fault}.")
     return CsrArrays(shape, indptr, indices, data)
@@ -54,7 +56,10 @@ def read_averages(folder: Folder, shape: tuple[int, int]) -> CsrArrays:
     filled = len(matrix.data) > 0 and bool((np.diff(matrix.indptr) > 0).all())
     if not filled or not (matrix.data >= 0).all():
         raise StoreError(f"{folder} must have weights from 0 in every row.")
-    if not np.allclose(np.add.reduceat(matrix.data, matrix.indptr[:-1]), 1, atol=1e-5):
+    sums = np.add.reduceat(matrix.data, matrix.indptr[:-1])
+    for array in (matrix.indptr, matrix.data):
+        forget_pages(array)
+    if not np.allclose(sums, 1, atol=1e-5):
         raise StoreError(f"{folder} must have rows that sum to 1.")
     return matrix
 

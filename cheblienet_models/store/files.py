@@ -5,6 +5,7 @@ of the exact size their metadata promises are mapped; metadata is bounded and co
 form that is ours. Numbers of the stated shape pass; anything else is a StoreError.
 """
 
+import ctypes
 import errno
 import hashlib
 import json
@@ -29,6 +30,11 @@ SEGMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 DTYPES = {"float32": "<f4", "float64": "<f8", "int32": "<i4", "int64": "<i8"}
 REFUSALS = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.EACCES, errno.EPERM}
 """Errors of reading that are faults of the machine."""
+LEAST_FORGOTTEN = 2**20
+"""Bytes of arrays whose pages are worth taking back."""
+UNNEEDED = 4
+"""MADV_DONTNEED."""
+_LIBRARY = ctypes.CDLL(None)
 MAX_METADATA = 4 * 2**20
 MAX_DEPTH = 32
 MAX_SIDE = 2**40
@@ -219,6 +225,22 @@ def _mapped(descriptor: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np
     flat = torch.from_file(path, shared=False, size=math.prod(shape), dtype=kind)
     mapped: npt.NDArray[Any] = flat.numpy().reshape(shape)
     return mapped
+
+
+def forget_pages(array: npt.NDArray[Any]) -> None:
+    """Let the system take back the pages of a mapped array that a check has read.
+
+    They stay cached for all processes, but are no memory of this one until it uses them: so many
+    graphs can be open. Nothing of the array may have been written. Where the system does not do so,
+    nothing happens.
+
+    Args:
+        array: as `Folder.array` returns it.
+    """
+    if array.nbytes >= LEAST_FORGOTTEN and hasattr(_LIBRARY, "madvise"):
+        _LIBRARY.madvise(
+            ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(array.nbytes), UNNEEDED
+        )
 
 
 def own_attributes(folder: Folder) -> Document:

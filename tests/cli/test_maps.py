@@ -57,6 +57,17 @@ def test_a_map_is_built_once_and_read(here: Path, capsys: pytest.CaptureFixture[
     assert list(open_store(here / "graphs.zarr").maps) == []
 
 
+def test_a_dry_run_writes_nothing(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = called(capsys, "build", "map", *SIDES, "--neighbors", "2", "--dry-run")
+    assert out.startswith("from 208 vertices: S^2: 208 points (octahedral Gaussian grid O4)\nto 42")
+    assert "the 2 nearest sources of each target, ties included; weights by inverse" in out
+    told = json.loads(
+        called(capsys, "build", "map", *SIDES, "--radius", "1", "--dry-run", "--json")[0]
+    )
+    assert (told["sources"], told["spec"]["radius"]) == (208, 1)
+    assert not list(here.iterdir())
+
+
 def test_sides_are_read_as_builds_are(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("p.csv").write_text("latitude,longitude\n50,10\n-20,120\n40,-80\n")
     np.save("m.npy", np.eye(6) == 0)

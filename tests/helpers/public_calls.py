@@ -11,14 +11,14 @@ import torch
 
 import cheblienet_graphs as graphs
 import cheblienet_models as models
-from cheblienet_graphs import GraphSpec, LatLonMask, Volume, build, write_nifti
+from cheblienet_graphs import GraphSpec, LatLonMask, MapSpec, Volume, build, build_map, write_nifti
 from cheblienet_models import harmonics, open_store, resampling
 from cheblienet_models.symmetries import symmetries
 from cheblienet_models.testing import assert_equivariant, equivariance_error, turned_image
 
 CALLED_WITHIN = {"get_extra_state", "set_extra_state", "compare", "decoded", "finite"}
 """Methods that torch or other modules of the packages call, as they do all those of GraphSpec."""
-RETURNED = {"Plan", "Published", "DataArray", "Basis"}
+RETURNED = {"Plan", "Published", "PublishedMap", "DataArray", "Basis"}
 """Names of types that are not called."""
 
 
@@ -67,6 +67,7 @@ def publish(folder: Path) -> Path:
     build(GraphSpec("se2", 8, levels=1, **arrows), store, name="arrows")
     build(GraphSpec("s2", subdivisions=1, levels=2), store, name="sphere")
     build(GraphSpec("r3s2", 4, axes="6", weights="selling", levels=1), store, name="space")
+    build_map(MapSpec(*[GraphSpec("s2", subdivisions=1)] * 2, neighbors=3), store, name="map")
     return store
 
 
@@ -129,6 +130,10 @@ def of_models(store: Path) -> Iterator[Call]:
     down = plane.pooling(0)
     yield fails(models.LevelMap, reopen=down.handle, matrix=None)
     yield call(down.save_npz, path=matrix)
+    between = opened.maps["map"]
+    yield fails(models.VertexMap, reopen=between.handle, identity=None, stored=None)
+    yield call(between, x=torch.randn(2, 3, 42))
+    yield call(between.save_npz, path=matrix)
     parts = dict.fromkeys(("identity", "levels", "poolings", "unpoolings"))
     yield fails(models.Pyramid, **parts, reopen=plane.handle)
     yield call(plane.pooling, level=0)
@@ -192,6 +197,14 @@ def of_graphs(store: Path) -> Iterator[Call]:
     built |= {"engine": "stencil", "device": "cpu", "workers": 1, "block_rows": 64}
     built |= {"progress": None, "memory_limit": "1GB", "dask": None}
     yield Call(build, (), built, words=frozenset({"dask", "store"}))
+    sides = {"source": GraphSpec("s2", nside=1), "target": GraphSpec("s2", subdivisions=0)}
+    rule = {"neighbors": 2, "radius": None, "scales": None, "weights": "gaussian", "bandwidth": 1}
+    yield call(MapSpec, **sides, **rule)
+    between = MapSpec(**sides, **rule)
+    yield call(MapSpec.from_dict, values=between.to_dict())
+    mapped = {"spec": between, "store": store, "name": "b", "force": False, "progress": None}
+    yield Call(build_map, (), mapped, words=frozenset({"store"}))
+    yield call(graphs.inspect_map, store=store, name="map")
     opened = {name: built[name] for name in ("spec", "store", "name", "device", "workers")}
     yield Call(graphs.open_or_build, (), opened, words=frozenset({"store"}))
     named = {"store": store, "name": "plane"}

@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
+import scipy.sparse
 import zarr
 
 from cheblienet_models import StoreError
-from cheblienet_models.store.csr import read_averages, read_csr
+from cheblienet_models.store.csr import ENCODING, read_averages, read_csr
 from cheblienet_models.store.files import opened
 
 MAP = "torus/v001/pooling/0to1"
@@ -65,3 +67,30 @@ def test_the_first_column_outside_is_refused(copy: Path, shape: tuple[int, int])
     columns[-1] = shape[1]
     with pytest.raises(StoreError, match=rf"columns reach outside \[0, {shape[1]}\)"):
         read(copy, shape, averages=False)
+
+
+def resident(file: Path) -> int:
+    """Bytes of a mapped file that are memory of this process."""
+    maps = Path("/proc/self/smaps").read_text().partition(f" {file}\n")[2]
+    return int(maps.partition("Rss:")[2].split()[0]) * 1024
+
+
+def test_checks_leave_no_pages_of_large_matrices_in_memory(tmp_path: Path) -> None:
+    """They are read again where they are used, as they were."""
+    matrix = scipy.sparse.random_array((2000, 3000), density=0.1, format="csr", rng=5)
+    matrix.data = np.ones(matrix.nnz)
+    matrix = scipy.sparse.csr_array(matrix / np.maximum(matrix.sum(axis=1), 1)[:, None])
+    parts = {"data": ("<f4", "float32"), "indices": ("<i4", "int32"), "indptr": ("<i4", "int32")}
+    group = zarr.open_group(tmp_path / "m.zarr", mode="w", zarr_format=3)
+    group.attrs.update({**ENCODING, "shape": [*matrix.shape]})
+    for part, (kind, dtype) in parts.items():
+        values = getattr(matrix, part).astype(kind)
+        raw = {"compressors": None, "filters": None, "fill_value": 0, "chunks": values.shape}
+        group.create_array(part, shape=values.shape, dtype=dtype, **raw)[:] = values
+    with opened(str(tmp_path)) as root:
+        stored = read_averages(root / "m.zarr", matrix.shape)
+    for part in ("data", "indices"):
+        file = tmp_path / "m.zarr" / part / "c/0"
+        assert resident(file) <= 0.1 * file.stat().st_size
+        assert (getattr(stored, part) == getattr(matrix, part).astype(parts[part][0])).all()
+        assert resident(file) >= 0.9 * file.stat().st_size
