@@ -18,7 +18,7 @@ WHOLE = ("npz", "zip")
 @click.argument("name", metavar="[NAME[@REF]]", required=False)
 @option(
     f"--to [{'|'.join(SUFFIXES)}]",
-    "For which library, or npz or zip: all of it.",
+    "Library to write for; or npz or zip, with all levels.",
     "target",
     type=click.Choice(list(SUFFIXES)),
     required=True,
@@ -97,8 +97,8 @@ def _export_map(version: Path, target: str, level: int | None, output: Path | No
 def import_(file: Path, name: str | None, store: Path) -> None:
     """Publish the version in a zip archive that `clg export --to zip` wrote.
 
-    Every file is compared with the manifest first. A version that is there already stays the only
-    one of its kind.
+    Every file is compared with the manifest first. If the store has the same version already,
+    nothing is published.
     """
     from cheblienet_graphs.store.archive import import_zip  # help does without
 

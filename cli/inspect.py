@@ -23,13 +23,13 @@ DIFFERENT = 3
 @options.store
 @option("--level L", "Only this level, 0 the finest.", type=int)
 @option(
-    "--eigenvalues M", f"Smallest eigenvalues of Delta, how many, in {EIGENVALUES}.", default="6"
+    "--eigenvalues M", f"Number of smallest eigenvalues of Delta, in {EIGENVALUES}.", default="6"
 )
 @option(
     "--extrapolate", "Eigenvalues less their estimated errors, too; --full and --json have them."
 )
 @option("--full", "Every measurement, the spectra of all levels, units, digests.")
-@option("--html FILE", "Page with all of it and figures, to write or to replace.", type=FILE)
+@option("--html FILE", "Write a page with all of it and figures, or replace it.", type=FILE)
 @options.as_json
 def inspect(
     name: str | None,
@@ -44,7 +44,7 @@ def inspect(
     """Report on a graph: is it consistent with its metric, connected, how large, how symmetric.
 
     Of a map between samplings: how many sources targets have, how far they are, with which weights.
-    NAME may be left out where the store has one graph; @REF is a version such as @v001, or a ref.
+    NAME may be omitted if the store has one graph. @REF is a version such as @v001, or a tag.
     --html needs matplotlib: pip install 'cheblienet[plot]'.
     """
     from cheblienet_graphs.store.map_facts import is_map  # help does without
@@ -76,7 +76,7 @@ def inspect(
         show(report.to_json(option_of) if as_json else report.full_text(option_of))
     else:
         click.echo(report.short_text(option_of, extrapolate=extrapolate))
-        click.echo("--full has every measurement, --html FILE figures, too.", err=True)
+        click.echo("Every measurement: --full. A page with figures: --html FILE.", err=True)
 
 
 @click.command(
@@ -85,15 +85,15 @@ def inspect(
 @click.argument("first", metavar="A[@REF]")
 @click.argument("second", metavar="B[@REF]")
 @options.store
-@option("--other-store PATH", "The store that B is in, if it is another one.", type=FILE)
-@option("--exit-code", f"Exit with {DIFFERENT} where they differ, instead of 0.")
+@option("--other-store PATH", "The store of B, if it is another one.", type=FILE)
+@option("--exit-code", f"Exit with {DIFFERENT} instead of 0 if they differ.")
 @options.as_json
 def diff(
     first: str, second: str, store: Path, other_store: Path | None, exit_code: bool, as_json: bool
 ) -> None:
     """Say what differs between two graphs: fields of the specification, facts of their levels.
 
-    A line says so where all files are equal.
+    If all files are equal, one line says so.
     """
     difference = graphs.compare(store, first, second, other_store=other_store)
     show(difference.to_json() if as_json else str(difference))
@@ -127,9 +127,9 @@ def neighbors(
 ) -> None:
     """List the edges of one vertex, the nearest first: components, distance and weight.
 
-    Components are those of the way to the neighbor in the left-invariant frame: forward and
-    sideways in the metric's unit of length, rotation in degrees (with --json in radians); of axes
-    along, twice across, and the tilts.
+    Components are those of the displacement to the neighbor in the left-invariant frame. Forward
+    and sideways are in the metric's unit of length, rotation in degrees (with --json in radians).
+    With axes they are: along, two across, and two tilts.
     """
     edges = graphs.neighbors_of(store, name, vertex=vertex, at=at, level=level or 0)
     show(edges.to_json() if as_json else str(edges))

@@ -21,8 +21,8 @@ POINTS = {
     "it once for each level, finest first.",
 }
 EDGE = {
-    "--mask-edge pixels|cut": "Pixels are in or out; or cut: they count by their part inside, gray "
-    "by its share of the range, for spectra of second order.  [default: pixels]",
+    "--mask-edge pixels|cut": "pixels: each is inside or outside. cut: each counts by its part "
+    "inside, so that spectra are of second order; gray values are such parts.  [default: pixels]",
 }
 PLANE = {
     "--size N|WxH": f"Pixels of the finest level of a lattice, width x height, in {limits.SIDE}.  "
@@ -75,11 +75,11 @@ ORIENTATIONS = {
     "--period pi|2pi": "Orientations of lines, modulo pi, or of arrows.  [default: pi]",
 }
 FIBER = {
-    "--alpha X": "Sets xi^2 = alpha n A on each level, n orientations a half turn, A the area of "
-    f"{{point}}, in {limits.ALPHA}.  [default: 1]",
-    "--xi X|alpha|auto": "Length of one radian of rotation in the metric, {unit}, in "
-    f"{limits.XI}; for the finest level; coarser levels keep its alpha. Or alpha: set by "
-    "--alpha; or auto: solved for the --in-plane-fraction.  [default: alpha]",
+    "--alpha X": "Sets xi^2 = alpha n A on each level, with n orientations per half turn and A the "
+    f"area of {{point}}, in {limits.ALPHA}.  [default: 1]",
+    "--xi X|alpha|auto": "Length that one radian of rotation counts for, {unit}, in "
+    f"{limits.XI}, on the finest level; coarser levels have the same alpha. alpha: set by "
+    "--alpha. auto: solved for --in-plane-fraction.  [default: alpha]",
     "--in-plane-fraction F": "Solve for xi on each level so that this share of edges stays within "
     f"one orientation, in {limits.IN_PLANE_FRACTION}.  [default with --xi auto: 0.4]",
     "--eps X": f"Anisotropy in R = diag(1, eps^-2, xi^2), in {limits.EPS}; 1 is isotropic.  "
@@ -89,17 +89,17 @@ FIBER = {
 }
 OF_DIRECTIONS = {
     "--directional X": "Add Laplacians along forward, sideways and rotation, for networks that "
-    "learn their anisotropy; X is the diffusivity across, that along being 1, in "
-    f"{limits.DIRECTIONAL}. On lattices.  [default: none]",
+    "learn their anisotropy. X is the diffusivity across a direction, in "
+    f"{limits.DIRECTIONAL}; along it is 1. On lattices.  [default: none]",
 }
 OF_SIDES = {
-    "--boundary-correction/--no-boundary-correction": "At open boundaries add edges that make up "
-    "for those cut off, with matched weights, or selling on se2 and r3s2: eigenvalues then "
-    "converge at second order.  [default: where it applies]",
+    "--boundary-correction/--no-boundary-correction": "Add edges at open boundaries that "
+    "compensate for those cut off, so that eigenvalues converge at second order. For matched "
+    "weights, and selling on se2 and r3s2.  [default: where it applies]",
 }
 COMMON = {
-    "--weights {weights}": "Edge weights: kernel, the paper's function of distance; or consistent "
-    "with the metric: matched, the nearest to the kernel's{selling}{voronoi}.  [default: kernel]",
+    "--weights {weights}": "kernel: the paper's function of distance. The others are consistent "
+    "with the metric. matched: the nearest to the kernel's.{selling}{voronoi}  [default: kernel]",
     "--neighbors K": f"Maximum number of neighbors, in {limits.NEIGHBORS}.  "
     "[default: {neighbors}]",
     f"--kernel {'|'.join(limits.KERNELS)}": "Weight of an edge by distance.  [default: gaussian]",
@@ -114,8 +114,8 @@ COMMON = {
     f"{limits.EIGENPAIRS} and at most the vertices of the coarsest.  [default: none]",
 }
 OF_GRADIENTS = {
-    "--gradients": "Store first derivatives along {frame}, for networks that tell mirror images "
-    "apart.  [default: none]",
+    "--gradients": "Store first derivatives along {frame}, for networks that distinguish mirror "
+    "images.  [default: none]",
 }
 OF_POINTS = {
     "--drift X": "Bound on first moments of matched weights, for more accurate eigenvalues, in "
@@ -138,8 +138,8 @@ def _words(manifold: Manifold) -> dict[str, str]:
         "columns": "x,y" if flat else "latitude,longitude",
         "unit": "in widths of the domain" if flat else "in radians of arc",
         "weights": f"kernel|matched{'|selling' * flat}{'|voronoi' * voronoi}",
-        "selling": f", or selling: the smallest stencil{on_lattices}" * flat,
-        "voronoi": "; or voronoi, off lattices: finite volumes of Voronoi cells, no K" * voronoi,
+        "selling": f" selling: the smallest stencil{on_lattices}." * flat,
+        "voronoi": " voronoi: finite volumes of Voronoi cells, off lattices, without K." * voronoi,
         "while": f"while {sides} {'are ' * flat}at least {limits.SMALLEST_DEFAULT_SIDE}",
         "frame": ", ".join(manifold.frame),
         "neighbors": str(manifold.default_neighbors),

@@ -26,6 +26,7 @@ exclude_patterns = ["_build", "gallery"]
 autodoc_default_options = {"members": True}
 autodoc_typehints_format = "short"
 default_role = "code"
+highlight_language = "none"  # of blocks that name no language, which are output
 python_maximum_signature_line_length = 100
 
 # A link that leads nowhere warns, also one from a docstring; -W makes errors of warnings.

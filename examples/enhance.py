@@ -57,9 +57,11 @@ def enhanced(graph: Graph, picture: Tensor, time: float) -> Tensor:
 def main() -> None:
     """Write the picture and, to its right, its lines."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("picture", type=Path)
-    parser.add_argument("enhanced", type=new_picture)
-    parser.add_argument("--time", type=duration, default=32, help="of diffusion, in squared pixels")
+    parser.add_argument("picture", type=Path, help="that Pillow can read")
+    parser.add_argument("enhanced", type=new_picture, help="the picture to write")
+    parser.add_argument(
+        "--time", type=duration, default=32, help="of diffusion, in squared pixels [%(default)s]"
+    )
     parser.add_argument("--dark", action="store_true", help="lines are darker than the ground")
     arguments = parser.parse_args()
     gray = np.asarray(Image.open(arguments.picture).convert("L"), np.float32) / 255

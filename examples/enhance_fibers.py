@@ -102,12 +102,18 @@ def new_volume(text: str) -> Path:
 def main() -> None:
     """Write the enhanced distribution."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("fod", type=Path)
-    parser.add_argument("mask", type=Path)
-    parser.add_argument("enhanced", type=new_volume)
-    parser.add_argument("--basis", choices=BASES, required=True)
-    parser.add_argument("--time", type=duration, default=2, help="of diffusion, in squared voxels")
-    parser.add_argument("--voxel-directions", action="store_true", help="functions are of these")
+    parser.add_argument("fod", type=Path, help="coefficients of the distributions, NIfTI")
+    parser.add_argument("mask", type=Path, help="of the brain, NIfTI")
+    parser.add_argument("enhanced", type=new_volume, help="the file to write")
+    parser.add_argument("--basis", choices=BASES, required=True, help="of the coefficients")
+    parser.add_argument(
+        "--time", type=duration, default=2, help="of diffusion, in squared voxels [%(default)s]"
+    )
+    parser.add_argument(
+        "--voxel-directions",
+        action="store_true",
+        help="directions are those of the voxels, not of the world",
+    )
     arguments = parser.parse_args()
     fibers = read_nifti(arguments.fod, 4)
     read_nifti(arguments.mask, 3, like=fibers)

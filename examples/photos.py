@@ -147,14 +147,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(required=True)
     training = commands.add_parser("train", help="on a folder with one sub-folder for each class")
-    training.add_argument("folder", type=Path)
+    training.add_argument("folder", type=Path, help="with one sub-folder for each class")
     training.add_argument("model", type=new_model, help="the file to write, as model.pt")
-    training.add_argument("--side", type=positive, default=48, help="pixels of the squares")
-    training.add_argument("--steps", type=positive, default=400, help=f"of {BATCH} photos each")
+    training.add_argument(
+        "--side", type=positive, default=48, help="pixels of the squares [%(default)s]"
+    )
+    training.add_argument(
+        "--steps", type=positive, default=400, help=f"of {BATCH} photos [%(default)s]"
+    )
     training.set_defaults(run=train_and_save)
     predicting = commands.add_parser("predict", help="the classes of photos")
-    predicting.add_argument("model", type=Path)
-    predicting.add_argument("photos", type=Path, nargs="+")
+    predicting.add_argument("model", type=Path, help="the file that train wrote")
+    predicting.add_argument("photos", type=Path, nargs="+", help="their files")
     predicting.set_defaults(run=predict)
     arguments = parser.parse_args()
     arguments.run(arguments)

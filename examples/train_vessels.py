@@ -88,10 +88,15 @@ def main() -> None:
     """Train on all photographs but the last, and write the map of that one."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("photographs", help="pattern of their files, in quotes")
-    parser.add_argument("traces", help="the same of their traces, white on black")
-    parser.add_argument("map", type=new_picture)
-    parser.add_argument("--steps", type=positive, default=400)
-    parser.add_argument("--side", type=int, default=160, help="height they are reduced to")
+    parser.add_argument("traces", help="pattern of the files of their traces, white on black")
+    parser.add_argument("map", type=new_picture, help="the picture to write")
+    parser.add_argument("--steps", type=positive, default=400, help="of training [%(default)s]")
+    parser.add_argument(
+        "--side",
+        type=int,
+        default=160,
+        help="height in pixels that they are reduced to [%(default)s]",
+    )
     arguments = parser.parse_args()
     patterns = arguments.photographs, arguments.traces
     photographs, traces = (sorted(glob.glob(p)) for p in patterns)  # noqa: PTH207  absolute ones, too

@@ -82,12 +82,17 @@ def vesselness(graph: Graph, green: Tensor, time: float) -> Tensor:
 def main() -> None:
     """Write the green channel and, to its right, the vessels."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("photograph", type=Path)
-    parser.add_argument("vessels", type=new_picture)
+    parser.add_argument("photograph", type=Path, help="of a fundus, in colors")
+    parser.add_argument("vessels", type=new_picture, help="the picture to write")
     parser.add_argument(
-        "--side", type=positive, default=320, help="height it is reduced to, in pixels"
+        "--side",
+        type=positive,
+        default=320,
+        help="height it is reduced to, in pixels [%(default)s]",
     )
-    parser.add_argument("--time", type=duration, default=4, help="of diffusion, in squared pixels")
+    parser.add_argument(
+        "--time", type=duration, default=4, help="of diffusion, in squared pixels [%(default)s]"
+    )
     arguments = parser.parse_args()
     green, field = photograph(arguments.photograph, arguments.side)
     with tempfile.TemporaryDirectory() as folder:

@@ -73,7 +73,7 @@ def done_by(processes: int, threads: int) -> str:
     """
     several, each = ("es", " each") if processes > 1 else ("", "")
     workers = f"{processes} process{several} with {threads} thread{'s'[: threads > 1]}{each}"
-    return f"Done by {workers}; {cores()} core{'s'[: cores() > 1]} to use."
+    return f"Done by {workers}; {cores()} core{'s'[: cores() > 1]} available."
 
 
 def domain(spec: GraphSpec) -> str:

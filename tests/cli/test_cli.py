@@ -41,7 +41,7 @@ def test_build_inspect_ls(here: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert "connected   yes" in short.out
     assert f"  size        {size}\n" in short.out
     assert "eigenvalues of Delta" not in short.out
-    assert short.err == "--full has every measurement, --html FILE figures, too.\n"
+    assert short.err == "Every measurement: --full. A page with figures: --html FILE.\n"
     assert run(["inspect", "--full"]) == 0
     assert "eigenvalues of Delta" in capsys.readouterr().out
     assert run(["ls"]) == 0

@@ -30,7 +30,7 @@ def test_heat_alone_draws_graphs_beside_each_other(
 ) -> None:
     names = ["torus", "torus@v001", "--store", str(store), "-o", "a.svg"]
     assert run(["plot", "heat", *names]) == 0
-    assert "It runs along the orientation" in capsys.readouterr().out
+    assert "Heat runs along its orientation" in capsys.readouterr().out
 
 
 WITHOUT = (
