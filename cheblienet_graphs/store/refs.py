@@ -303,7 +303,8 @@ def tidy(store: Path) -> None:
 
 def _got_lock(folder: Path, held: ExitStack) -> bool:
     """Take the lock of a folder; False if it is held, or the folder went meanwhile."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    if not folder.parent.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
     with suppress(FileExistsError):  # what is no folder can't be locked
         folder.mkdir()
     try:
