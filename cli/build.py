@@ -45,7 +45,7 @@ class _ManifoldGroup(Group):
         if cmd_name not in self.commands:
             raise click.UsageError(
                 f"There is no manifold {quoted(cmd_name)}. Choose one of {', '.join(MANIFOLDS)}, "
-                "`map`, or `recipe NAME`; `clg recipes` lists those."
+                "or `recipe NAME`; `clg recipes` lists those."
             )
         return super().get_command(ctx, cmd_name)
 

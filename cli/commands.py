@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 import click
 
-from cheblienet_cli import maps  # noqa: F401 - adds `clg build map`
 from cheblienet_cli.build import build, recipes
 from cheblienet_cli.doctor import doctor
 from cheblienet_cli.export import export, import_
 from cheblienet_cli.inspect import diff, inspect, neighbors
+from cheblienet_cli.maps import build_map
 from cheblienet_cli.options import Group, examples
 from cheblienet_cli.plot import plot
 from cheblienet_cli.spelling import UsageError
@@ -30,6 +30,7 @@ def clg() -> None:
     """Graphs on Lie groups for group-equivariant spectral networks."""
 
 
+build.add_command(build_map)
 COMMANDS = inspect, plot, diff, neighbors, ls, tag, rm, verify, export, import_
 for command in (build, recipes, *COMMANDS, doctor):
     clg.add_command(command)

@@ -157,6 +157,3 @@ def _side(side: str, text: str) -> "graphs.GraphSpec":
             )
     given = {name: value for name, value in chosen.items() if value not in (None, ())}
     return specification(MANIFOLDS[manifold], given)
-
-
-build.add_command(build_map)

@@ -158,7 +158,7 @@ class MapSpec:
 
     @property
     def default_name(self) -> str:
-        """Sizes of both sides and the rule: 's2-gaussian-O80-to-icosahedral-5-k4'.
+        """Both sizes and the rule, as in 's2-gaussian-O80-to-s2-icosahedral-5-k4'.
 
         The first digits of the digest stand for what is too long, and for masks and given points.
         """

@@ -42,7 +42,7 @@ class VertexMap(Identified):
     Attributes:
         num_sources, num_targets: of the matrix.
         source_grid, target_grid: shapes of signals, orientations first, as of `Graph.grid`.
-        row_pointers, columns, values: buffers, the matrix; with "transposed_" before it the other.
+        row_pointers, columns, values: buffers, the matrix; those of the transpose have its prefix.
     """
 
     entries = "matrix"

@@ -91,7 +91,10 @@ USAGE = [
     ("build r2 --size 8 --nonsense", "No such option"),
     ("build s2 --size 16", "'--store'?) See `clg build s2 --help`."),
     *((f"build {of} 1", "No such option") for of in ("r2 --region", "r3 --gaussian")),
-    ("build s5", "no manifold 's5'. Choose one of r2, se2, s2, so3, r3, r3s2, or `recipe NAME`"),
+    (
+        "build s5",
+        "no manifold 's5'. Choose one of r2, se2, s2, so3, r3, r3s2, or `recipe NAME`",
+    ),
     ("build recipe imagenet", "There is no recipe 'imagenet'. There are cifar10, cifar10-isotr"),
     ("build recipe few.toml", "few.toml: neighbors must be at least 4"),
     ("build recipe other.toml", "The recipe other.toml can't be read: No such file or directory."),
