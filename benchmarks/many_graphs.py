@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from scripts import parser_of, print_head, print_row
 
@@ -33,7 +34,12 @@ def publish(store: Path, graphs: int, side: int) -> tuple[int, float]:
     began, nbytes = time.process_time(), 0
     for number in range(graphs):
         width = 0.1 + number / graphs
-        fields = {"neighbors": NEIGHBORS, "bandwidth": width, "levels": 1, "lambda_max": 2}
+        fields: dict[str, Any] = {
+            "neighbors": NEIGHBORS,
+            "bandwidth": width,
+            "levels": 1,
+            "lambda_max": 2,
+        }
         made = build(GraphSpec("r2", side, **fields), store, name=f"g{number}", device="cpu")
         nbytes = made.nbytes
     return nbytes, (time.process_time() - began) / graphs
