@@ -169,7 +169,8 @@ def _others(spec: GraphSpec, level: LevelCheck) -> Iterator[Finding]:
     if level.steep is not None:
         yield level.steep
     if level.largest_cell is not None and level.largest_cell > LARGE_CELL:
-        times = {"times": level.largest_cell}
+        more = "" if spec.geometry.base.flat else " or a region"
+        times = {"times": level.largest_cell, "more": more}
         if spec.geometry.oriented:
             yield Finding("large cells, xi", at, times, (Remedy("xi"),))
         else:

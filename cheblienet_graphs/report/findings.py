@@ -8,7 +8,9 @@ from cheblienet_graphs.errors import Remedy, Spell
 
 IN_PLANE = "in-plane fraction {share:.3f}, asked for {asked:g}: "
 APART = "has {count:,} components; no signal passes between them"
-LARGE_CELLS = "Voronoi cells up to {times:,.0f} times their mean, as at ends of a part; give areas"
+LARGE_CELLS = (
+    "Voronoi cells up to {times:,.0f} times their mean, as at ends of a part; give areas{more}"
+)
 STEEP = (
     "gradients amplify noise {times:.3g} times a difference of neighbors, at {count:,} vertices, "
     "as at {where}"

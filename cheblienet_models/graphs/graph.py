@@ -56,6 +56,8 @@ class Graph(MappedDirections):
             sub-graph is drawn; None where the graph was built without `gradients`.
         subgraph: (nnz,) values of a random sub-graph, which each layer uses while it is itself in
             training mode; None for the whole graph. See `sample_edges`.
+        subgraph_degree: (V,) weighted degrees of that sub-graph where its Laplacian is normalized
+            by them, else None.
     """
 
     row_pointers: Tensor
@@ -79,6 +81,7 @@ class Graph(MappedDirections):
         self.gradients = Gradients(reopen, self.label, fields) if fields else None
         self.adopt_parts()
         self.subgraph: Tensor | None = None
+        self.subgraph_degree: Tensor | None = None
         self._edges: EdgeList | None = None
         # No buffers, or every exported program would hold what no layer computes with.
         self.degree, self.area, self.fraction = stored.degree, stored.area, stored.fraction
@@ -120,11 +123,19 @@ class Graph(MappedDirections):
     def operator(self, *, training: bool = False) -> filters.Operator:
         """The Laplacian with its spectrum within [-1, 1], as `filter` and `diffuse` apply it.
 
+        Eigenvalues of a random sub-graph that is normalized by its own degrees may be larger than
+        lambda_max: that one is rescaled with 2, the bound of all.
+
         Args:
             training: as of `laplacian_parts`.
         """
-        parts = self.laplacian_parts(training=training)
-        return filters.Operator(self.label, parts, self.lambda_max, self.mass)
+        pointers, columns, values = self.laplacian_parts(training=training)
+        largest, mass = self.lambda_max, self.mass
+        if training and self.subgraph_degree is not None:
+            share, largest, mass = largest / 2, 2.0, self.subgraph_degree
+            values = values * share
+            values[self.edges.diagonal] += share - 1
+        return filters.Operator(self.label, Csr(pointers, columns, values), largest, mass)
 
     @property
     def edges(self) -> EdgeList:
@@ -142,7 +153,7 @@ class Graph(MappedDirections):
         super()._apply(fn, recurse)
         kept = never_below_float32(fn)
         self._edges = None  # of another dtype or device
-        for name in ("degree", "area", "subgraph"):
+        for name in ("degree", "area", "subgraph", "subgraph_degree"):
             if (tensor := getattr(self, name)) is not None:
                 setattr(self, name, kept(tensor))
         # To other devices, but not to float32, in which symmetries could no longer be told.

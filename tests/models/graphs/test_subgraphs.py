@@ -46,6 +46,27 @@ def test_its_spectrum_is_within_the_whole_graphs(
     assert np.abs(delta @ mass**0.5).max() <= small * mass.max() ** 0.5
 
 
+@pytest.mark.parametrize("sample", [sample_edges, sample_vertices])
+def test_it_may_be_normalized_anew(spectral_graphs: Path, sample: object) -> None:
+    """By the degrees of what is kept: eigenvalues up to 2, of which `operator` knows."""
+    graph = level(spectral_graphs, "kernel").double()
+    sample(graph, 0.3, torch.Generator().manual_seed(0), degrees="kept")
+    delta = delta_of(graph, graph.laplacian_parts(training=True)[2])
+    degree = graph.subgraph_degree.numpy()
+    root = np.where(degree > 0, degree, np.inf) ** -0.5
+    assert np.abs(delta @ np.sqrt(degree)).max() <= 1e-6
+    assert np.allclose(delta.diagonal(), (root > 0) * (degree > 0))
+    assert graph.lambda_max < np.linalg.eigvalsh(delta)[-1] <= 2 + 1e-9
+    operator = graph.operator(training=True)
+    assert (operator.lambda_max, operator.mass is graph.subgraph_degree) == (2.0, True)
+    ones = torch.ones(1, 1, graph.num_vertices, dtype=torch.float64)
+    assert (graph.diffuse(ones, 5.0, density=True, training=True) - 1).abs().max() <= 1e-5
+    sample(graph, 0.3, degrees="whole")
+    assert graph.subgraph_degree is None
+    with pytest.raises(ValueError, match="degrees must be"):
+        sample(graph, 0.3, degrees="own")
+
+
 def test_heavy_edges_are_kept_more_often(graph: Graph) -> None:
     generator = torch.Generator().manual_seed(0)
     counts = torch.zeros(graph.num_edges)
