@@ -192,6 +192,8 @@ class Classification:
         if self.pyramid is None:
             return
         if self.settings.kappa_edges < 1:
-            sample_edges(self.pyramid, self.settings.kappa_edges)
+            sample_edges(self.pyramid, self.settings.kappa_edges, degrees=self.settings.degrees)
         if self.settings.kappa_vertices < 1:
-            sample_vertices(self.pyramid, self.settings.kappa_vertices)
+            sample_vertices(
+                self.pyramid, self.settings.kappa_vertices, degrees=self.settings.degrees
+            )

@@ -37,6 +37,7 @@ class Settings:
         smooth: standard deviation in pixels of a Gaussian that images go through first; 0 for none.
         kappa_edges, kappa_vertices: share of each graph's edges, or vertices, that a training step
             has, drawn anew for each; 1 is all. The whole graph is tested.
+        degrees: by which such a share is normalized, those of the whole graph or of what is kept.
         augment: what is done to training images: "none", "rotations" by any angle, or "motions",
             rotations and flips.
         epochs: passes over the training images.
@@ -72,6 +73,7 @@ class Settings:
     smooth: float = 0.0
     kappa_edges: float = 1.0
     kappa_vertices: float = 1.0
+    degrees: Literal["whole", "kept"] = "whole"
     augment: Literal["none", "rotations", "motions"] = "none"
     epochs: int = 2
     steps: int | None = None

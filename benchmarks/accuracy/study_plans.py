@@ -48,16 +48,21 @@ KAPPAS = (0.1, 0.4, 0.6)
 
 
 def thinned(part: str, paper: Mapping[str, Mapping[str, float]]) -> Study:
-    """Shares of a graph, with the degrees of the whole one."""
+    """Shares of a graph, with the degrees of the whole one; of one share with its own."""
 
-    def keeping(share: float) -> Settings:
+    def keeping(share: float, settings: Settings = BASE) -> Settings:
         kappa: dict[str, Any] = {f"kappa_{part}": share}
-        return replace(BASE, **kappa)
+        return replace(settings, **kappa)
+
+    anew = replace(BASE, lambda_max="2", degrees="kept")
 
     return Study(
         f"A share of the {part} in each training step",
         "kappa",
-        {f"{share:g}": keeping(share) for share in (*KAPPAS, 1.0)},
+        {
+            **{f"{share:g}": keeping(share) for share in (*KAPPAS, 1.0)},
+            "0.6, own degrees": keeping(0.6, anew),
+        },
         drawn=True,
         numeric=True,
         paper=paper,
