@@ -159,6 +159,38 @@ def test_what_is_clipped_by_default(stations: np.ndarray) -> None:
             GraphSpec("s2", **everything)
 
 
+def test_pooling_takes_means_by_mass() -> None:
+    """HEALPix: of a pixel's children inside, by the area of each within the region."""
+    spec = GraphSpec("s2", nside=16, region=EUROPE, levels=2)
+    full = spec.full_sampling(0)
+    inside = spec.mask.on_level(0)
+    sampling = RegionSampling(full, inside, EUROPE)
+    pooling = sampling.pooling()
+    matrix = scipy.sparse.csr_array(
+        (pooling.data, pooling.indices, pooling.indptr), shape=pooling.shape
+    )
+    field = np.random.default_rng(0).random(len(inside))
+    parents, row = np.unique(inside // 4, return_inverse=True)
+    assert np.array_equal(parents, spec.mask.on_level(1))
+    sums = np.bincount(row, sampling.cells * field) / np.bincount(row, sampling.cells)
+    assert sampling.cells.min() < 0.9 * sampling.cells.max()
+    assert np.allclose(matrix @ field, sums, rtol=1e-12)
+
+
+def test_half_of_the_sphere() -> None:
+    """l (l + 1), l + 1 times each: the harmonics without flux through the equator."""
+    hemisphere, errors = (-180.0, 0.0, 180.0, 90.0), []
+    truth = [degree * (degree + 1) for degree in range(6) for _ in range(degree + 1)][1:12]
+    for subdivisions in (3, 4, 5):
+        spec = GraphSpec("s2", subdivisions=subdivisions, region=hemisphere, levels=1)
+        points = spec.full_sampling(0).base_points[spec.mask.on_level(0)]
+        found = eigenvalues(points, hemisphere, 12)[1:]
+        errors.append(np.abs(found / truth - 1).max())
+    orders = np.log2(np.array(errors[:-1]) / errors[1:])
+    assert errors[-1] <= 0.005
+    assert orders.min() >= 1.8, (errors, orders)
+
+
 def test_regular_points(tmp_path: Path) -> None:
     spec = GraphSpec("s2", subdivisions=5, region=EUROPE, weights="voronoi", mask_edge="cut")
     with pytest.raises(CheblienetError, match=r"have no part in the region\. Give fewer"):
