@@ -74,16 +74,21 @@ class Csr(NamedTuple):
 
 def csr_tensor(matrix: Csr, columns: int) -> Tensor:
     """The sparse CSR tensor, (rows, columns), over its parts, neither copied nor checked."""
-    announce_beta_state()
+    announce_sparse()
     shape = len(matrix.row_pointers) - 1, columns
     return torch.sparse_csr_tensor(*matrix, size=shape, check_invariants=False)
 
 
 @cache
-def announce_beta_state() -> None:
-    """Let torch give its one warning that sparse CSR is in beta where nobody has to read it."""
+def announce_sparse() -> None:
+    """Let torch give its warnings of a first sparse matrix where nobody has to read them.
+
+    One is that CSR is in beta. The other, of some versions, is that invariants are not checked,
+    which is asked for here.
+    """
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
+        for message in ("Sparse CSR tensor support is in beta", "Sparse invariant checks are impl"):
+            warnings.filterwarnings("ignore", message=message)
         torch.sparse_csr_tensor([0, 1], [0], [1.0], size=(1, 1), check_invariants=False)
 
 

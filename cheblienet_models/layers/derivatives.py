@@ -29,7 +29,7 @@ NONE = (None,) * 9
 SMALL = 1e-6
 """Added below roots, which have no derivative at 0."""
 ROWS_AT_ONCE = 2**12
-"""Rows whose norms are taken while their parts are in the cache."""
+"""Rows whose norms a processor takes while their parts are in its cache; a GPU takes all at once."""
 custom_op = partial(torch.library.custom_op, mutates_args=())
 
 
@@ -115,7 +115,8 @@ def norms(along: Tensor, weight: Tensor, fields: int) -> Tensor:
     W is (F in, F out), or (in, out) for each field alike. Computed in the dtype of both.
     """
     total = _empty_norms(along, weight, fields)
-    rows = as_rows(along).split(ROWS_AT_ONCE), as_rows(total).split(ROWS_AT_ONCE)
+    size = ROWS_AT_ONCE if along.device.type == "cpu" else max(1, along.shape[0] * along.shape[1])
+    rows = as_rows(along).split(size), as_rows(total).split(size)
     with uncast(along):
         for some, norm in zip(*rows, strict=True):
             first, *others = _mixed(some, weight, fields).unbind(1)

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_models import Graph
-from cheblienet_models.tensors import announce_beta_state
+from cheblienet_models.tensors import announce_sparse
 
 SPECS = {
     "kernel": GraphSpec("se2", 8, orientations=6, levels=1, eigenpairs=384),
@@ -24,6 +24,6 @@ def delta_of(graph: Graph, values: Tensor) -> np.ndarray:
     """(V, V) the dense Delta, in float64, of values (nnz,) that are rescaled."""
     parts = (graph.row_pointers, graph.columns, values)
     size = (graph.num_vertices,) * 2
-    announce_beta_state()  # or the first test to make such a tensor, in any order, is warned
+    announce_sparse()  # or the first test to make such a tensor, in any order, is warned
     matrix = torch.sparse_csr_tensor(*parts, size=size, check_invariants=True)
     return (matrix.to_dense().double().numpy() + np.eye(size[0])) * graph.lambda_max / 2

@@ -131,3 +131,23 @@ def test_methods_of_graphs(pyramids: models.Store) -> None:
         graph.to_grid,
     ):
         backwards(method, (2, 3, graph.num_vertices))
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device here")
+def test_modules_on_a_gpu(pyramids: models.Store) -> None:
+    """Results and gradients are those of the CPU, in float64 to rounding."""
+    for module, shape in layers(pyramids):
+        here = module.double().eval()
+        there = copy.deepcopy(here).cuda()
+        x = torch.randn(shape, dtype=torch.float64, requires_grad=True)
+        moved = x.detach().cuda().requires_grad_()
+        expected, y = here(x), there(moved)
+        assert y.is_cuda
+        gradient = torch.randn_like(expected)
+        expected.backward(gradient)
+        y.backward(gradient.cuda())
+        pairs = [(y, expected), (moved.grad, x.grad)]
+        pairs += [(b.grad, a.grad) for a, b in zip(*map(nn.Module.parameters, (here, there)))]
+        for ours, truth in pairs:
+            assert (ours.cpu() - truth).abs().max() <= 1e-10 * (1 + truth.abs().max()), module
