@@ -9,7 +9,7 @@ from settings import Settings
 from torch import nn
 
 from cheblienet_graphs.recipes import recipe
-from cheblienet_models import OrientedLift, Pyramid, WideResNet
+from cheblienet_models import ChebConv, OrientedLift, Pyramid, WideResNet
 from cheblienet_models.networks.blocks import LiftChoice
 
 
@@ -69,7 +69,17 @@ def network_of(
         head=settings.head,
         first_level=settings.first_level,
     )
+    if settings.initial == "paper":
+        network.apply(_as_the_paper)
     return nn.Sequential(Gaussian(settings.smooth), network) if settings.smooth else network
+
+
+def _as_the_paper(module: nn.Module) -> None:
+    """Draw a convolution's weights as the code of the paper does, by its call of torch."""
+    if isinstance(module, ChebConv):
+        nn.init.kaiming_normal_(module.weight, mode="fan_in")
+        if module.bias is not None:
+            nn.init.constant_(module.bias, 0.01)
 
 
 def parameters(network: nn.Module) -> int:

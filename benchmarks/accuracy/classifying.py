@@ -120,8 +120,15 @@ class Classification:
             images = augmented(self._images[numbers], settings.augment)
             return nn.functional.nll_loss(network(images), self._labels[numbers])
 
-        steps, batch, rate = self.steps, settings.batch, settings.rate
-        return with_one_cycle(network, loss, self._order, steps=steps, batch=batch, rate=rate)
+        return with_one_cycle(
+            network,
+            loss,
+            self._order,
+            steps=self.steps,
+            batch=settings.batch,
+            rate=settings.rate,
+            constant=settings.schedule == "constant",
+        )
 
     def scores(self, network: nn.Module) -> Scores:
         """Accuracy in % by column, the largest change by quarter turns, and the network's size."""

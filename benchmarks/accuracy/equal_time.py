@@ -36,28 +36,40 @@ from throughput import available, milliseconds, of_one_size
 SIDE = 28
 
 
-def timed(settings: Mapping[str, Settings], store: Path, rounds: int) -> dict[str, float]:
+def timed(
+    settings: Mapping[str, Settings], store: Path, rounds: int, side: int, channels: int
+) -> dict[str, float]:
     """Milliseconds of a step of each, the least of rounds in which they take turns.
 
     What other processes take from a shared machine is the least in the best round.
     """
     torch.set_num_threads(1)
     networks = {
-        name: network_of(one, pyramid_of(one, store, SIDE, SIDE), 1, 10)
+        name: network_of(one, pyramid_of(one, store, side, side), channels, 10)
         for name, one in settings.items()
     }
     for name, one in settings.items():  # turned as in a training
         turned = partial(lambda augment, _, given: augmented(given[0], augment), one.augment)
         networks[name].register_forward_pre_hook(turned)
-    took = milliseconds(networks, rounds, SIDE)
+    took = milliseconds(networks, rounds, side, channels=channels)
     return {name: min(times) for name, times in took.items()}
 
 
-def kept_times(file: Path, settings: Mapping[str, Settings], store: Path) -> dict[str, float]:
-    """Those that an earlier command has measured, else new ones: so steps stay the same."""
+def kept_times(
+    file: Path, settings: Mapping[str, Settings], store: Path, side: int, channels: int
+) -> dict[str, float]:
+    """Those that an earlier command has measured, else new ones: so steps stay the same.
+
+    Args:
+        file: of the times, milliseconds of a step by name.
+        settings: of the networks, by name.
+        store: of their graphs.
+        side: of the images, in pixels.
+        channels: of the images.
+    """
     if not file.exists():
         part = file.with_suffix(".part")
-        part.write_text(json.dumps(timed(settings, store, rounds=15), indent=1))
+        part.write_text(json.dumps(timed(settings, store, 15, side, channels), indent=1))
         part.replace(file)
     times: dict[str, float] = json.loads(file.read_text())
     if missing := set(settings) - set(times):
@@ -79,10 +91,10 @@ def compare(given: argparse.Namespace) -> None:
     began, store = time.perf_counter(), given.results / "graphs.zarr"
     asked = {name: CONTENDERS[name] for name in given.only}
     settings = of_one_size(available(asked), store, SIDE)
-    times = kept_times(given.results / "milliseconds.json", settings, store)
+    times = kept_times(given.results / "milliseconds.json", settings, store, SIDE, channels=1)
     images = Images(given.data, SIDE, given.train, given.test)
     runs = {
-        (name, seed): Run(images, replace(one, steps=steps), seed, given.results)
+        (name, seed): Run(images, replace(one, steps=steps), seed, given.results, given.device)
         for seed in range(given.seeds)
         for name, one in settings.items()
         for steps in [max(1, round(1e3 * given.seconds / times[name]))]

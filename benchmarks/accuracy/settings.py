@@ -43,7 +43,10 @@ class Settings:
         epochs: passes over the training images.
         steps: of the optimizer, instead of epochs.
         batch: images a step.
-        rate: the largest of a one-cycle schedule of Adam's.
+        rate: of Adam, the largest of its schedule.
+        schedule: "one-cycle", up to the rate and down again, or "constant".
+        initial: deviation of the first weights, "fan-in", sqrt(2 / (K in)), or the paper's code's,
+            "paper", sqrt(2 / (in out)), with biases of 0.01.
     """
 
     network: Kind = "graph"
@@ -79,6 +82,8 @@ class Settings:
     steps: int | None = None
     batch: int = 32
     rate: float = 1e-2
+    schedule: Literal["one-cycle", "constant"] = "one-cycle"
+    initial: Literal["fan-in", "paper"] = "fan-in"
 
     def __post_init__(self) -> None:
         if self.kappa_edges < 1 and self.kappa_vertices < 1:
@@ -91,8 +96,13 @@ class Settings:
 
     @property
     def digest(self) -> str:
-        """Of all values, by which results are found again."""
-        text = json.dumps(dataclasses.asdict(self), sort_keys=True)
+        """Of all values that are not the default, by which results are found again."""
+        chosen = {
+            field.name: getattr(self, field.name)
+            for field in dataclasses.fields(self)
+            if getattr(self, field.name) != field.default
+        }
+        text = json.dumps(chosen, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def spec(self, height: int, width: int) -> GraphSpec:

@@ -3,9 +3,9 @@
     python benchmarks/accuracy/studies.py DATA RESULTS [--only anisotropy edges ...] [--page FILE]
 
 DATA is MNIST's test digits, or any other that classify.py reads; RESULTS a folder with a file for
-each run that is done. The same command goes on after an interruption. Runs are spread over
-processes of one thread each. Tables go to the page between its markers, and to the terminal;
-figures beside it (extra `plot`).
+each run that is done. The same command goes on after the last epoch before an interruption. Runs
+are spread over processes of one thread each. Tables go to the page between its markers, and to the
+terminal; figures beside it (extra `plot`).
 
 Every study varies one thing about one network and recipe, see study_plans.py: 8,000 digits to train
 on and 2,000 to test, split by the seed, resized to 20 x 20 pixels, 500 steps of 32.
@@ -16,7 +16,7 @@ import json
 import multiprocessing
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from functools import cache, partial
@@ -25,16 +25,16 @@ from typing import Any
 
 import shared_path  # noqa: F401  to import what all scripts share
 import torch
-from checkpoint import Scores
+from checkpoint import Checkpoint, Scores
 from classifiers import pyramid_of
 from classifying import Classification, Samples
 from pictures import Pictures, read
 from scripts import exit_code, parser_of
 from settings import Settings
-from study_plans import SIDE, STUDIES, TEST, TRAIN
+from study_plans import SIDE, STUDIES, TEST, TRAIN, Study
 from study_tables import draw, invariance, table, write_page
 from tqdm import tqdm
-from training import SECONDS
+from training import Experiment
 
 from cheblienet_models import Pyramid
 
@@ -69,12 +69,14 @@ class Run:
         settings: of the network and its training.
         seed: of the split, the weights and the order.
         results: the folder of the runs that are done.
+        device: it is trained on.
     """
 
     images: Images
     settings: Settings
     seed: int
     results: Path
+    device: str = "cpu"
 
     @property
     def file(self) -> Path:
@@ -89,17 +91,14 @@ class Run:
         return pyramid_of(self.settings, self.results / "graphs.zarr", side, side)
 
     def go(self) -> None:
-        """Train, test and keep the scores, at once or not at all."""
+        """Train, from where an interruption left it; test and keep the scores."""
         torch.set_num_threads(1)
-        samples = self.images.samples(self.seed)
-        candidate = Classification(self.settings, samples, self.pyramid(), self.seed)
-        training = candidate.start()
-        for _ in training.until(candidate.epochs):
-            pass
-        network = training.network.eval()
-        with torch.no_grad():
-            scores = candidate.scores(network)
-        self._keep({**scores, SECONDS: training.seconds})
+        samples, pyramid = self.images.samples(self.seed), self.pyramid()
+        candidate = Classification(self.settings, samples, pyramid, self.seed, self.device)
+        checkpoint = Checkpoint(self.file.with_suffix(".pt"))
+        (scores,), _ = Experiment([candidate], candidate.epochs, silent=True).run(checkpoint)
+        self._keep(scores)
+        self.file.with_suffix(".pt").unlink(missing_ok=True)
 
     def scores(self) -> Scores:
         """Of the run, which is done."""
@@ -142,20 +141,19 @@ def carried_out(runs: Sequence[Run], workers: int) -> None:
             bar.update()
 
 
-def study(given: argparse.Namespace) -> None:
+def study(given: argparse.Namespace, studies: Mapping[str, Study], images: Images) -> None:
     """Do what is missing, seeds first, and write tables and figures."""
-    images = Images(given.data, SIDE, TRAIN, TEST)
     runs = {
-        (name, variant, seed): Run(images, settings, seed, given.results)
+        (name, variant, seed): Run(images, settings, seed, given.results, given.device)
         for seed in range(given.seeds)
         for name in given.only
-        for variant, settings in STUDIES[name].variants.items()
+        for variant, settings in studies[name].variants.items()
     }
     began = time.perf_counter()
     carried_out(list(runs.values()), given.workers)
     parts, all_found = {}, []
     for name in given.only:
-        one = STUDIES[name]
+        one = studies[name]
         scores = {
             variant: [runs[name, variant, seed].scores() for seed in range(given.seeds)]
             for variant in one.variants
@@ -182,12 +180,13 @@ def study_parser(documentation: str, **options: Any) -> argparse.ArgumentParser:
     parser.add_argument("data", type=Path)
     parser.add_argument("results", type=results_folder)
     parser.add_argument("--page", type=Path, help="Markdown file with markers for the tables")
+    parser.add_argument("--device", default="cpu", help="that networks are trained on")
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = study_parser(__doc__, only=list(STUDIES))
-    return exit_code(partial(study, parser.parse_args(arguments)))
+    given = study_parser(__doc__, only=list(STUDIES)).parse_args(arguments)
+    return exit_code(partial(study, given, STUDIES, Images(given.data, SIDE, TRAIN, TEST)))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 """The paper's studies: in each, one thing is varied about one network and recipe."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from settings import Settings
 
+SHOWN = "upright", "any angle"
 SIDE = 20
 """Pixels of the images, resized by averaging areas."""
 TRAIN, TEST = 8000, 2000
@@ -32,6 +33,7 @@ class Study:
         logarithmic: whether that axis is.
         paper: its accuracies in % by the same values; "upright" and, where it has them, "rotated".
         source: where in the paper, and on what data.
+        shown: columns of the table, beside others that some runs have.
     """
 
     title: str
@@ -42,6 +44,7 @@ class Study:
     logarithmic: bool = False
     paper: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     source: str = ""
+    shown: Sequence[str] = SHOWN
 
 
 KAPPAS = (0.1, 0.4, 0.6)

@@ -10,17 +10,19 @@ import shared_path  # noqa: F401  to import what all scripts share
 from checkpoint import Scores
 from classifying import CHANGE, FRESH
 from scripts import head, row
-from study_plans import Study
+from study_plans import SHOWN, Study
 from training import SECONDS, mean_and_deviation
 
-SHOWN = ("upright", "any angle")
 Runs = Mapping[str, Sequence[Scores]]
 """By variant, the scores of its seeds."""
 
 
 def table(study: Study, runs: Runs) -> str:
     """Markdown: a row a variant, accuracy in % as mean +- deviation over seeds."""
-    shown = [*SHOWN, *[FRESH] * any(FRESH in one for scores in runs.values() for one in scores)]
+    shown = [
+        *study.shown,
+        *[FRESH] * any(FRESH in one for scores in runs.values() for one in scores),
+    ]
     columns = [f"{name}, paper" for name in study.paper]
     lines = [head(study.parameter, *shown, *columns, "parameters", "processor s")]
     for variant, scores in runs.items():

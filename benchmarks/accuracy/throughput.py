@@ -32,18 +32,23 @@ SIDE, BATCH, CLASSES, STEPS = 28, 32, 10, 3
 
 
 def milliseconds(
-    networks: Mapping[str, nn.Module], rounds: int, side: int = SIDE, device: str = "cpu"
+    networks: Mapping[str, nn.Module],
+    rounds: int,
+    side: int = SIDE,
+    device: str = "cpu",
+    channels: int = 1,
 ) -> dict[str, list[float]]:
     """Of a training step of each, in each of the rounds.
 
     Args:
-        networks: by name, for images (B, 1, side, side).
+        networks: by name, for images (B, channels, side, side).
         rounds: in each of which every network takes a turn of STEPS steps.
         side: in pixels.
         device: where they are.
+        channels: of the images.
     """
     torch.manual_seed(0)
-    images = torch.randn(BATCH, 1, side, side, device=device)
+    images = torch.randn(BATCH, channels, side, side, device=device)
     labels = torch.randint(CLASSES, (BATCH,), device=device)
     steps = {name: _steps(network, images, labels) for name, network in networks.items()}
     clock = time.process_time if device == "cpu" else time.perf_counter
@@ -90,23 +95,26 @@ def available(contenders: Mapping[str, Settings]) -> dict[str, Settings]:
     }
 
 
-def of_one_size(contenders: Mapping[str, Settings], store: Path, side: int) -> dict[str, Settings]:
+def of_one_size(
+    contenders: Mapping[str, Settings], store: Path, side: int, channels: int = 1
+) -> dict[str, Settings]:
     """Of widths that give about as many parameters as the network on SE(2) has.
 
     Those on graphs have multiples of 4 channels: products with 11 take five times as long.
     """
-    target = _parameters(Settings(), store, side)
+    target = _parameters(Settings(), store, side, channels)
     widened = {}
     for name, settings in contenders.items():
         step = 4 if settings.network == "graph" else 1
         widths = [replace(settings, widen=n / 16) for n in range(4, 33, step)]
-        counts = {one: abs(_parameters(one, store, side) - target) for one in widths}
+        counts = {one: abs(_parameters(one, store, side, channels) - target) for one in widths}
         widened[name] = min(counts, key=lambda one: counts[one])
     return widened
 
 
-def _parameters(settings: Settings, store: Path, side: int) -> int:
-    return parameters(network_of(settings, pyramid_of(settings, store, side, side), 1, CLASSES))
+def _parameters(settings: Settings, store: Path, side: int, channels: int) -> int:
+    pyramid = pyramid_of(settings, store, side, side)
+    return parameters(network_of(settings, pyramid, channels, CLASSES))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -115,10 +115,12 @@ class Experiment:
     Args:
         candidates: their number and order tell apart what a checkpoint has of each.
         epochs: of each.
+        silent: whether there is no progress bar, as where others run beside.
     """
 
     candidates: Sequence[Candidate]
     epochs: int
+    silent: bool = False
 
     def run(self, checkpoint: Checkpoint | None = None) -> tuple[list[Scores], float]:
         """Scores of each candidate, and seconds, those before an interruption included.
@@ -164,7 +166,7 @@ class Experiment:
         """Of the epochs of all candidates."""
         done = len(saved.scores) * self.epochs + (saved.run["epoch"] if saved.run else 0)
         total = len(self.candidates) * self.epochs
-        return tqdm(total=total, initial=done, unit="epoch", disable=None)
+        return tqdm(total=total, initial=done, unit="epoch", disable=self.silent or None)
 
 
 @dataclass(frozen=True)
@@ -196,9 +198,15 @@ def with_one_cycle(
     steps: int,
     batch: int,
     rate: float,
+    constant: bool = False,
 ) -> Training:
-    """By Adam, whose learning rate goes up to `rate` and down again over so many steps."""
+    """By Adam, whose learning rate goes up to `rate` and down again over so many steps.
+
+    With `constant` it stays as it is.
+    """
     optimizer = torch.optim.Adam(network.parameters(), lr=rate)
+    if constant:
+        return Training(network, optimizer, loss=loss, order=order, batch=batch)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, total_steps=steps)
     return Training(network, optimizer, loss=loss, order=order, batch=batch, schedule=schedule)
 

@@ -1,0 +1,140 @@
+"""The paper's headline on photographs: what anisotropy is worth, and what the best networks do.
+
+    python benchmarks/accuracy/natural.py CIFAR RESULTS [--only anisotropy ...] [--page FILE]
+    python benchmarks/accuracy/natural.py CIFAR RESULTS --only contenders --train 10000 --epochs 4
+    python benchmarks/accuracy/natural.py CIFAR RESULTS --only contenders --seconds 60
+
+CIFAR is CIFAR-10, in binary or as a folder of pictures for each class; RESULTS, the page, and going
+on after an interruption are those of studies.py. Networks have about as many parameters as the one
+on SE(2), but for those of "size", which have the width and depth of the paper's code. With
+--seconds each of the contenders takes as many steps as fit into so much processor time: steps of
+all are timed in turns first. Images are seen as they are, without augmentation, unless a row says
+so.
+"""
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import shared_path  # noqa: F401  to import what all scripts share
+from equal_time import kept_times
+from scripts import exit_code
+from settings import Settings
+from studies import Images, study, study_parser
+from study_plans import ALONG, NORMS, Study
+from throughput import available, of_one_size
+
+SIDE, CHANNELS = 32, 3
+EVERY_COLUMN = "upright", "90 degrees", "any angle", "flipped"
+ANISOTROPIC = Settings(eps_squared=0.2)
+"""At the best eps of the paper."""
+PLANE = Settings(manifold="r2", neighbors=8)
+PAPER = replace(ANISOTROPIC, batch=16, rate=1e-3, schedule="constant")
+DIRECTIONAL = Settings(
+    weights="selling", directional=0.05, operators="directional", lift="cake", scales=2
+)
+FIRST_ORDER = replace(ALONG, steps=None)
+STUDIES = {
+    "setup": Study(
+        "Set-ups",
+        "training",
+        {
+            "batch 32, one cycle up to 1e-2, maxima": ANISOTROPIC,
+            "batch 16, 1e-3": PAPER,
+            "batch 16, 1e-3, random pooling": replace(PAPER, pool="random"),
+            "the same, its first weights": replace(PAPER, pool="random", initial="paper"),
+        },
+        source="the code of the paper",
+    ),
+    "anisotropy": Study(
+        "Anisotropy",
+        "eps^2",
+        {
+            **{f"{eps:g}": replace(ANISOTROPIC, eps_squared=eps) for eps in (0.1, 0.2, 0.5, 1.0)},
+            "plane": PLANE,
+        },
+        drawn=True,
+        paper={"upright": {"0.1": 84.26, "0.2": 85.49, "0.5": 84.69, "plane": 77.34}},
+        source="its section 4.1; its isotropic network is the one on the plane",
+    ),
+    "orientations": Study(
+        "Distance between orientations",
+        "alpha",
+        {f"{alpha:g}": replace(ANISOTROPIC, alpha=alpha) for alpha in (0.5, 1.0, 2.0)},
+        drawn=True,
+        numeric=True,
+        logarithmic=True,
+        paper={"upright": {"0.5": 83.43, "1": 84.83, "2": 83.41}},
+        source="its section 4.1, whose unit of alpha is half of ours",
+    ),
+    "contenders": Study(
+        "All contenders",
+        "network",
+        {
+            "plain": Settings(network="plain"),
+            "plain, rotated images": Settings(network="plain", augment="rotations"),
+            "escnn, C8": Settings(network="escnn", group="C8"),
+            "plane": PLANE,
+            "plane, first-order": replace(NORMS, steps=None),
+            "SE(2)": ANISOTROPIC,
+            "SE(2), directional": DIRECTIONAL,
+            "SE(2), first-order": FIRST_ORDER,
+            "SE(2), oriented head": replace(ANISOTROPIC, head="oriented"),
+            "SE(2), first-order, oriented head": replace(FIRST_ORDER, head="oriented"),
+            "SE(2), first-order, oriented head, from level 1": replace(
+                FIRST_ORDER, head="oriented", first_level=1
+            ),
+        },
+        shown=EVERY_COLUMN,
+    ),
+    "size": Study(
+        "Larger networks",
+        "network",
+        {
+            "plane": replace(PLANE, depth=2, widen=2.0),
+            "SE(2)": replace(ANISOTROPIC, depth=2, widen=2.0),
+        },
+        shown=EVERY_COLUMN,
+    ),
+}
+
+
+def sized(given: argparse.Namespace) -> dict[str, Study]:
+    """The studies that were asked for, of networks of one size that train as long as was asked."""
+    store, studies = given.results / "graphs.zarr", {}
+    for name in given.only:
+        one = STUDIES[name]
+        variants = available(one.variants)
+        if name != "size":
+            variants = of_one_size(variants, store, SIDE, CHANNELS)
+        studies[name] = replace(one, variants=lasting(variants, given))
+    return studies
+
+
+def lasting(variants: Mapping[str, Settings], given: argparse.Namespace) -> dict[str, Settings]:
+    """Settings by name, for so many epochs or, where seconds are given, steps."""
+    if not given.seconds:
+        return {name: replace(one, epochs=given.epochs) for name, one in variants.items()}
+    file, store = given.results / "milliseconds.json", given.results / "graphs.zarr"
+    times = kept_times(file, variants, store, SIDE, CHANNELS)
+    return {
+        name: replace(one, steps=max(1, round(1e3 * given.seconds / times[name])))
+        for name, one in variants.items()
+    }
+
+
+def compare(given: argparse.Namespace) -> None:
+    """Train, test, print."""
+    study(given, sized(given), Images(given.data, SIDE, given.train, given.test))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    plan = {"epochs": 10, "seconds": 0.0, "train": 20_000, "test": 8000}
+    parser = study_parser(__doc__, only=list(STUDIES), **plan)
+    return exit_code(partial(compare, parser.parse_args(arguments)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
