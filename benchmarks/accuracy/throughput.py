@@ -12,8 +12,10 @@ GPU they are by the clock.
 import os
 import statistics
 import time
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -107,8 +109,10 @@ def of_one_size(
     for name, settings in contenders.items():
         step = 4 if settings.network == "graph" else 1
         widths = [replace(settings, widen=n / 16) for n in range(4, 33, step)]
-        counts = {one: abs(_parameters(one, store, side, channels) - target) for one in widths}
-        widened[name] = min(counts, key=lambda one: counts[one])
+        count = cache(partial(_parameters, store=store, side=side, channels=channels))
+        above = min(bisect_left(widths, target, key=count), len(widths) - 1)
+        near = widths[max(0, above - 1) : above + 1]
+        widened[name] = min(near, key=lambda one: abs(count(one) - target))
     return widened
 
 
