@@ -15,7 +15,7 @@ NUMBER = re.compile(r"[\d.]+")
 RECORDED = re.compile(
     r" took [\d,]+ s, [\d,]+ s of processors, on \d{4}(-\d\d){2}: .+; Python \d.+"
 )
-PARSED = re.compile(r"(?:parser_of|run_parts)\(.*?\)[.\n]", re.DOTALL)
+PARSED = re.compile(r"(?:parser_of|run_parts|study_parser)\(.*?\)[.\n]", re.DOTALL)
 BEFORE = ", printed before these blocks recorded machine and date."
 NOT_YET = ", not recorded yet."
 SCRIPTS = [

@@ -131,8 +131,9 @@ def compare(given: argparse.Namespace) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    plan = {"epochs": 10, "seconds": 0.0, "train": 20_000, "test": 8000}
-    parser = study_parser(__doc__, only=list(STUDIES), **plan)
+    parser = study_parser(
+        __doc__, only=list(STUDIES), seeds=2, epochs=10, seconds=0.0, train=20_000, test=8000
+    )
     return exit_code(partial(compare, parser.parse_args(arguments)))
 
 

@@ -176,7 +176,7 @@ def results_folder(text: str) -> Path:
 
 def study_parser(documentation: str, **options: Any) -> argparse.ArgumentParser:
     """Of a script whose runs are kept; more options as of `parser_of`."""
-    parser = parser_of(documentation, seeds=3, workers=2, **options)
+    parser = parser_of(documentation, **{"seeds": 3, "workers": 2, **options})
     parser.add_argument("data", type=Path)
     parser.add_argument("results", type=results_folder)
     parser.add_argument("--page", type=Path, help="Markdown file with markers for the tables")

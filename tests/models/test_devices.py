@@ -148,6 +148,7 @@ def test_modules_on_a_gpu(pyramids: models.Store) -> None:
         expected.backward(gradient)
         y.backward(gradient.cuda())
         pairs = [(y, expected), (moved.grad, x.grad)]
-        pairs += [(b.grad, a.grad) for a, b in zip(*map(nn.Module.parameters, (here, there)))]
+        weights = zip(there.parameters(), here.parameters(), strict=True)
+        pairs += [(moved.grad, weight.grad) for moved, weight in weights]
         for ours, truth in pairs:
             assert (ours.cpu() - truth).abs().max() <= 1e-10 * (1 + truth.abs().max()), module
