@@ -23,7 +23,7 @@ from equal_time import kept_times
 from scripts import exit_code
 from settings import Settings
 from studies import Images, study, study_parser
-from study_plans import ALONG, NORMS, Study
+from study_plans import ALONG, NORMS, STUDIES, Study
 from throughput import available, of_one_size
 
 SIDE, CHANNELS = 32, 3
@@ -36,7 +36,7 @@ DIRECTIONAL = Settings(
     weights="selling", directional=0.05, operators="directional", lift="cake", scales=2
 )
 FIRST_ORDER = replace(ALONG, steps=None)
-STUDIES = {
+PLANS = {
     "setup": Study(
         "Set-ups",
         "training",
@@ -48,26 +48,16 @@ STUDIES = {
         },
         source="the code of the paper",
     ),
-    "anisotropy": Study(
-        "Anisotropy",
-        "eps^2",
-        {
+    "anisotropy": replace(
+        STUDIES["anisotropy"],
+        variants={
             **{f"{eps:g}": replace(ANISOTROPIC, eps_squared=eps) for eps in (0.1, 0.2, 0.5, 1.0)},
             "plane": PLANE,
         },
-        drawn=True,
-        paper={"upright": {"0.1": 84.26, "0.2": 85.49, "0.5": 84.69, "plane": 77.34}},
-        source="its section 4.1; its isotropic network is the one on the plane",
     ),
-    "orientations": Study(
-        "Distance between orientations",
-        "alpha",
-        {f"{alpha:g}": replace(ANISOTROPIC, alpha=alpha) for alpha in (0.5, 1.0, 2.0)},
-        drawn=True,
-        numeric=True,
-        logarithmic=True,
-        paper={"upright": {"0.5": 83.43, "1": 84.83, "2": 83.41}},
-        source="its section 4.1, whose unit of alpha is half of ours",
+    "orientations": replace(
+        STUDIES["orientations"],
+        variants={f"{alpha:g}": replace(ANISOTROPIC, alpha=alpha) for alpha in (0.5, 1.0, 2.0)},
     ),
     "contenders": Study(
         "All contenders",
@@ -105,7 +95,7 @@ def sized(given: argparse.Namespace) -> dict[str, Study]:
     """The studies that were asked for, of networks of one size that train as long as was asked."""
     store, studies = given.results / "graphs.zarr", {}
     for name in given.only:
-        one = STUDIES[name]
+        one = PLANS[name]
         variants = available(one.variants)
         if name != "size":
             variants = of_one_size(variants, store, SIDE, CHANNELS)
@@ -132,7 +122,7 @@ def compare(given: argparse.Namespace) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = study_parser(
-        __doc__, only=list(STUDIES), seeds=2, epochs=10, seconds=0.0, train=20_000, test=8000
+        __doc__, only=list(PLANS), seeds=2, epochs=10, seconds=0.0, train=20_000, test=8000
     )
     return exit_code(partial(compare, parser.parse_args(arguments)))
 
