@@ -29,7 +29,7 @@ NONE = (None,) * 9
 SMALL = 1e-6
 """Added below roots, which have no derivative at 0."""
 ROWS_AT_ONCE = 2**12
-"""Rows whose norms a processor takes while their parts are in its cache; a GPU takes all at once."""
+"""Rows whose norms a CPU takes while their parts are in its cache; a GPU takes all at once."""
 custom_op = partial(torch.library.custom_op, mutates_args=())
 
 

@@ -90,6 +90,9 @@ class UNet(Network):
         self.channels = widths = _checked_channels(pyramid, channels)
         self.settings = {"pool": pool, "unpool": unpool, "project": project}
         choice("head", head, get_args(Head))
+        choice("pool", pool, get_args(Mode))
+        choice("unpool", unpool, get_args(Mode))
+        choice("project", project, get_args(Reduction))
         levels = pyramid.levels
         first = self.lifted_channels, widths[0], kernel_size, levels[0]
         self.conv = ChebConv(*first, bias=False, operators=operators, handed=handed)

@@ -88,6 +88,7 @@ class WideResNet(Network):
         integer("first_level", first_level, 0, len(pyramid.levels) - 1)
         self.settings = {"first_level": first_level, "pool": pool}
         choice("head", head, get_args(Head))
+        choice("pool", pool, get_args(Mode))
         integer("depth", depth, 1)
         widths = _widths(number("widen", widen))
         self.down = nn.Sequential(*(SpatialPool(pyramid, n, pool) for n in range(first_level)))

@@ -78,7 +78,7 @@ def test_the_papers_network_on_six_levels(tmp_path: Path) -> None:
         ({"channels": [4, 4]}, r"channels must be 3 .* 2 levels of torus@v001.*\(4, 4\)"),
         ({"channels": [4, 0, 4]}, r"channels must be 3 numbers of at least 1.*\(4, 0, 4\)"),
         *(
-            ({option: mode}, "mode must be")
+            ({option: mode}, f"{option} must be .*Got '{mode}'")
             for option, mode in (("pool", "min"), ("unpool", "min"), ("project", "random"))
         ),
     ],

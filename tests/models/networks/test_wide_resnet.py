@@ -91,11 +91,17 @@ def test_widths_between_whole_multiples(pyramid: Pyramid) -> None:
         ({"depth": 0}, r"must be at least 1\. Got 0"),
         ({"first_level": -1}, r"first_level must be in \[0, 1\]\. Got -1"),
         ({"first_level": 2}, r"first_level must be in \[0, 1\]\. Got 2"),
+        ({"pool": "avg"}, r"pool must be 'max', 'mean' or 'random'\. Got 'avg'"),
     ],
 )
 def test_refusals(pyramid: Pyramid, options: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         WideResNet(pyramid, **{"in_channels": 1, "num_classes": 2} | options)
+
+
+def test_poolings_are_refused_where_there_is_one_level(symmetric_graphs: Path) -> None:
+    with pytest.raises(ValueError, match="pool must be"):
+        WideResNet(open_store(symmetric_graphs)["square"], 1, 2, pool="avg")
 
 
 def test_a_later_first_level_is_a_network_on_smaller_images(tmp_path: Path) -> None:
