@@ -16,7 +16,7 @@ from cheblienet_graphs.report import diagnostics
 from cheblienet_graphs.report.findings import Finding, lines
 from cheblienet_graphs.report.gradients import steepness
 from cheblienet_graphs.report.moments import WeightedLevel, effective_metrics, probes
-from cheblienet_graphs.report.verdict import closeness, faults, remedy
+from cheblienet_graphs.report.verdict import closeness, faults, levels_off, remedy
 from cheblienet_graphs.search.connected import Components, lattice_components
 from cheblienet_graphs.search.stencil import reach
 from cheblienet_graphs.spec import GraphSpec, words
@@ -193,10 +193,13 @@ def _moments(level: Level, graph: WeightedLevel) -> tuple[bool | None, Finding]:
     some = ""
     if not spec.sampling_kind.regular and len(looked_at) < len(free):
         some = ", looking at some points"
-    if not (causes := faults(spec, sampled.metric, metrics)):
-        close = closeness(spec, sampled.metric, metrics)
-        return True, Finding("moments", at, {"close": close, "some": some})
-    advice = remedy(spec, sampled, try_larger=False)
+    causes, advice = faults(spec, sampled.metric, metrics), remedy(spec, sampled, try_larger=False)
+    if not causes:
+        close = {"close": closeness(spec, sampled.metric, metrics) + some}
+        if wrong := levels_off(spec):
+            wrong.append(Finding("close", numbers=close))
+            return True, Finding("inconsistent", at, causes=tuple(wrong), advice=advice)
+        return True, Finding("moments", at, close)
     return False, Finding("no moments", at, {"some": some}, (), tuple(causes), advice)
 
 

@@ -41,7 +41,7 @@ TEMPLATES = {
         "second moments not measured: stencils are so large that the boundary affects all points"
     ),
     "all at the edge": "second moments not measured: the edge of the mask affects all points",
-    "moments": "second moments consistent with the metric: {close}{some}",
+    "moments": "second moments consistent with the metric: {close}",
     "no moments": "second moments not consistent with the metric{some}",
     # fidelity, as a build ends with it
     "realized": (

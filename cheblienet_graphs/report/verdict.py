@@ -83,7 +83,7 @@ def verdict(
     reach = max(m.squared_reach for m in metrics)
     fits = comparison.agree and comparison.too_coarse(reach)
     moments = faults(spec, sampled.metric, metrics)
-    wrong = moments or _levels_off(spec)
+    wrong = moments or levels_off(spec)
     areas = [] if comparison.unknown is None and fits else unlike_areas(areas_by_cells)
     apart = components > 1 and spec.mask is None  # what is inside a mask may be in pieces
     if moments and not apart and spec.mask is None and _consistent_inside(spec, sampled):
@@ -174,7 +174,7 @@ def _coarse_fiber(spec: GraphSpec, comparison: Comparison, close: dict[str, str]
     return Finding("coarse fiber", numbers=numbers, advice=_more_of_fiber(spec))
 
 
-def _levels_off(spec: GraphSpec) -> list[Finding]:
+def levels_off(spec: GraphSpec) -> list[Finding]:
     """The fault of weights whose eigenvalues stay off however many points there are."""
     drifting = spec.sampling in ("random", "unstructured")
     stay = spec.weights == "kernel" or (spec.weights == "matched" and drifting)
@@ -306,7 +306,7 @@ def remedy(
         return Finding("one of three", (), least, others)
     if spec.weights == "voronoi":
         return _advice("larger", Remedy(kind.field)) if spec.coordinates is None else None
-    if manifold.oriented and spec.weights == "matched" and _levels_off(spec):
+    if manifold.oriented and spec.weights == "matched" and levels_off(spec):
         return None
     if not manifold.oriented:
         return _advice("use", Remedy("weights", "voronoi"))

@@ -175,3 +175,26 @@ def test_a_broken_lattice_is_not_built_in_silence(tmp_path: Path) -> None:
     assert inspect(tmp_path / "g.zarr", eigenvalues=0).levels[0].components == 302
     again = build(spec, tmp_path / "g.zarr")
     assert (again.built, again.checks) == (False, ())
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"manifold": "s2", "subdivisions": 2},
+        {"manifold": "s2", "subdivisions": 2, "weights": "matched", "neighbors": 24},
+        {"manifold": "s2", "subdivisions": 2, "weights": "voronoi"},
+        {"manifold": "s2", "sampling": "random", "points": 300, "weights": "voronoi"},
+        {"manifold": "s2", "sampling": "random", "points": 300, "neighbors": 24},
+        {"manifold": "r2", "points": 300, "neighbors": 24},
+    ],
+    ids=str,
+)
+def test_off_lattices_a_build_calls_nothing_consistent_that_inspection_does_not(
+    tmp_path: Path, fields: dict[str, object]
+) -> None:
+    """By the words of both: eigenvalues of kernels on such points stay off."""
+    spec = GraphSpec(**fields, levels=1)
+    built = build(spec, tmp_path / "a.zarr")
+    (level,) = inspect(tmp_path / "a.zarr").levels
+    said = " ".join(summary(spec, built.checks))
+    assert ("not consistent" in said) == ("not consistent" in level.verdict), said
