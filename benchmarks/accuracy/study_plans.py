@@ -193,6 +193,7 @@ CONTENDERS = {
     "escnn, C8": Settings(network="escnn", group="C8"),
     "plane": Settings(manifold="r2"),
     "plane, first-order": _HANDED,
+    "plane, first-order, rotated images": replace(_HANDED, augment="rotations"),
     "plane, first-order, mirror images alike": replace(_HANDED, handed=0),
     "plane, first-order, smoothed": replace(_HANDED, smooth=0.7, kernel_size=6),
     "plane, smoothed, from level 1": _COARSE,
