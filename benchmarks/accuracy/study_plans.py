@@ -191,6 +191,7 @@ CONTENDERS = {
     "plain, rotated images": Settings(network="plain", augment="rotations"),
     "escnn, D4": Settings(network="escnn"),
     "escnn, C8": Settings(network="escnn", group="C8"),
+    "escnn, C8, rotated images": Settings(network="escnn", group="C8", augment="rotations"),
     "plane": Settings(manifold="r2"),
     "plane, first-order": _HANDED,
     "plane, first-order, rotated images": replace(_HANDED, augment="rotations"),
