@@ -169,8 +169,7 @@ def _near(mesh: Mesh, region: Four) -> npt.NDArray[np.bool_]:
     longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max()
     around = surroundings(region, math.degrees(2 * math.asin(longest / 2)))
     near = inside_region(*_degrees(mesh.points), around)
-    touched: npt.NDArray[np.bool_] = near[mesh.faces].any(axis=1)
-    return touched
+    return np.asarray(near[mesh.faces].any(axis=1))
 
 
 def surroundings(region: Four, distance: float) -> Four:
