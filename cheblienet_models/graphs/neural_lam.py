@@ -24,8 +24,7 @@ def save(folder: Path, network: "Coupled") -> Path:
     """Write sets of nodes and edges, with an encoder and a decoder, into a new or empty folder.
 
     Raises:
-        ValueError: they are neither of the plane nor of the sphere.
-        FileExistsError: something is in the folder.
+        ValueError: they are neither of the plane nor of the sphere, or something is in the folder.
         OSError: it can't be written.
     """
     manifold = network.spec["manifold"]
@@ -34,9 +33,9 @@ def save(folder: Path, network: "Coupled") -> Path:
             f"neural-lam's graphs have nodes at x, y: those of {' and '.join(PLANAR)}. "
             f"Got {manifold}."
         )
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise ValueError(f"folder must be new, or empty. Got {folder}: choose another.")
     folder.mkdir(parents=True, exist_ok=True)
-    if any(folder.iterdir()):
-        raise FileExistsError(f"{folder} is not empty. Choose another folder.")
     for name, tensors in _files(network):
         torch.save(tensors, folder / f"{name}.pt")
     (folder / "metainfo.yaml").write_text(METAINFO, encoding="utf-8")

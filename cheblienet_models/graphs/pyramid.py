@@ -210,8 +210,8 @@ class Pyramid(Identified):
 
         Raises:
             TypeError: a map is no map, or the folder no path.
-            ValueError: a map is from or to other points, or these are not of the plane or sphere.
-            FileExistsError: something is in the folder.
+            ValueError: a map is from or to other points, these are not of the plane or sphere, or
+                something is in the folder.
             OSError: it can't be written.
         """
         for name, one in (("encoder", encoder), ("decoder", decoder)):

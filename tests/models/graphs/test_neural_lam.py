@@ -108,7 +108,7 @@ def test_other_manifolds_and_full_folders_are_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "a").exists()
     (tmp_path / "notes.txt").write_text("mine")
     pyramid, encoder, decoder = coupled("plane")
-    with pytest.raises(FileExistsError, match=r"is not empty\. Choose another folder"):
+    with pytest.raises(ValueError, match=r"folder must be new, or empty\. Got .*choose another"):
         pyramid.save_neural_lam(tmp_path, encoder, decoder)
     with pytest.raises(ValueError, match="The target of the encoder must be the points of mesh"):
         pyramid.save_neural_lam(tmp_path / "b", decoder, encoder)
