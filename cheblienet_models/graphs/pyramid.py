@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 import torch
 from torch import Tensor
 
-from cheblienet_models.arguments import file_path, instance, integer
+from cheblienet_models.arguments import file_path, instance, integer, number
 from cheblienet_models.graphs import coupled, neural_lam, pyg
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identified import Identified
@@ -111,8 +111,8 @@ class Pyramid(Identified):
     ) -> None:
         super().__init__(reopen, identity)
         for kind, modules in (("level", levels), ("pool", poolings), ("unpool", unpoolings)):
-            for number, module in enumerate(modules):
-                self.add_module(f"{kind}{number}", module)
+            for level, module in enumerate(modules):
+                self.add_module(f"{kind}{level}", module)
         self._num_levels = len(levels)
         self.adopt_parts()
 
@@ -192,6 +192,7 @@ class Pyramid(Identified):
         decoder: VertexMap,
         *,
         processor: VertexMap | None = None,
+        unit: float = 1.0,
     ) -> Path:
         """Write the levels and maps as a folder of neural-lam, of its graph specification 0.1.0.
 
@@ -204,17 +205,19 @@ class Pyramid(Identified):
             encoder: a map to the finest level, "g2m".
             decoder: a map from it, "m2g".
             processor: as of `to_hetero`.
+            unit: of lengths, those of the datastore in the domain's width or in a radian.
 
         Returns:
             The folder.
 
         Raises:
-            TypeError: a map is no map, or the folder no path.
-            ValueError: a map is from or to other points, these are not of the plane or sphere, or
-                something is in the folder.
+            TypeError: a map is no map, the folder no path, or the unit no number.
+            ValueError: a map is from or to other points, these are not of the plane or sphere,
+                something is in the folder, or the unit is not positive and finite.
             OSError: it can't be written.
         """
         for name, one in (("encoder", encoder), ("decoder", decoder)):
             instance(name, one, VertexMap)
         target = file_path("folder", folder)
-        return neural_lam.save(target, coupled.coupled(self, encoder, decoder, processor))
+        network = coupled.coupled(self, encoder, decoder, processor)
+        return neural_lam.save(target, network, number("unit", unit))

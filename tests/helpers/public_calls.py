@@ -140,7 +140,7 @@ def of_models(store: Path) -> Iterator[Call]:
     yield call(plane.pooling, level=0)
     yield call(plane.unpooling, level=0)
     maps = dict.fromkeys(("encoder", "decoder", "processor"), between)
-    yield fails(sphere.save_neural_lam, folder=store, **maps)
+    yield fails(sphere.save_neural_lam, folder=store, **maps, unit=1.0)
     there = find_spec("torch_geometric") is not None
     yield call(graph.to_pyg) if there else fails(graph.to_pyg)
     yield call(sphere.to_hetero, **maps) if there else fails(sphere.to_hetero)

@@ -219,3 +219,13 @@ def test_icosphere_unpools_from_two_parents(subdivisions: int) -> None:
     middle = new @ coarse
     middle /= np.linalg.norm(middle, axis=1, keepdims=True)
     assert np.abs(middle - fine.base_points[len(coarse) :]).max() < 1e-15
+
+
+@pytest.mark.parametrize("number", [32, 80, 320])
+def test_the_points_of_grib_files_are_those_that_eccodes_has(number: int) -> None:
+    eccodes = pytest.importorskip("eccodes")
+    message = eccodes.codes_grib_new_from_samples(f"reduced_gg_pl_{number}_grib2")
+    spec = GraphSpec("s2", pl=eccodes.codes_get_array(message, "pl"), levels=1)
+    beta, gamma = np.degrees(spec.full_sampling(0).coordinates().T)
+    for angle, name in ((90 - beta, "latitudes"), (gamma, "longitudes")):
+        assert np.allclose(angle, eccodes.codes_get_array(message, name), rtol=0, atol=2e-6)

@@ -94,6 +94,20 @@ def test_features_are_differences_of_positions_on_the_plane(tmp_path: Path) -> N
         assert torch.allclose(features[:, 0].double(), moved.norm(dim=1), atol=1e-6)
 
 
+def test_lengths_are_in_the_unit_of_the_datastore(tmp_path: Path) -> None:
+    plain, scaled = (
+        read(coupled("plane")[0].save_neural_lam(tmp_path / name, *coupled("plane")[1:], **unit))
+        for name, unit in (("a", {}), ("b", {"unit": 2500.0}))
+    )
+    for name, tensors in plain.items():
+        factor = 1 if name.endswith("index") else 2500.0
+        listed, others = (
+            [t] if isinstance(t, torch.Tensor) else t for t in (tensors, scaled[name])
+        )
+        for one, other in zip(listed, others, strict=True):
+            assert torch.allclose(one * factor, other)
+
+
 def test_nodes_of_the_sphere_are_at_longitude_and_latitude(tmp_path: Path) -> None:
     pyramid, encoder, decoder = coupled("one-sphere")
     files = read(pyramid.save_neural_lam(tmp_path / "g", encoder, decoder))
@@ -112,6 +126,9 @@ def test_other_manifolds_and_full_folders_are_refused(tmp_path: Path) -> None:
         pyramid.save_neural_lam(tmp_path, encoder, decoder)
     with pytest.raises(ValueError, match="The target of the encoder must be the points of mesh"):
         pyramid.save_neural_lam(tmp_path / "b", decoder, encoder)
+    for unit in (0, -1, float("nan")):
+        with pytest.raises(ValueError, match="unit must be positive and finite"):
+            pyramid.save_neural_lam(tmp_path / "b", encoder, decoder, unit=unit)
     with pytest.raises(TypeError, match="decoder must be a VertexMap"):
         pyramid.save_neural_lam(tmp_path / "b", encoder, None)
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
