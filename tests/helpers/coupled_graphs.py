@@ -1,5 +1,7 @@
 """Pyramids with encoders and decoders, built once, for tests of what other libraries are given."""
 
+import atexit
+import shutil
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -26,7 +28,9 @@ MESHES = {
 @cache
 def coupled(name: str) -> tuple[Pyramid, VertexMap, VertexMap]:
     """A pyramid, an encoder to its finest level and a decoder from it."""
-    store = Path(mkdtemp(prefix="cheblienet-tests-")) / "g.zarr"
+    folder = mkdtemp(prefix="cheblienet-tests-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    store = Path(folder) / "g.zarr"
     data, mesh = MESHES[name]
     encoder = build_map(MapSpec(data, mesh, neighbors=3), store, name="encoder").open()
     decoder = build_map(MapSpec(mesh, data, neighbors=4), store, name="decoder").open()
