@@ -25,10 +25,16 @@ class Integers(NamedTuple):
 
 SIDE = Integers(2, 65_536)
 SUBDIVISIONS = Integers(0, 9)
+REFINED_SUBDIVISIONS = 12
+"""Most of an icosphere in a region."""
+REFINED_POINTS = 2**24
+"""Most points that such an icosphere has there."""
 NSIDE = Integers(1, 8_192)
 BANDLIMIT = Integers(1, 16_384)
 GAUSSIAN = Integers(2, 8_192)
 """Latitudes of a Gaussian grid on each half of the sphere."""
+ROW = Integers(4, 65_536)
+"""Points of a latitude of a reduced Gaussian grid."""
 POINTS = Integers(2, 2**31 - 1)
 ASPECT = Range(1e-6, 1e6)
 """Height of the domain of given points, in units of its width."""

@@ -35,9 +35,10 @@ def export(
 ) -> None:
     """Write a graph to files of other libraries, or to a zip archive of the whole version.
 
-    scipy: the rescaled Laplacian. pyg: an .npz with edge_index, edge_weight and pos. npz: a folder
-    with Laplacians and the maps between levels as scipy's .npz, other arrays as .npy, and a
-    manifest. zip: everything, for `clg import`. Of a map between samplings scipy has its matrix.
+    scipy: the rescaled Laplacian. pyg: an .npz with edge_index, edge_weight, edge_attr and pos.
+    npz: a folder with Laplacians and the maps between levels as scipy's .npz, other arrays as .npy,
+    and a manifest. zip: everything, for `clg import`. Of a map between samplings scipy has its
+    matrix.
     """
     from cheblienet_graphs.store import export as exports  # help does without
     from cheblienet_graphs.store.archive import export_zip

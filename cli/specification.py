@@ -53,10 +53,14 @@ AXES = {
 }
 SPHERE = {
     "--subdivisions L": f"Of the icosahedron, 10 * 4^L + 2 points, in {limits.SUBDIVISIONS}.",
+    "--refined G,L,W,S,E,N": "Icosahedron of G subdivisions, and of L > G in this region, degrees; "
+    f"L at most {limits.REFINED_SUBDIVISIONS}.",
     "--nside N": f"Size of HEALPix (nested), 12 N^2 points: a power of two in {limits.NSIDE}.",
     "--bandlimit B": f"Size of the equiangular grid, 2B x 2B points, in {limits.BANDLIMIT}.",
     "--gaussian ON|FN": "Gaussian grid, reduced octahedral as O32, or regular as F32: N latitudes "
     "between a pole and the equator.",
+    "--pl LIST": "Points of each latitude of another reduced Gaussian grid, north to "
+    "south, with commas, as the pl of a GRIB file has them.",
     **RANDOM,
     **POINTS,
     "--units degrees": "Confirm that the given points are in degrees if they look like radians.",

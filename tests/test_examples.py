@@ -1,5 +1,6 @@
 """The scripts of examples/ run on pictures and volumes of a user's own, and find lines in them."""
 
+import re
 import runpy
 import sys
 from collections.abc import Callable
@@ -54,6 +55,15 @@ def parts(file: str, count: int) -> list[NDArray[np.float64]]:
 
 def correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     return float(np.corrcoef(a.ravel(), b.ravel())[0, 1])
+
+
+@pytest.mark.slow
+def test_message_passing(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    """The trained step carries fields better than none does."""
+    pytest.importorskip("torch_geometric")
+    run("message_passing.py", "--steps", 60)
+    unchanged, carried = (float(n) for n in re.findall(r"0\.\d+", capsys.readouterr().out))
+    assert carried < unchanged / 4
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -189,7 +189,7 @@ def test_a_build_of_the_same_spec_finds_them(schema: str, name: str, tmp_path: P
 
 
 LATER = {
-    "1.6": "this version reads 1.0 to 1.5. Install a newer cheblienet; it was written by {by}.",
+    "1.7": "this version reads 1.0 to 1.6. Install a newer cheblienet; it was written by {by}.",
     "2.0": "this version reads 1.x. Install the version of cheblienet that wrote it: {by}.",
 }
 

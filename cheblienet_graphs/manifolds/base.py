@@ -42,7 +42,10 @@ SPACE = Base("space", 3, ("lattice",))
 SPHERE = Base(
     "sphere",
     2,
-    ("icosahedral", "healpix", "equiangular", "gaussian", "random", "unstructured"),
+    (
+        *("icosahedral", "refined-icosahedral", "healpix", "equiangular", "gaussian"),
+        *("reduced-gaussian", "random", "unstructured"),
+    ),
     flat=False,
     measure=4 * math.pi,
     unit="radians of arc",

@@ -13,6 +13,7 @@ from cheblienet_graphs.typing import Floats, Indices
 
 TIE = 1e-9
 """Difference of angles, radians, up to which both candidates of a logarithm count."""
+EDGES_AT_ONCE = 2**20
 
 
 def edge_moments(
@@ -70,6 +71,36 @@ def least_logarithms(manifold: Manifold, starts: Floats, ends: Floats) -> tuple[
     angle = _angles(manifold, candidates)
     edge, candidate = np.nonzero((angle <= angle.min(axis=0) + TIE).T)
     return edge, candidates[candidate, :, edge]
+
+
+def edge_components(
+    manifold: Manifold, targets: Floats, sources: Floats, periods: tuple[float, ...] | None = None
+) -> Floats:
+    """Where the sources of edges lie as seen from their targets: components of log g^-1 h.
+
+    Of the candidates the one of the smaller rotation counts, of equal ones the first.
+
+    Args:
+        manifold: in whose frame, at the targets, the components are, by the names of `frame`.
+        targets: (E, d) coordinates of g.
+        sources: (E, d) of h.
+        periods: sides of a domain whose opposite sides are glued: the nearest image counts.
+
+    Returns:
+        (E, dim) in units of length, and radians of rotations and tilts.
+    """
+    found = np.empty((len(targets), len(manifold.frame)))
+    for start in range(0, len(targets), EDGES_AT_ONCE):
+        block = slice(start, start + EDGES_AT_ONCE)
+        ends = np.array(sources[block], dtype=np.float64)
+        if periods is not None:
+            base = ends[:, : len(periods)]
+            base -= np.round((base - targets[block, : len(periods)]) / periods) * periods
+        candidates = logarithms(manifold, targets[block], ends)
+        angle = _angles(manifold, candidates)
+        first = (angle <= angle.min(axis=0) + TIE).argmax(axis=0)
+        found[block] = candidates[first, :, np.arange(len(ends))]
+    return found
 
 
 def rotation_angles(manifold: Manifold, starts: Floats, ends: Floats) -> Floats:

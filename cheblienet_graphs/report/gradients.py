@@ -15,7 +15,7 @@ from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats
 
-WITH_POLES = ("equiangular", "gaussian")
+WITH_POLES = ("equiangular", "gaussian", "reduced-gaussian")
 """Samplings of the sphere whose points crowd at the poles."""
 PHASE = 0.3
 """Of waves on a flat base."""

@@ -305,7 +305,8 @@ def remedy(
             return Finding("either", (), least, others[:2])
         return Finding("one of three", (), least, others)
     if spec.weights == "voronoi":
-        return _advice("larger", Remedy(kind.field)) if spec.coordinates is None else None
+        one_number = spec.coordinates is None and not isinstance(spec.level_size(0), tuple)
+        return _advice("larger", Remedy(kind.field)) if one_number else None
     if manifold.oriented and spec.weights == "matched" and levels_off(spec):
         return None
     if not manifold.oriented:

@@ -5,14 +5,16 @@ icospheres in `test_grids.py`, lattices and masks with the rooms that use them.
 """
 
 from cheblienet_graphs.samplings.given import Given
-from cheblienet_graphs.samplings.grids import Equiangular, Gaussian, Healpix
+from cheblienet_graphs.samplings.grids import Equiangular, Gaussian, Healpix, ReducedGaussian
 from cheblienet_graphs.samplings.icosphere import Icosphere
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.random import Random
+from cheblienet_graphs.samplings.refined import RefinedIcosphere
 from cheblienet_graphs.samplings.sampling import SamplingKind, Setting, Size
 
 _ALL: tuple[type[SamplingKind], ...] = (
-    *(Lattice, Icosphere, Healpix, Equiangular, Gaussian, Random, Given),
+    *(Lattice, Icosphere, RefinedIcosphere, Healpix, Equiangular, Gaussian, ReducedGaussian),
+    *(Random, Given),
 )
 SAMPLINGS = {kind.name: kind for kind in _ALL}
 

@@ -2,9 +2,11 @@
 
 Gaussian grids are those of weather models. Their latitudes are the nodes of Gauss-Legendre
 quadrature, N on each half of the sphere; regular ones, F32, have equally many points at each,
-octahedral ones, O32, fewer near the poles.
+octahedral ones, O32, fewer near the poles, and others as many as a list says.
 """
 
+import hashlib
+import itertools
 import re
 from collections.abc import Iterator
 from functools import cached_property
@@ -13,13 +15,13 @@ from importlib import import_module
 import numpy as np
 
 from cheblienet_graphs.errors import CheblienetError, SpecError, needing
-from cheblienet_graphs.limits import BANDLIMIT, GAUSSIAN, NSIDE
+from cheblienet_graphs.limits import BANDLIMIT, GAUSSIAN, NSIDE, ROW
 from cheblienet_graphs.manifolds.base import Base
 from cheblienet_graphs.samplings.maps import blocks
 from cheblienet_graphs.samplings.points import Points, Scattered, isometries_about_z
 from cheblienet_graphs.samplings.sampling import Size
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.values import integer
+from cheblienet_graphs.values import integer, numbers
 
 
 class Healpix(Points):
@@ -166,7 +168,14 @@ class Gaussian(Scattered):
     @classmethod
     def points(cls, size: Size) -> int:
         """8 N^2, of octahedral ones 4 N (N + 9)."""
-        return 2 * sum(_half(size))
+        return sum(cls.row_lengths(size))
+
+    @classmethod
+    def row_lengths(cls, size: Size) -> list[int]:
+        """(2 N) points of each row, north to south."""
+        number = int(size[1:])
+        half = [4 * j + 16 if size[0] == "O" else 4 * number for j in range(1, number + 1)]
+        return half + half[::-1]
 
     @classmethod
     def coarser(cls, size: Size) -> Size | None:
@@ -191,8 +200,7 @@ class Gaussian(Scattered):
         # The nodes: accurate and quick where there are thousands, unlike numpy's.
         from scipy.special import roots_legendre  # slow to import, most builds do without
 
-        half = _half(self.size)
-        rows = np.array(half + half[::-1])
+        rows = np.array(self.row_lengths(self.size))
         nodes, weights = roots_legendre(len(rows))
         first = np.cumsum(rows) - rows
         gamma = (np.arange(rows.sum()) - np.repeat(first, rows)) * np.repeat(2 * np.pi / rows, rows)
@@ -216,7 +224,72 @@ class Gaussian(Scattered):
         return isometries_about_z("quarter_turn_z", np.pi / 2)
 
 
-def _half(size: str) -> list[int]:
-    """Numbers of points in the rows of one half, from the pole to the equator."""
-    number = int(size[1:])
-    return [4 * j + 16 if size[0] == "O" else 4 * number for j in range(1, number + 1)]
+class ReducedGaussian(Gaussian):
+    """The same with any number of points a row, such as the pl of a GRIB file says it.
+
+    A size is the tuple of them, 2 N, north to south, the same on both halves. The next coarser
+    level has half as many rows, each with half of the mean of the two that it is between, rounded
+    up.
+    """
+
+    name = "reduced-gaussian"
+    field = "pl"
+    schemas = "1.6", "1.6"  # earlier ones did not know them
+
+    @classmethod
+    def parse(cls, size: object, base: Base) -> Size:
+        """Take a sequence of numbers, or a text with commas."""
+        del base
+        low, high = 2 * GAUSSIAN.low, 2 * GAUSSIAN.high
+        accepted = (
+            f"points of each latitude, north to south, an even number of them in [{low}, {high}], "
+            f"each in {ROW}, the same on both halves of the sphere"
+        )
+        given = numbers(size)
+        rows = tuple(map(int, given))
+        whole = rows == tuple(given) and low <= len(rows) <= high and len(rows) % 2 == 0
+        if not whole or not ROW.low <= min(rows) <= max(rows) <= ROW.high:
+            raise SpecError("pl", accepted, size)
+        if rows != rows[::-1]:
+            half = "Of a half, give both: `pl + pl[::-1]`." if _grows(rows) else ""
+            raise SpecError("pl", accepted, size, half)
+        return rows
+
+    @classmethod
+    def row_lengths(cls, size: Size) -> list[int]:
+        """(2 N) points of each row, north to south."""
+        return list(size)
+
+    @classmethod
+    def coarser(cls, size: Size) -> Size | None:
+        """Half of an even number of latitudes on each half of the sphere."""
+        if len(size) % 4 or len(size) < 4 * GAUSSIAN.low:
+            return None
+        pairs = zip(size[::2], size[1::2], strict=True)
+        return tuple(max(-(-(one + other) // 4), ROW.low) for one, other in pairs)
+
+    @classmethod
+    def grid(cls, size: Size) -> tuple[int, ...]:
+        """(points,), as rows are of different lengths."""
+        return (cls.points(size),)
+
+    @classmethod
+    def name_parts(cls, size: Size) -> tuple[object, ...]:
+        """N, and the first digits of a digest of the numbers."""
+        digest = hashlib.sha256(",".join(map(str, size)).encode()).hexdigest()
+        return (f"N{len(size) // 2}-{digest[:8]}",)
+
+    @classmethod
+    def described(cls, size: Size) -> str:
+        """'reduced Gaussian grid, 64 latitudes of 20 to 128 points'."""
+        rows = f"{len(size)} latitudes of {min(size)} to {max(size)} points"
+        return f"reduced Gaussian grid, {rows}"
+
+    def isometries(self) -> Iterator[tuple[str, Floats]]:
+        """A quarter turn, half turns, a reflection, as far as the rows have them."""
+        return isometries_about_z("quarter_turn_z", np.pi / 2)
+
+
+def _grows(rows: tuple[int, ...]) -> bool:
+    """Whether rows are no shorter than those before them, as from a pole to the equator."""
+    return all(few <= many for few, many in itertools.pairwise(rows))

@@ -65,7 +65,7 @@ class Icosphere(Points):
         """The points with their triangles."""
         mesh = _icosahedron()
         for _ in range(self.size):
-            mesh = _subdivided(mesh)
+            mesh = subdivided(mesh)
         return mesh
 
     @cached_property
@@ -138,7 +138,7 @@ def mesh_edges(subdivisions: int, scales: int) -> tuple[Indices, Indices]:
     mesh, ends = _icosahedron(), []
     for level in range(subdivisions + 1):
         if level:
-            mesh = _subdivided(mesh)
+            mesh = subdivided(mesh)
         if level > subdivisions - scales:
             ends.append(np.concatenate([mesh.faces[:, [n, (n + 1) % 3]] for n in range(3)]))
     rows, columns = np.concatenate(ends).T  # faces turn alike, so each direction comes once
@@ -160,7 +160,7 @@ def _icosahedron() -> Mesh:
     return Mesh(points, oriented, np.empty((0, 2), np.int64))
 
 
-def _subdivided(mesh: Mesh) -> Mesh:
+def subdivided(mesh: Mesh) -> Mesh:
     """Each triangle cut into four at the midpoints of its edges."""
     count = len(mesh.points)
     ends = np.stack([mesh.faces, np.roll(mesh.faces, -1, axis=1)], axis=2)

@@ -14,13 +14,17 @@ from cheblienet_graphs.inputs.masks import region
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.limits import AXES, DEFAULT_AXES
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, with_period
+from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size
 from cheblienet_graphs.samplings.given import GivenPoints, UncheckedPoints
 from cheblienet_graphs.spec.edges import edge_fields, operator_fields
 from cheblienet_graphs.spec.mask import Mask, size_of
 from cheblienet_graphs.values import Given, choice, integer, left_out, number, numbers, parsed
 
-SIZES = ("size", "subdivisions", "nside", "bandlimit", "gaussian", "points", "coordinates")
+SIZES = (
+    *("size", "subdivisions", "refined", "nside", "bandlimit", "gaussian", "pl", "points"),
+    "coordinates",
+)
 """Fields that hold the size of some kind of sampling."""
 ROUNDING = 1e-4
 """A spacing that is given may differ by so much of itself from that of the mask."""
@@ -304,4 +308,5 @@ def _accepted_levels(kind: type[SamplingKind], finest: Size, possible: int) -> s
             f"(B, C, {shape})): each level halves {'both' if len(finest) == 2 else 'all'} sides, "
             "which must come out whole and at least 2"
         )
-    return f"an integer in [1, {possible}] for {kind.field} {finest}"
+    size = quoted(finest) if isinstance(finest, tuple) else finest
+    return f"an integer in [1, {possible}] for {kind.field} {size}"

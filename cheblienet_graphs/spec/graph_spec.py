@@ -37,12 +37,15 @@ class GraphSpec:
     Args:
         manifold: "r2", "se2", "r3", "r3s2", "s2" or "so3".
         size: of a lattice: `N`, `"WxH"` or `(W, H)`, width times height; in space `"WxHxD"`.
-        sampling: "lattice", "random" or "unstructured"; of the sphere "icosahedral", "healpix",
-            "equiangular", "gaussian", "random" or "unstructured". Its size alone names it, too.
+        sampling: "lattice", "random" or "unstructured"; of the sphere "icosahedral",
+            "refined-icosahedral", "healpix", "equiangular", "gaussian", "reduced-gaussian",
+            "random" or "unstructured". Its size alone names it, too.
         subdivisions: of the icosahedron, in [0, 9].
+        refined: (G, L, W, S, E, N): G subdivisions of the icosahedron, L in this region, degrees.
         nside: of HEALPix, a power of two in [1, 8192].
         bandlimit: of the equiangular grid, in [1, 16384].
         gaussian: "O32" (octahedral) or "F32" (regular), latitudes of each half in [2, 8192].
+        pl: points of each Gaussian latitude, north to south, in [4, 65536].
         points: of a random sampling, in [2, 2^31 - 1].
         seed: of a random sampling, in [0, 2^32 - 1]; default 0.
         coordinates: given points, (N, 2): latitude, longitude in degrees, or x, y; or (N, 3) with
@@ -89,9 +92,11 @@ class GraphSpec:
     sampling: str
     size: tuple[int, ...] | None
     subdivisions: int | None
+    refined: tuple[float, ...] | None
     nside: int | None
     bandlimit: int | None
     gaussian: str | None
+    pl: tuple[int, ...] | None
     points: int | None
     seed: int | None
     coordinates: GivenPoints | None
@@ -127,9 +132,11 @@ class GraphSpec:
         *,
         sampling: str | None = None,
         subdivisions: Number | None = None,
+        refined: str | Sequence[Number] | None = None,
         nside: Number | None = None,
         bandlimit: Number | None = None,
         gaussian: str | None = None,
+        pl: str | Sequence[Number] | None = None,
         points: Number | None = None,
         seed: Number | None = None,
         coordinates: Any = None,
@@ -295,15 +302,12 @@ class GraphSpec:
     @property
     def schema(self) -> str:
         """The schema of versions with this specification, the oldest that knows all it says."""
-        if self.mask_edge == "cut":
-            return "1.4"
-        if self.gradients:
-            return "1.3"
-        if self.period == "2pi":
-            return "1.2"
         later = self.mask, self.directional, self.drift, self.boundary_correction, self.axes
         plain = (*later, self.spacing) == (None,) * 6 and self.weights != "voronoi"
-        return self.sampling_kind.schemas[self.levels > 1] if plain else "1.1"
+        cut, turned = self.mask_edge == "cut", self.period == "2pi"
+        since = {"1.1": not plain, "1.2": turned, "1.3": self.gradients, "1.4": cut}
+        points = self.sampling_kind.schemas[self.levels > 1]
+        return max([points, *(schema for schema, applies in since.items() if applies)])
 
     @property
     def default_name(self) -> str:

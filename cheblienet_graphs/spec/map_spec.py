@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -19,8 +19,19 @@ from cheblienet_graphs.spec.map_weights import WEIGHTS
 from cheblienet_graphs.values import Number, choice, integer, left_out, number
 
 POINTS = (
-    *("manifold", "sampling", "size", "subdivisions", "nside", "bandlimit", "gaussian", "points"),
-    *("seed", "coordinates", "orientations", "period", "axes", "spacing", "boundary", "mask"),
+    *("manifold", "sampling", "size", "subdivisions", "refined", "nside", "bandlimit", "gaussian"),
+    *(
+        "pl",
+        "points",
+        "seed",
+        "coordinates",
+        "orientations",
+        "period",
+        "axes",
+        "spacing",
+        "boundary",
+        "mask",
+    ),
     *("mask_edge", "region"),
 )
 """Fields of a graph's specification that say where its points are."""
@@ -71,9 +82,6 @@ class MapSpec:
     weights: str
     bandwidth: float | None
 
-    schema: ClassVar[str] = "1.5"
-    """Of versions with a map; programs of earlier ones know graphs alone."""
-
     def __init__(
         self,
         source: GraphSpec,
@@ -108,6 +116,11 @@ class MapSpec:
     def sides(self) -> dict[str, GraphSpec]:
         """The source and the target by these names."""
         return {"source": self.source, "target": self.target}
+
+    @property
+    def schema(self) -> str:
+        """The schema of versions with this map, the oldest that knows maps and both samplings."""
+        return max(["1.5", *(side.sampling_kind.schemas[0] for side in self.sides.values())])
 
     @property
     def metric(self) -> Metric:

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse
 
 from cheblienet_graphs.errors import StoreError, another
+from cheblienet_graphs.manifolds.moments import edge_components
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import MAX_METADATA, save_whole, sha256_of
 from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
@@ -59,15 +60,22 @@ def map_to_scipy(version: Path, file: Path) -> None:
 
 
 def to_pyg(version: Path, level: int, file: Path) -> None:
-    """edge_index (2, E) int64, edge_weight (E,) float32, pos (V, d) float32; both directions.
+    """What `Graph.to_pyg` of cheblienet_models has, by the same names.
 
-    No directional Laplacians and no gradients.
+    edge_index (2, E) int64, sources and targets, both directions; edge_weight (E,) float32;
+    edge_attr (E, dim) float32, `edge_components`; pos (V, d) float32. No directional Laplacians and
+    no gradients.
     """
-    points = LevelArrays(version, read_facts(version), level).coordinates
+    level_arrays = LevelArrays(version, read_facts(version), level)
+    points, sampling = level_arrays.coordinates, level_arrays.sampling
     weights = edge_weights(version, level).tocoo()
+    target, source = weights.coords
+    periods = sampling.extent if sampling.periodic else None
+    ends = np.array(points[target]), np.array(points[source])
     arrays = {
-        "edge_index": np.stack(weights.coords).astype(np.int64),
+        "edge_index": np.stack([source, target]).astype(np.int64),
         "edge_weight": weights.data.astype(np.float32),
+        "edge_attr": edge_components(level_arrays.spec.geometry, *ends, periods).astype(np.float32),
         "pos": points.astype(np.float32),
     }
     save_whole(file, OUTCOME, lambda target: np.savez_compressed(target, **arrays))

@@ -57,6 +57,25 @@ def edge_list(laplacian: Csr, mass: Tensor, lambda_max: float) -> EdgeList:
     )
 
 
+def directed(laplacian: Csr, mass: Tensor, lambda_max: float) -> Csr:
+    """W as a matrix without its diagonal: both directions of each edge.
+
+    Args:
+        laplacian: 2 Delta / lambda_max - I with Delta_ij = -w_ij / sqrt(m_i m_j).
+        mass: (V,) m.
+        lambda_max: its scale.
+    """
+    count = laplacian.row_pointers.long().diff()
+    rows = torch.arange(len(mass), device=count.device).repeat_interleave(count)
+    edge = laplacian.columns != rows
+    rows, columns = rows[edge], laplacian.columns[edge]
+    root = mass.to(laplacian.values).sqrt()
+    low, high = torch.minimum(rows, columns), torch.maximum(rows, columns)  # both with one rounding
+    weights = -laplacian.values[edge] * (lambda_max / 2) * root[low] * root[high]
+    degrees = rows.bincount(minlength=len(mass))
+    return Csr(torch.cat([degrees.new_zeros(1), degrees.cumsum(0)]), columns, weights)
+
+
 class Neighbors(NamedTuple):
     """The edges of a vertex of the whole graph, also where a random sub-graph is drawn.
 

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Callable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from torch import Tensor
 
 from cheblienet_models.arguments import check_signal, flag, instance
 from cheblienet_models.errors import MissingEigenpairsError
-from cheblienet_models.graphs import filters, full_grid
+from cheblienet_models.graphs import filters, full_grid, pyg
+from cheblienet_models.graphs.edge_sets import own_edges
 from cheblienet_models.graphs.edges import EdgeList, Neighbors, edge_list, neighbors_of
 from cheblienet_models.graphs.full_grid import Order, SmallPixels
 from cheblienet_models.graphs.gradients import Gradients
@@ -16,6 +17,9 @@ from cheblienet_models.graphs.mapped import MappedDirections, Reopen
 from cheblienet_models.graphs.polynomials import Function, Polynomial, approximated, heat
 from cheblienet_models.store.levels import LaplacianKind, Level
 from cheblienet_models.tensors import Csr, csr_tensor, multiplied, never_below_float32
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 
 class Graph(MappedDirections):
@@ -45,6 +49,7 @@ class Graph(MappedDirections):
         period: of orientations, pi of lines or 2 pi of arrows, radians; of no meaning without.
         num_vertices: V, n_o times `num_points`; vertices are ordered orientation-major.
         num_edges: undirected.
+        spec: of the pyramid, as JSON types.
         laplacian_kind: "normalized", Delta = I - D^-1/2 W D^-1/2, or "combinatorial",
             Delta = A^-1/2 (D - W) A^-1/2; D the degrees, A the areas, W the edge weights.
         lambda_max: upper bound of the spectrum of Delta.
@@ -69,7 +74,7 @@ class Graph(MappedDirections):
         super().__init__(reopen)
         instance("stored", stored, Level)
         self.label, self.grid, self.sampling = stored.label, stored.grid, stored.sampling
-        self.boundary, self.period = stored.boundary, stored.period
+        self.boundary, self.period, self.spec = stored.boundary, stored.period, stored.spec
         self.laplacian_kind: LaplacianKind = stored.laplacian_kind
         self.lambda_max, self.eigenvalue_scale = stored.lambda_max, stored.eigenvalue_scale
         self.num_vertices, self.num_edges = stored.num_vertices, stored.num_edges
@@ -148,6 +153,19 @@ class Graph(MappedDirections):
         """The edges of a vertex in [0, V), else a ValueError: `Neighbors` has shapes and dtypes."""
         parts = self.laplacian_parts()
         return neighbors_of(self.label, parts, self.lambda_max, self.mass, self.coordinates, vertex)
+
+    def to_pyg(self) -> "Data":
+        """The edges for PyTorch Geometric, those of the whole graph, named as `clg export` does.
+
+        `edge_index` (2, E) int64, sources and targets, both directions, targets ascending;
+        `edge_weight` (E,); `edge_attr` (E, dim), components of log g^-1 h, h the source as seen
+        from the target g, along the frame, of the smallest rotation; `pos` (V, d) `coordinates`,
+        which are not copied.
+
+        Raises:
+            ModuleNotFoundError: torch_geometric is not installed.
+        """
+        return pyg.data(own_edges(self), self.coordinates)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
         super()._apply(fn, recurse)

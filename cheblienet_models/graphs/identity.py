@@ -13,7 +13,7 @@ from cheblienet_models.errors import StoreError, one_line, quoted
 
 MAY_DIFFER = (
     *("sampling", "size", "subdivisions", "nside", "bandlimit", "points", "seed", "boundary"),
-    *("gaussian", "coordinates", "domain", "spacing", "mask", "region"),
+    *("gaussian", "pl", "refined", "coordinates", "domain", "spacing", "mask", "region"),
     *("xi", "alpha", "in_plane_fraction", "levels", "eigenpairs", "gradients"),
 )
 """Of a specification: where, and how finely, a manifold is sampled. The rest decides which operator
@@ -146,6 +146,8 @@ def _base_area(spec: dict[str, Any]) -> float:
         return _own_area(spec)
     if "gaussian" in spec:
         points = _gaussian_points(spec["gaussian"])
+    elif "pl" in spec:
+        points = sum(spec["pl"])
     elif "points" in spec:
         points = spec["points"]
     elif "subdivisions" in spec:

@@ -2,18 +2,23 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, cast
 
 import torch
 from torch import Tensor
 
-from cheblienet_models.arguments import instance, integer
-from cheblienet_models.errors import StoreError
+from cheblienet_models.arguments import file_path, instance, integer, number
+from cheblienet_models.graphs import coupled, neural_lam, pyg
 from cheblienet_models.graphs.graph import Graph
+from cheblienet_models.graphs.identified import Identified
 from cheblienet_models.graphs.identity import Identity
 from cheblienet_models.graphs.mapped import Mapped, Reopen
+from cheblienet_models.graphs.vertex_map import VertexMap
 from cheblienet_models.store.csr import CsrArrays
 from cheblienet_models.tensors import Csr, csr_tensor, save_npz
+
+if TYPE_CHECKING:
+    from torch_geometric.data import HeteroData
 
 
 class LevelMap(Mapped):
@@ -82,50 +87,6 @@ def _padded(matrix: CsrArrays) -> tuple[Tensor, Tensor]:
     return indices[entry], data[entry].masked_fill(missing, 0)
 
 
-class Identified(Mapped):
-    """Constants of a published version. Checkpoints say which, and are compared with it.
-
-    Args:
-        reopen: how to open it again.
-        identity: of the version, its specification included.
-
-    Attributes:
-        name, version: where it was opened from.
-        spec: what it was built from, as JSON types.
-        spec_sha256: its digest.
-        identity: all of these, as checkpoints say them.
-    """
-
-    def __init__(self, reopen: Reopen, identity: Identity) -> None:
-        super().__init__(reopen)
-        self.identity = instance("identity", identity, Identity)
-        self.name, self.version = identity.name, identity.version
-        self.spec_sha256 = identity.spec_sha256
-        self.spec: dict[str, Any] = identity.spec or {}
-
-    def get_extra_state(self) -> Tensor:
-        """(n,) uint8: its identity."""
-        return self.identity.encoded()
-
-    def set_extra_state(self, state: Tensor) -> None:
-        """Compare a checkpoint's graph or map with this one.
-
-        Raises:
-            StoreError: they differ, or the state is not one of ours.
-        """
-        trained = Identity.decoded(state)
-        if trained.spec_sha256 != self.spec_sha256:
-            raise StoreError(
-                f"The checkpoint was trained on {trained} (spec {trained.spec_sha256[:12]}); this "
-                f"network is on {self.identity} (spec {self.spec_sha256[:12]}). Open the graph it "
-                "was trained on, or use load_weights(network, state, allow_other_graph=True)."
-            )
-
-    def extra_repr(self) -> str:
-        """The line that print(pyramid) shows."""
-        return f"{self.name}@{self.version}"
-
-
 class Pyramid(Identified):
     """The graphs of a published version, finest first, and the maps between them.
 
@@ -150,8 +111,8 @@ class Pyramid(Identified):
     ) -> None:
         super().__init__(reopen, identity)
         for kind, modules in (("level", levels), ("pool", poolings), ("unpool", unpoolings)):
-            for number, module in enumerate(modules):
-                self.add_module(f"{kind}{number}", module)
+            for level, module in enumerate(modules):
+                self.add_module(f"{kind}{level}", module)
         self._num_levels = len(levels)
         self.adopt_parts()
 
@@ -187,3 +148,76 @@ class Pyramid(Identified):
                 f"map between levels {fine} and {fine + 1}."
             )
         return cast("LevelMap", self.get_submodule(f"{kind}{fine}"))
+
+    def to_hetero(
+        self,
+        encoder: VertexMap | None = None,
+        decoder: VertexMap | None = None,
+        *,
+        processor: VertexMap | None = None,
+    ) -> "HeteroData":
+        """The levels, the maps between them, and maps from and to other points, for PyG.
+
+        In the layout of anemoi-graphs. Node sets are "data", the source of the encoder and target
+        of the decoder, and "hidden"; of several levels "hidden_1", the finest, "hidden_2", ....
+        Edge sets are `(source, "to", target)`: the maps, of each level its edges, and pooling and
+        unpooling between levels. Pixels are at their centers.
+
+        - Of nodes: `pos` (V, d) float64; `area_weight` (V, 1), means 1, of levels; over the sphere
+          `x` (V, 2) float32, latitude and longitude in radians; `node_type`, what they were opened
+          from.
+        - Of edges: `edge_index`, `edge_weight`, here (E, 1), and `edge_attr` as of `Graph.to_pyg`;
+          on the sphere `edge_length` (E, 1), arcs in radians, and `edge_dirs` (E, 2), unit vectors
+          towards the source in the frame of anemoi-graphs at the target; `edge_type`.
+
+        Weights of maps, areas, and coordinates but of pixels are those mapped from the store.
+
+        Args:
+            encoder: a map to the finest level.
+            decoder: a map from it.
+            processor: a map from it to itself, whose edges are taken for those of the finest graph,
+                such as those of several meshes.
+
+        Raises:
+            TypeError: one of them is no map.
+            ValueError: a map is from or to other points.
+            ModuleNotFoundError: torch_geometric is not installed.
+        """
+        return pyg.hetero(coupled.coupled(self, encoder, decoder, processor))
+
+    def save_neural_lam(
+        self,
+        folder: str | Path,
+        encoder: VertexMap,
+        decoder: VertexMap,
+        *,
+        processor: VertexMap | None = None,
+        unit: float = 1.0,
+    ) -> Path:
+        """Write the levels and maps as a folder of neural-lam, of its graph specification 0.1.0.
+
+        Grid nodes are numbered as the encoder's sources. Features of edges are their length and
+        their components as of `Graph.to_pyg`, those of mesh nodes x and y, or longitude and
+        latitude in radians. Several levels make a hierarchical graph.
+
+        Args:
+            folder: to be made, or empty.
+            encoder: a map to the finest level, "g2m".
+            decoder: a map from it, "m2g".
+            processor: as of `to_hetero`.
+            unit: of lengths, those of the datastore in the domain's width or in a radian.
+
+        Returns:
+            The folder.
+
+        Raises:
+            TypeError: a map is no map, the folder no path, or the unit no number.
+            ValueError: a map is from or to other points, these are not of the plane or sphere,
+                something is in the folder, or the unit is not positive and finite.
+            OSError: it can't be written.
+        """
+        for name, one in (("encoder", encoder), ("decoder", decoder)):
+            instance(name, one, VertexMap)
+        target = file_path("folder", folder)
+        network = coupled.coupled(self, encoder, decoder, processor)
+        return neural_lam.save(target, network, number("unit", unit))

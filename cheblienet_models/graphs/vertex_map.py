@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from cheblienet_models.arguments import check_signal, instance
+from cheblienet_models.graphs.identified import Identified
 from cheblienet_models.graphs.identity import Identity
 from cheblienet_models.graphs.mapped import Reopen
-from cheblienet_models.graphs.pyramid import Identified
 from cheblienet_models.store.maps import StoredMap
 from cheblienet_models.tensors import (
     Csr,

@@ -65,6 +65,7 @@ class Level:
             own lambda_max; empty where none are stored.
         gradients: first derivatives along the frame; None where none are stored.
         cut: the pixels of a domain that cuts them; None where none does.
+        spec: of the version.
     """
 
     label: str
@@ -84,6 +85,7 @@ class Level:
     directional: Mapping[str, tuple[CsrArrays, float]] = field(default_factory=dict)
     gradients: StoredGradients | None = None
     cut: CutPixels | None = None
+    spec: Document = field(default_factory=dict)
 
     @property
     def fraction(self) -> Tensor | None:
@@ -169,6 +171,7 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
         directional=_directional(folder, known, vertices) if "directional" in spec else {},
         gradients=gradients,
         cut=cut,
+        spec=spec,
         **words,
     )
 

@@ -100,7 +100,10 @@ USAGE = [
     ("build recipe other.toml", "The recipe other.toml can't be read: No such file or directory."),
     # What a specification refuses, its parameters being options.
     ("build se2", "--size must be given"),
-    ("build s2", "by its size: --nside, --bandlimit, --gaussian, --points, --points-file."),
+    (
+        "build s2",
+        "by its size: --refined, --nside, --bandlimit, --gaussian, --pl, --points, --points-file.",
+    ),
     ("build se2 --size 8 --eps 1 --eps-squared 1", "--eps must be left out where --eps-squared is"),
     ("build so3 --nside 4 --weights matched", "Use --neighbors 24 or more"),
     ("build se2 --size 8 --weights matched --eps .001 --levels 1", "--levels, a larger --size or"),

@@ -126,6 +126,8 @@ SPHERES = [
     {"subdivisions": 2},
     {"nside": 2},
     {"nside": 4},
+    {"refined": (0, 2, 100, -90, 350, -60)},
+    {"pl": (5, 8, 8, 5)},
     {"bandlimit": 3},
     {"bandlimit": 5},
     {"sampling": "random", "points": 150},

@@ -59,6 +59,10 @@ SPECS: dict[str, dict[str, GraphSpec]] = {
             "r3", mask=np.stack([PARTS, PARTS / 2]), mask_edge="cut", weights="selling", levels=1
         ),
     },
+    "1.6": {
+        "closer": GraphSpec("s2", refined=(1, 2, 0, 10, 60, 50), weights="voronoi", levels=2),
+        "rows": GraphSpec("s2", pl=(5, 8, 8, 5), neighbors=6, levels=1),
+    },
 }
 
 PLACES = GraphSpec("r2", coordinates=OWN_POINTS, domain=(0, 0, 4, 4))

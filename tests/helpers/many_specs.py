@@ -15,9 +15,11 @@ Given = dict[str, Any]
 
 SIZES: dict[str, tuple[Any, ...]] = {
     "icosahedral": (1, 2, 3),
+    "refined-icosahedral": ((0, 2, -10, 35, 30, 60), "1,3,170,-40,-150,10"),
     "healpix": (1, 2, 4, 8),
     "equiangular": (4, 6, 8),
     "gaussian": ("O4", "F4", "F8"),
+    "reduced-gaussian": ((6, 9, 9, 6), "8,12,12,16,16,12,12,8"),
     "random": (30, 60, 200),
 }
 FIELDS: dict[str, tuple[Any, ...]] = {

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,11 @@ def of_models(store: Path) -> Iterator[Call]:
     yield fails(models.Pyramid, **parts, reopen=plane.handle)
     yield call(plane.pooling, level=0)
     yield call(plane.unpooling, level=0)
+    maps = dict.fromkeys(("encoder", "decoder", "processor"), between)
+    yield fails(sphere.save_neural_lam, folder=store, **maps, unit=1.0)
+    there = find_spec("torch_geometric") is not None
+    yield call(graph.to_pyg) if there else fails(graph.to_pyg)
+    yield call(sphere.to_hetero, **maps) if there else fails(sphere.to_hetero)
     for sample in (models.sample_edges, models.sample_vertices):
         yield call(sample, graphs=plane, kappa=1, generator=None)
     yield call(models.Store, path=store, verify=True)

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 from numpy.polynomial.legendre import leggauss
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, diags_array
+from scipy.sparse.linalg import eigsh
 from scipy.special import lpmv
 from sphere_truth import arcs
 
@@ -13,6 +14,7 @@ from cheblienet_graphs import GraphSpec, SpecError
 from cheblienet_graphs.samplings.grids import Equiangular, Healpix
 from cheblienet_graphs.samplings.icosphere import Icosphere
 from cheblienet_graphs.samplings.maps import LevelMap
+from cheblienet_graphs.weights.voronoi import voronoi_entries
 
 
 @pytest.mark.parametrize("nside", [1, 2, 4, 16])
@@ -111,6 +113,68 @@ def test_other_gaussian_sizes_are_refused(size: object) -> None:
         GraphSpec("s2", gaussian=size)
 
 
+N32 = [20, 27, 36, 40, 45, 50, 60, 64, 72, 75, 80, 90, 90, 96, 100, 108, 108, *[120] * 3]
+N32 = [*N32, *[128] * 12]
+"""Points of the rows of ECMWF's reduced Gaussian grid N32, which has 6114, from a pole."""
+
+
+def test_rows_have_as_many_points_as_a_list_says() -> None:
+    spec = GraphSpec("s2", pl=",".join(map(str, N32 + N32[::-1])))
+    assert spec.num_vertices == 6114
+    points = spec.full_sampling(0)
+    beta, gamma = points.coordinates().T
+    nodes, weights = leggauss(64)
+    rows = np.split(np.arange(6114), np.cumsum(N32 + N32[::-1])[:-1])
+    for row, count, node, weight in zip(rows, N32 + N32[::-1], nodes[::-1], weights, strict=True):
+        assert np.allclose(np.cos(beta[row]), node, rtol=0, atol=1e-15)
+        assert np.allclose(gamma[row], np.arange(count) * 2 * math.pi / count, rtol=0, atol=1e-14)
+        assert np.allclose(points.areas()[row] * count / 6114, weight / 2, rtol=1e-12)
+    assert spec.default_name == "s2-reduced-gaussian-N32-999f8771"
+    assert (spec.schema, spec.grid(0)) == ("1.6", (1, 6114))
+    assert GraphSpec.from_dict(spec.to_dict()) == spec
+    coarser = spec.level_size(1)
+    assert (len(coarser), coarser[:3], coarser[15:17]) == (32, (12, 19, 24), (64, 64))
+    assert [len(spec.level_size(level)) for level in range(spec.levels)] == [64, 32, 16, 8]
+
+
+@pytest.mark.parametrize("size", ["O6", "F5"])
+def test_lists_of_known_grids_give_the_same_points_and_areas(size: str) -> None:
+    known = GraphSpec("s2", gaussian=size, levels=1).full_sampling(0)
+    number = int(size[1:])
+    half = [4 * j + 16 if size[0] == "O" else 4 * number for j in range(1, number + 1)]
+    listed = GraphSpec("s2", pl=half + half[::-1], levels=1).full_sampling(0)
+    assert (known.coordinates() == listed.coordinates()).all()
+    assert (known.areas() == listed.areas()).all()
+
+
+def test_reduced_grids_have_laplacians_of_second_order() -> None:
+    """With Voronoi weights: twice as many rows of twice as many points, a fourth of the error."""
+    exact, errors = np.repeat([2.0, 6.0, 12.0], [3, 5, 7]), []
+    for scale in (1, 2, 4):
+        half = [scale * (10 + 3 * (j // scale)) for j in range(4 * scale)]
+        spec = GraphSpec("s2", pl=half + half[::-1], weights="voronoi", levels=1)
+        points = spec.full_sampling(0)
+        rows, columns, values = voronoi_entries(points)
+        weights = csr_matrix((values, (rows, columns)), shape=(points.num_points,) * 2)
+        root = diags_array(points.areas() ** -0.5)
+        delta = root @ (diags_array(np.asarray(weights.sum(axis=1)).ravel()) - weights) @ root
+        found = eigsh(delta.tocsc(), 16, sigma=-0.5, v0=np.ones(points.num_points))[0]
+        errors.append(abs(np.sort(found)[1:] / exact - 1).max())
+    assert errors[1] < errors[0] / 3
+    assert errors[2] < errors[1] / 3, errors
+
+
+@pytest.mark.parametrize(
+    "pl", [N32, [20, 24, 24], [3, 8, 8, 3], [8, 8.5, 8.5, 8], "a,b", 32, [], [9, 8, 7, 9], [20, 20]]
+)
+def test_other_lists_of_points_are_refused(pl: object) -> None:
+    with pytest.raises(
+        SpecError, match=r"^pl must be points of each latitude.*\[4, 16384\]"
+    ) as told:
+        GraphSpec("s2", pl=pl)
+    assert str(told.value).endswith("Of a half, give both: `pl + pl[::-1]`.") == (pl is N32)
+
+
 def matrix(level_map: LevelMap) -> csr_matrix:
     return csr_matrix((level_map.data, level_map.indices, level_map.indptr), shape=level_map.shape)
 
@@ -155,3 +219,13 @@ def test_icosphere_unpools_from_two_parents(subdivisions: int) -> None:
     middle = new @ coarse
     middle /= np.linalg.norm(middle, axis=1, keepdims=True)
     assert np.abs(middle - fine.base_points[len(coarse) :]).max() < 1e-15
+
+
+@pytest.mark.parametrize("number", [32, 80, 320])
+def test_the_points_of_grib_files_are_those_that_eccodes_has(number: int) -> None:
+    eccodes = pytest.importorskip("eccodes")
+    message = eccodes.codes_grib_new_from_samples(f"reduced_gg_pl_{number}_grib2")
+    spec = GraphSpec("s2", pl=eccodes.codes_get_array(message, "pl"), levels=1)
+    beta, gamma = np.degrees(spec.full_sampling(0).coordinates().T)
+    for angle, name in ((90 - beta, "latitudes"), (gamma, "longitudes")):
+        assert np.allclose(angle, eccodes.codes_get_array(message, name), rtol=0, atol=2e-6)

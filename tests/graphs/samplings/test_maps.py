@@ -9,7 +9,7 @@ from scipy.sparse import csr_matrix
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.samplings.given import Given, GivenPoints
 from cheblienet_graphs.samplings.given_tables import PointArrays
-from cheblienet_graphs.samplings.grids import Equiangular, Healpix
+from cheblienet_graphs.samplings.grids import Equiangular, Healpix, ReducedGaussian
 from cheblienet_graphs.samplings.icosphere import Icosphere
 from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.samplings.points import Points, Scattered
@@ -109,6 +109,11 @@ def test_the_last_random_level_has_two_points() -> None:
     assert GraphSpec("r2", points=33, levels=3, neighbors=1).base_points(2) == 2
     with pytest.raises(ValueError, match=r"levels must be an integer in \[1, 2\] for points 31"):
         GraphSpec("r2", points=31, levels=3)
+
+
+@pytest.mark.parametrize("half", [(8, 12, 16, 20), (20, 27, 36, 40), (5, 5, 9, 9, 40, 64, 64, 64)])
+def test_maps_of_rows_of_any_lengths(half: tuple[int, ...]) -> None:
+    check(ReducedGaussian(size=half + half[::-1]))
 
 
 @pytest.mark.parametrize(

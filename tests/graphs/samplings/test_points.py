@@ -8,10 +8,11 @@ import pytest
 from sphere_truth import rotations, unit_vectors
 
 from cheblienet_graphs.manifolds.base import Angles
-from cheblienet_graphs.samplings.grids import Equiangular, Gaussian, Healpix
+from cheblienet_graphs.samplings.grids import Equiangular, Gaussian, Healpix, ReducedGaussian
 from cheblienet_graphs.samplings.icosphere import Icosphere
 from cheblienet_graphs.samplings.points import Points
 from cheblienet_graphs.samplings.random import Random
+from cheblienet_graphs.samplings.refined import RefinedIcosphere
 
 ANGLES = Angles(("alpha",))
 
@@ -21,6 +22,8 @@ SPHERES = [
     Healpix(5, ANGLES, 4),
     Equiangular(6, ANGLES, 5),
     Gaussian(3, ANGLES, "O4"),
+    ReducedGaussian(2, ANGLES, (6, 9, 9, 6)),
+    RefinedIcosphere(3, ANGLES, (1, 3, 170.0, -40.0, -150.0, 10.0)),
     Random(4, ANGLES, 50, seed=7),
 ]
 
@@ -65,6 +68,7 @@ def isometry(points: np.ndarray, images: np.ndarray) -> np.ndarray:
         *(Healpix(size=n) for n in (1, 4)),
         *(Equiangular(size=b) for b in (2, 3, 5)),
         *(Gaussian(size=size) for size in ("O6", "F2")),
+        ReducedGaussian(size=(8, 12, 12, 8)),
     ],
     ids=repr,
 )

@@ -44,9 +44,11 @@ def test_scipy_and_pyg(store: Path, version: Path, tmp_path: Path) -> None:
     expected = -delta * np.outer(root, root)
     np.fill_diagonal(expected, 0)
     with np.load(tmp_path / "g.npz") as arrays:
-        assert sorted(arrays) == ["edge_index", "edge_weight", "pos"]
+        assert sorted(arrays) == ["edge_attr", "edge_index", "edge_weight", "pos"]
         edges, weights, points = arrays["edge_index"], arrays["edge_weight"], arrays["pos"]
+        seen = arrays["edge_attr"]
     assert (edges.dtype, weights.dtype, points.shape) == (np.int64, np.float32, (1024, 3))
+    assert (seen.dtype, seen.shape) == (np.float32, (edges.shape[1], 3))
     rebuilt = np.zeros((1024, 1024))
     rebuilt[tuple(edges)] = weights
     assert np.allclose(rebuilt, expected, atol=1e-5)

@@ -1,0 +1,135 @@
+"""A pyramid with maps from and to other points: sets of nodes, and sets of edges between them."""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor
+
+from cheblienet_models.arguments import instance
+from cheblienet_models.graphs.edge_sets import EdgeSet, centered, edge_set, own_edges
+from cheblienet_models.graphs.vertex_map import VertexMap
+from cheblienet_models.tensors import Csr
+
+if TYPE_CHECKING:
+    from cheblienet_models.graphs.graph import Graph
+    from cheblienet_models.graphs.pyramid import LevelMap, Pyramid
+
+DATA = "data"
+"""The nodes that maps come from and go to."""
+SAME = 1e-9
+"""Largest difference of coordinates of the same points."""
+Kind = tuple[str, str, str]
+"""Of edges, as PyG has it: from these nodes "to" those."""
+
+
+@dataclass(frozen=True)
+class NodeSet:
+    """Points.
+
+    Args:
+        label: of what they were opened from.
+        pos: (V, d) float64 coordinates.
+        area: (V,) with mean 1; None where it is not known.
+    """
+
+    label: str
+    pos: Tensor
+    area: Tensor | None = None
+
+
+@dataclass(frozen=True)
+class Coupled:
+    """Sets of nodes and edges.
+
+    Args:
+        spec: of the pyramid.
+        hidden: names of the levels' nodes, the finest first.
+        nodes: by name.
+        edges: by names of nodes, each with the label of what it was opened from.
+    """
+
+    spec: Mapping[str, Any]
+    hidden: tuple[str, ...]
+    nodes: dict[str, NodeSet]
+    edges: dict[Kind, tuple[str, EdgeSet]]
+
+
+def coupled(
+    pyramid: "Pyramid",
+    encoder: VertexMap | None,
+    decoder: VertexMap | None,
+    processor: VertexMap | None,
+) -> Coupled:
+    """The levels of a pyramid, and maps to and from the finest and within it.
+
+    Raises:
+        TypeError: one of them is no map.
+        ValueError: a map is from or to other points.
+    """
+    maps = {"encoder": encoder, "processor": processor, "decoder": decoder}
+    given = {name: instance(name, one, VertexMap) for name, one in maps.items() if one is not None}
+    count = len(pyramid.levels)
+    hidden = tuple(f"hidden_{n + 1}" for n in range(count)) if count > 1 else ("hidden",)
+    places = dict(zip(hidden, map(_nodes, pyramid.levels), strict=True))
+    nodes = _data(given) | places
+    ends = {"encoder": (DATA, hidden[0]), "decoder": (hidden[0], DATA)}
+    edges = dict(_levels(pyramid, hidden, places, own="processor" not in given))
+    for name, one in given.items():
+        source, target = ends.get(name, (hidden[0], hidden[0]))
+        _check(name, "source", one.source_coordinates, nodes[source])
+        _check(name, "target", one.target_coordinates, nodes[target])
+        parts = Csr(one.row_pointers, one.columns, one.finite("values"))
+        at = nodes[source].pos, nodes[target].pos
+        edges[source, "to", target] = str(one.identity), edge_set(pyramid.spec, parts, *at)
+    return Coupled(pyramid.spec, hidden, nodes, edges)
+
+
+def _data(given: Mapping[str, VertexMap]) -> dict[str, NodeSet]:
+    """The nodes that an encoder comes from, or that a decoder goes to; none without these."""
+    if "encoder" in given:
+        return {DATA: NodeSet(str(given["encoder"].identity), given["encoder"].source_coordinates)}
+    if "decoder" in given:
+        return {DATA: NodeSet(str(given["decoder"].identity), given["decoder"].target_coordinates)}
+    return {}
+
+
+def _nodes(graph: "Graph") -> NodeSet:
+    """The points of a level, pixels at their centers."""
+    return NodeSet(graph.label, centered(graph.spec, graph.grid, graph.coordinates), graph.area)
+
+
+def _levels(
+    pyramid: "Pyramid", hidden: tuple[str, ...], places: Mapping[str, NodeSet], *, own: bool
+) -> Iterator[tuple[Kind, tuple[str, EdgeSet]]]:
+    """Edges of levels, those of the finest if these are its `own`, and those between levels."""
+    label, levels = str(pyramid.identity), pyramid.levels
+    for n, (name, graph) in enumerate(zip(hidden, levels, strict=True)):
+        if n or own:
+            yield (name, "to", name), (graph.label, own_edges(graph))
+    for n, (fine, coarse) in enumerate(itertools.pairwise(hidden)):
+        here, there = places[fine].pos, places[coarse].pos
+        down, up = _parts(pyramid.pooling(n)), _parts(pyramid.unpooling(n))
+        yield (fine, "to", coarse), (label, edge_set(pyramid.spec, down, here, there))
+        yield (coarse, "to", fine), (label, edge_set(pyramid.spec, up, there, here))
+
+
+def _parts(level_map: "LevelMap") -> Csr:
+    """A map between levels, padding left out."""
+    matrix = level_map.matrix()
+    return Csr(matrix.crow_indices(), matrix.col_indices(), matrix.values())
+
+
+def _check(name: str, side: str, coordinates: Tensor, nodes: NodeSet) -> None:
+    """See that a side of a map has the points of some nodes.
+
+    Raises:
+        ValueError: it has others.
+    """
+    same = coordinates.shape == nodes.pos.shape
+    if not same or float((coordinates - nodes.pos).abs().max()) > SAME:
+        raise ValueError(
+            f"The {side} of the {name} must be the points of {nodes.label}, {len(nodes.pos)} in "
+            f"their order. Got {'others, ' * same}{len(coordinates)}: build the map for them."
+        )

@@ -1,0 +1,175 @@
+"""Icospheres refined in a region: points, cells, levels, spectra, refused sizes."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse
+from scipy.sparse import csr_matrix
+from scipy.sparse.linalg import eigsh
+from scipy.spatial import SphericalVoronoi
+from sphere_truth import arcs
+
+from cheblienet_graphs import GraphSpec, MapSpec, SpecError, build, build_map, inspect
+from cheblienet_graphs.samplings.icosphere import Icosphere
+from cheblienet_graphs.samplings.maps import LevelMap
+from cheblienet_graphs.samplings.refined import RefinedIcosphere, share_of_sphere, surroundings
+from cheblienet_graphs.weights.voronoi import voronoi_entries
+
+EUROPE = (-10.0, 35.0, 30.0, 60.0)
+REGIONS = [
+    EUROPE,
+    (170.0, -40.0, -150.0, 10.0),
+    (-180.0, 70.0, 180.0, 90.0),
+    (100.0, -90.0, 350.0, -60.0),
+    (3.0, 1.0, 3.5, 1.5),
+]
+SPHERE = np.repeat([2.0, 6.0, 12.0], [3, 5, 7])
+
+
+def refined(outside: int, inside: int, region: tuple[float, ...]) -> RefinedIcosphere:
+    return RefinedIcosphere(size=(outside, inside, *region))
+
+
+def is_inside(points: np.ndarray, region: tuple[float, ...]) -> np.ndarray:
+    west, south, east, north = region
+    latitude = np.degrees(np.arcsin(np.clip(points[:, 2], -1, 1)))
+    longitude = np.degrees(np.arctan2(points[:, 1], points[:, 0]))
+    width = 360 if east - west >= 360 else (east - west) % 360
+    pole = np.hypot(points[:, 0], points[:, 1]) < 1e-9
+    between = pole | ((longitude - west) % 360 <= width)
+    return (latitude >= south) & (latitude <= north) & between
+
+
+def matrix(level_map: LevelMap) -> csr_matrix:
+    return csr_matrix((level_map.data, level_map.indices, level_map.indptr), shape=level_map.shape)
+
+
+@pytest.mark.parametrize("region", REGIONS)
+@pytest.mark.parametrize(("outside", "inside"), [(0, 1), (0, 4), (2, 3), (2, 5)])
+def test_points_are_those_of_both_icospheres(
+    outside: int, inside: int, region: tuple[float, ...]
+) -> None:
+    """Bit for bit and in order, though most of the finer one is never made."""
+    finest = Icosphere(size=inside).base_points
+    first = np.arange(len(finest)) < 10 * 4**outside + 2
+    expected = finest[first | is_inside(finest, region)]
+    assert (refined(outside, inside, region).base_points == expected).all()
+
+
+@pytest.mark.parametrize("region", REGIONS)
+def test_cells_have_the_areas_of_another_library(region: tuple[float, ...]) -> None:
+    sampling = refined(1, 4, region)
+    areas = SphericalVoronoi(sampling.base_points).calculate_areas()
+    assert np.allclose(sampling.base_areas, areas / areas.mean(), rtol=1e-9)
+    assert math.isclose(areas.sum(), 4 * math.pi, rel_tol=1e-12)
+
+
+def test_of_one_resolution_all_is_as_on_the_icosphere() -> None:
+    """Points, areas, and maps by nearest points, those of two parents in equal parts."""
+    plain, same = Icosphere(size=3), refined(3, 3, EUROPE)
+    assert (plain.base_points == same.base_points).all()
+    assert np.allclose(plain.base_areas, same.base_areas, rtol=1e-12)
+    for name in ("pooling", "unpooling"):
+        one, other = matrix(getattr(plain, name)()), matrix(getattr(same, name)())
+        assert one.shape == other.shape
+        assert abs(one - other).max() < 1e-12
+
+
+@pytest.mark.parametrize("region", REGIONS)
+def test_levels_share_points_and_average_them(region: tuple[float, ...]) -> None:
+    """Against all pairs: who is nearest, and means by area of those."""
+    fine, coarse = refined(2, 4, region), refined(1, 3, region)
+    apart = arcs(coarse.base_points[:, None], fine.base_points)
+    assert (apart.min(axis=1) < 1e-15).all()
+    near = apart <= apart.min(axis=0) + 1e-9
+    up, down = matrix(fine.unpooling()).toarray(), matrix(fine.pooling()).toarray()
+    assert np.allclose(up, (near / near.sum(axis=0)).T, rtol=0, atol=1e-15)
+    weighed = near * fine.base_areas
+    assert np.allclose(down, weighed / weighed.sum(axis=1, keepdims=True), rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("region", [EUROPE, REGIONS[2]])
+def test_spectra_converge_at_second_order(region: tuple[float, ...]) -> None:
+    """With Voronoi weights, across the sides of the region: halving all edges, a fourth."""
+    errors = []
+    for outside in (1, 2, 3):
+        sampling = refined(outside, outside + 2, region)
+        rows, columns, values = voronoi_entries(sampling)
+        shape = (sampling.num_points,) * 2
+        weights = scipy.sparse.coo_array((values, (rows, columns)), shape=shape).tocsr()
+        root = scipy.sparse.diags_array(sampling.areas() ** -0.5)
+        laplacian = scipy.sparse.diags_array(weights.sum(axis=1)) - weights
+        found = eigsh((root @ laplacian @ root).tocsc(), 16, sigma=-0.5, v0=np.ones(shape[0]))[0]
+        errors.append(abs(np.sort(found)[1:] / SPHERE - 1).max())
+    assert errors[1] < errors[0] / 3
+    assert errors[2] < errors[1] / 3.6
+    assert errors[2] < 0.03
+
+
+def test_a_pyramid_is_consistent_and_is_a_side_of_maps(tmp_path) -> None:
+    spec = GraphSpec("s2", refined=f"2,4,{','.join(map(str, EUROPE))}", weights="voronoi")
+    assert spec.default_name == "s2-refined-icosahedral-2x4x-10x35x30x60-voronoi"
+    assert (spec.schema, GraphSpec.from_dict(spec.to_dict())) == ("1.6", spec)
+    assert [spec.level_size(level)[:2] for level in range(spec.levels)] == [(2, 4), (1, 3)]
+    built = build(spec, tmp_path / "g.zarr")
+    finest, coarser = inspect(tmp_path / "g.zarr", built.name).levels
+    for level, most in ((finest, 0.06), (coarser, 0.25)):
+        values = np.array(level.eigenvalues) * level.eigenvalue_scale
+        assert abs(values[1:4] / 2 - 1).max() < most
+    encoder = MapSpec(GraphSpec("s2", gaussian="O8"), spec, neighbors=3)
+    assert encoder.schema == "1.6"
+    assert MapSpec.from_dict(encoder.to_dict()) == encoder
+    sizes = build_map(encoder, tmp_path / "g.zarr").sizes
+    assert (sizes.sources, sizes.targets) == (544, spec.num_vertices)
+
+
+def test_oriented_graphs_have_them_too(tmp_path) -> None:
+    spec = GraphSpec("so3", refined=(1, 2, *EUROPE), orientations=4, levels=2)
+    pyramid = build(spec, tmp_path / "g.zarr").open()
+    assert [g.num_vertices for g in pyramid.levels] == [
+        4 * n for n in map(spec.base_points, (0, 1))
+    ]
+
+
+@pytest.mark.parametrize(
+    "size",
+    [
+        *("3,5", "x", (5, 5, *EUROPE), (-1, 2, *EUROPE), (10, 11, *EUROPE), (3, 13, *EUROPE)),
+        *((1.5, 3, *EUROPE), (1, 3, 0, 50, 10, 40), (1, 3, 0, 40, 0, 50), 4),
+    ],
+)
+def test_other_sizes_are_refused(size: object) -> None:
+    with pytest.raises(SpecError, match=r"^refined must be G,L,W,S,E,N: .*W,S,E,N in degrees"):
+        GraphSpec("s2", refined=size)
+
+
+def test_more_points_than_a_machine_has_room_for_are_refused() -> None:
+    """Before any is made."""
+    with pytest.raises(SpecError, match=r"at most 16,777,216 points are inside. Got about 167,77"):
+        GraphSpec("s2", refined=(3, 12, -180, -90, 180, 90))
+
+
+@pytest.mark.parametrize("region", REGIONS)
+@pytest.mark.parametrize("distance", [0.5, 7.0, 40.0])
+def test_surroundings_hold_what_is_near(region: tuple[float, ...], distance: float) -> None:
+    """Of points all over the sphere, those within the distance of one inside; few are farther."""
+    random = np.random.default_rng(2)
+    points = random.normal(size=(3000, 3))
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    west, south, east, north = region
+    width = 360 if east - west >= 360 else (east - west) % 360
+    lat, lon = (
+        np.radians(np.linspace(*ends, 60)) for ends in ((south, north), (west, west + width))
+    )
+    lat, lon = (part.ravel() for part in np.meshgrid(lat, lon))
+    inside = np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=1)
+    near = np.array([arcs(point, inside).min() for point in points]) <= math.radians(distance)
+    assert is_inside(points, surroundings(region, distance))[near].all()
+
+
+@pytest.mark.parametrize("region", REGIONS)
+def test_the_share_of_a_region_is_that_of_points_spread_evenly(region: tuple[float, ...]) -> None:
+    random = np.random.default_rng(1).normal(size=(200_000, 3))
+    random /= np.linalg.norm(random, axis=1, keepdims=True)
+    assert abs(is_inside(random, region).mean() - share_of_sphere(region)) < 0.003

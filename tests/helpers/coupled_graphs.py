@@ -1,0 +1,37 @@
+"""Pyramids with encoders and decoders, built once, for tests of what other libraries are given."""
+
+import atexit
+import shutil
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+import numpy as np
+
+from cheblienet_graphs import GraphSpec, MapSpec, build, build_map
+from cheblienet_models import Pyramid, VertexMap
+
+SPHERE = GraphSpec("s2", gaussian="O8")
+PLANE = GraphSpec("r2", coordinates=np.random.default_rng(4).random((90, 2)), domain=(0, 0, 1, 1))
+MESHES = {
+    "sphere": (SPHERE, GraphSpec("s2", subdivisions=2, levels=2)),
+    "one-sphere": (SPHERE, GraphSpec("s2", subdivisions=2, levels=1)),
+    "refined": (SPHERE, GraphSpec("s2", refined=(1, 3, 0, 20, 60, 60), weights="voronoi")),
+    "plane": (PLANE, GraphSpec("r2", 8, weights="selling", levels=2)),
+    "turns": (
+        GraphSpec("se2", 6, orientations=4, boundary="periodic"),
+        GraphSpec("se2", 4, orientations=4, boundary="periodic", levels=2),
+    ),
+}
+
+
+@cache
+def coupled(name: str) -> tuple[Pyramid, VertexMap, VertexMap]:
+    """A pyramid, an encoder to its finest level and a decoder from it."""
+    folder = mkdtemp(prefix="cheblienet-tests-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    store = Path(folder) / "g.zarr"
+    data, mesh = MESHES[name]
+    encoder = build_map(MapSpec(data, mesh, neighbors=3), store, name="encoder").open()
+    decoder = build_map(MapSpec(mesh, data, neighbors=4), store, name="decoder").open()
+    return build(mesh, store, name="mesh").open(), encoder, decoder

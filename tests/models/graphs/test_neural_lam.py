@@ -1,0 +1,171 @@
+"""Folders of neural-lam: every edge is in them, in its documented form, and it reads them."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse
+import torch
+from coupled_graphs import coupled
+
+from cheblienet_models import Graph
+
+FILES = {"g2m", "m2g", "m2m"}
+BETWEEN = {"mesh_up", "mesh_down"}
+
+
+def read(folder: Path) -> dict[str, Any]:
+    """Every file by its name, as a reader that runs no code has it."""
+    files = {file.stem: torch.load(file, weights_only=True) for file in folder.glob("*.pt")}
+    assert {file.name for file in folder.iterdir()} == {f"{n}.pt" for n in files} | {
+        "metainfo.yaml"
+    }
+    assert (folder / "metainfo.yaml").read_text() == "spec_version: 0.1.0\n"
+    return files
+
+
+def pattern(edges: torch.Tensor, shape: tuple[int, int]) -> Any:
+    """(receivers, senders) numbers of edges."""
+    sender, receiver = edges.numpy()
+    ones = np.ones(len(sender), int)
+    return scipy.sparse.coo_array((ones, (receiver, sender)), shape=shape).tocsr()
+
+
+def held(matrix: torch.Tensor) -> Any:
+    parts = matrix.values() > 0, matrix.col_indices(), matrix.crow_indices()
+    return scipy.sparse.csr_array(tuple(map(np.asarray, parts)), shape=tuple(matrix.shape)) * 1
+
+
+def neighbors(graph: Graph) -> Any:
+    one, other = graph.edges.first, graph.edges.second
+    ends = torch.stack([torch.cat([one, other]), torch.cat([other, one])])
+    return pattern(ends, (graph.num_vertices,) * 2)
+
+
+@pytest.mark.parametrize("name", ["sphere", "one-sphere", "refined", "plane"])
+def test_no_edge_is_lost_on_the_way_and_back(name: str, tmp_path: Path) -> None:
+    pyramid, encoder, decoder = coupled(name)
+    folder = pyramid.save_neural_lam(tmp_path / "graph" / "mine", encoder, decoder)
+    files, levels = read(folder), pyramid.levels
+    names = FILES | (BETWEEN if len(levels) > 1 else set())
+    assert files.keys() == {f"{n}_{of}" for n in names for of in ("edge_index", "features")} | {
+        "mesh_features"
+    }
+    expected = {"m2m": [neighbors(graph) for graph in levels]}
+    pairs = range(len(levels) - 1)
+    expected["mesh_up"] = [held(pyramid.pooling(n).matrix()) for n in pairs]
+    expected["mesh_down"] = [held(pyramid.unpooling(n).matrix()) for n in pairs]
+    for name, one in (("g2m", encoder), ("m2g", decoder)):
+        files[f"{name}_edge_index"] = [files[f"{name}_edge_index"]]
+        files[f"{name}_features"] = [files[f"{name}_features"]]
+        expected[name] = [held(one.matrix)]
+    for name in names:
+        assert len(files[f"{name}_edge_index"]) == len(expected[name])
+        for edges, features, matrix in zip(
+            files[f"{name}_edge_index"], files[f"{name}_features"], expected[name], strict=True
+        ):
+            assert (edges.dtype, features.dtype) == (torch.int64, torch.float32)
+            assert features.shape == (edges.shape[1], 3)
+            assert (pattern(edges, matrix.shape) != matrix).nnz == 0
+    assert [len(mesh) for mesh in files["mesh_features"]] == [g.num_vertices for g in levels]
+
+
+def test_features_are_differences_of_positions_on_the_plane(tmp_path: Path) -> None:
+    """Sender minus receiver, and its length, whatever the node sets."""
+    pyramid, encoder, decoder = coupled("plane")
+    files = read(pyramid.save_neural_lam(tmp_path / "g", encoder, decoder))
+    fine, coarse = (mesh.double() for mesh in files["mesh_features"])
+    grid = encoder.source_coordinates
+    for name, sender, receiver in (
+        ("g2m", grid, fine),
+        ("m2g", fine, grid),
+        ("m2m", fine, fine),
+        ("mesh_up", fine, coarse),
+        ("mesh_down", coarse, fine),
+    ):
+        edges, features = files[f"{name}_edge_index"], files[f"{name}_features"]
+        if isinstance(edges, list):
+            edges, features = edges[0], features[0]
+        moved = sender[edges[0]] - receiver[edges[1]]
+        assert torch.allclose(features[:, 1:].double(), moved, atol=1e-6)
+        assert torch.allclose(features[:, 0].double(), moved.norm(dim=1), atol=1e-6)
+
+
+def test_lengths_are_in_the_unit_of_the_datastore(tmp_path: Path) -> None:
+    plain, scaled = (
+        read(coupled("plane")[0].save_neural_lam(tmp_path / name, *coupled("plane")[1:], **unit))
+        for name, unit in (("a", {}), ("b", {"unit": 2500.0}))
+    )
+    for name, tensors in plain.items():
+        factor = 1 if name.endswith("index") else 2500.0
+        listed, others = (
+            [t] if isinstance(t, torch.Tensor) else t for t in (tensors, scaled[name])
+        )
+        for one, other in zip(listed, others, strict=True):
+            assert torch.allclose(one * factor, other)
+
+
+def test_nodes_of_the_sphere_are_at_longitude_and_latitude(tmp_path: Path) -> None:
+    pyramid, encoder, decoder = coupled("one-sphere")
+    files = read(pyramid.save_neural_lam(tmp_path / "g", encoder, decoder))
+    beta, gamma = pyramid.levels[0].coordinates.T
+    places = torch.stack([gamma, np.pi / 2 - beta], dim=1)
+    assert torch.allclose(files["mesh_features"][0].double(), places, atol=1e-6)
+
+
+def test_other_manifolds_and_full_folders_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"those of r2 and s2\. Got se2"):
+        coupled("turns")[0].save_neural_lam(tmp_path / "a", *coupled("turns")[1:])
+    assert not (tmp_path / "a").exists()
+    (tmp_path / "notes.txt").write_text("mine")
+    pyramid, encoder, decoder = coupled("plane")
+    with pytest.raises(ValueError, match=r"folder must be new, or empty\. Got .*choose another"):
+        pyramid.save_neural_lam(tmp_path, encoder, decoder)
+    with pytest.raises(ValueError, match="The target of the encoder must be the points of mesh"):
+        pyramid.save_neural_lam(tmp_path / "b", decoder, encoder)
+    for unit in (0, -1, float("nan")):
+        with pytest.raises(ValueError, match="unit must be positive and finite"):
+            pyramid.save_neural_lam(tmp_path / "b", encoder, decoder, unit=unit)
+    with pytest.raises(TypeError, match="decoder must be a VertexMap"):
+        pyramid.save_neural_lam(tmp_path / "b", encoder, None)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_it_takes_torch_and_numpy_alone(tmp_path: Path) -> None:
+    """The formulas of manifolds are those of the other package, whose libraries stay out."""
+    pyramid = coupled("plane")[0]
+    store = pyramid.handle[1][0]
+    program = f"""
+import sys
+from cheblienet_models import open_store
+store = open_store({store!r})
+maps = store.maps
+store["mesh"].save_neural_lam({str(tmp_path / "g")!r}, maps["encoder"], maps["decoder"])
+print(*sys.modules)
+"""
+    command = [sys.executable, "-c", program]
+    loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert {"zarr", "scipy", "click", "pykeops"}.isdisjoint(loaded)
+
+
+@pytest.mark.parametrize("name", ["sphere", "one-sphere", "plane"])
+def test_neural_lam_reads_them(name: str, tmp_path: Path) -> None:
+    graphs = pytest.importorskip("neural_lam.utils.graph")
+    pyramid, encoder, decoder = coupled(name)
+    folder = pyramid.save_neural_lam(tmp_path / "g", encoder, decoder)
+    hierarchical, graph = graphs.load_graph(folder, 1.0)
+    assert hierarchical == (len(pyramid.levels) > 1)
+    meshes = graph["m2m_edge_index"] if hierarchical else [graph["m2m_edge_index"]]
+    for level, edges in zip(pyramid.levels, meshes, strict=True):
+        assert (pattern(edges, (level.num_vertices,) * 2) != neighbors(level)).nnz == 0
+    for key, one in (("g2m_edge_index", encoder), ("m2g_edge_index", decoder)):
+        assert (pattern(graph[key], one.matrix.shape) != held(one.matrix)).nnz == 0
+    network = pytest.importorskip("neural_lam.gnn_layers").InteractionNet(
+        graph["g2m_edge_index"], 3
+    )
+    sent, received = (torch.ones(1, n, 3) for n in (one.num_targets, one.num_sources))
+    out = network(sent, received, graph["g2m_features"][None])
+    assert out[0].shape == received.shape
