@@ -16,7 +16,7 @@ from cheblienet_graphs import build_map
 from cheblienet_models import open_store
 
 NAMES = [(schema, name) for schema, specs in golden.MAPS.items() for name in specs]
-LATER = "this version reads 1.0 to 1.5. Install a newer cheblienet; it was written by"
+LATER = "this version reads 1.0 to 1.6. Install a newer cheblienet; it was written by"
 
 
 def kept(schema: str) -> dict[str, Any]:
@@ -94,8 +94,8 @@ def test_a_build_of_the_same_spec_finds_them(schema: str, name: str, tmp_path: P
 def test_later_schemas_are_refused(
     store: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    reseal(store / name / "v001", lambda clg: clg.update(schema="1.6"))
+    reseal(store / name / "v001", lambda clg: clg.update(schema="1.7"))
     code, message = failing(capsys, "inspect", name, "--store", str(store))
-    assert (code, f"{name}/v001 has schema 1.6; {LATER}" in message) == (1, True)
+    assert (code, f"{name}/v001 has schema 1.7; {LATER}" in message) == (1, True)
     assert run(["verify", name, "--store", str(store)]) == 1
     assert "can't be checked: " in capsys.readouterr().out

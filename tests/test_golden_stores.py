@@ -98,7 +98,8 @@ def test_there_is_a_store_for_each_schema_that_is_read() -> None:
     for schema, specs in specs_of.items():
         assert kept(schema).keys() == specs.keys()
         assert {of["schema"] for of in kept(schema).values()} == {schema}
-        assert {spec.schema for spec in specs.values()} == {schema}
+        said = {spec.schema for spec in specs.values()}
+        assert said == {schema} or (schema in golden.WRITTEN_ANEW and max(said) < schema)
 
 
 @pytest.mark.parametrize("verify", [False, True])
@@ -189,7 +190,7 @@ def test_a_build_of_the_same_spec_finds_them(schema: str, name: str, tmp_path: P
 
 
 LATER = {
-    "1.6": "this version reads 1.0 to 1.5. Install a newer cheblienet; it was written by {by}.",
+    "1.7": "this version reads 1.0 to 1.6. Install a newer cheblienet; it was written by {by}.",
     "2.0": "this version reads 1.x. Install the version of cheblienet that wrote it: {by}.",
 }
 

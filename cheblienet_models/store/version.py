@@ -22,7 +22,7 @@ from cheblienet_models.store.verify import (
 )
 
 SCHEMA_MAJOR = 1
-SCHEMA_MINOR = 5
+SCHEMA_MINOR = 6
 """The latest that is read: later ones hold what would be misread."""
 SCHEMA = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
 MAX_LEVELS = 64

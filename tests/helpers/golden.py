@@ -59,7 +59,13 @@ SPECS: dict[str, dict[str, GraphSpec]] = {
             "r3", mask=np.stack([PARTS, PARTS / 2]), mask_edge="cut", weights="selling", levels=1
         ),
     },
+    "1.6": {
+        "sky": GraphSpec("s2", nside=2, neighbors=8, levels=2, eigenpairs=3),
+        "bay": GraphSpec("s2", nside=4, region=(-60, 10, 60, 70), neighbors=4, levels=1),
+    },
 }
+WRITTEN_ANEW = {"1.6"}
+"""Schemas that are not for what specifications say, but for how versions are written since."""
 
 PLACES = GraphSpec("r2", coordinates=OWN_POINTS, domain=(0, 0, 4, 4))
 SHORE = GraphSpec("r2", 6, mask=np.kron(MASK, np.ones((2, 2), bool))[:6, :6], levels=1)

@@ -204,7 +204,7 @@ def test_arrays_of_other_shapes_are_refused(version: Path, array: str, shape: An
     refused(*commands(version)[:-1])
 
 
-@pytest.mark.parametrize("schema", ["1.0", "1.1", "1.2", "1.3", "1.4"])
+@pytest.mark.parametrize("schema", ["1.0", "1.1", "1.2", "1.3", "1.4", "1.6"])
 def test_further_facts_of_a_known_schema_are_read_over(version: Path, schema: str) -> None:
     expected = read_facts(version).levels
 
@@ -221,12 +221,12 @@ def test_further_facts_of_a_known_schema_are_read_over(version: Path, schema: st
     assert import_zip(raw_zip(version, version.parents[2] / "x.zip"), other).new
 
 
-@pytest.mark.parametrize("schema", ["1.6", "1.10", "1.999999999", "0.9", "2.0", "1.01"])
+@pytest.mark.parametrize("schema", ["1.7", "1.10", "1.999999999", "0.9", "2.0", "1.01"])
 def test_other_schemas_are_refused_by_every_command(version: Path, schema: str) -> None:
     """Those of later minor numbers say that a newer version reads them."""
     reseal(version, at("schema", schema))
     later = schema.startswith("1.") and schema != "1.01"
-    remedy = "1.0 to 1.5. Install a newer" if later else "1.x. Install the version of"
+    remedy = "1.0 to 1.6. Install a newer" if later else "1.x. Install the version of"
     for kind, read in ((StoreError, read_facts), (ModelsStoreError, lambda v: opened(v)["g"])):
         with pytest.raises(kind, match=f"schema .?{schema}.?; this version reads {remedy}"):
             read(version)

@@ -212,7 +212,7 @@ DAMAGE = {
     "other facts": lambda v: reseal(v, lambda clg: clg["map"].update(targets=163)),
     "grid": lambda v: reseal(v, lambda clg: clg["map"].update(source_grid="wide")),
     "no facts": lambda v: reseal(v, lambda clg: clg.update(map=[])),
-    "schema": lambda v: reseal(v, lambda clg: clg.update(schema="1.6")),
+    "schema": lambda v: reseal(v, lambda clg: clg.update(schema="1.7")),
 }
 FOUND_BY_VERIFY = {
     "swapped": lambda v: reseal_array(

@@ -72,7 +72,7 @@ def test_places_that_are_no_store_of_this_format(copy: Path) -> None:
 @pytest.mark.parametrize(
     ("schema", "message"),
     [
-        *((later, rf"schema {later}; .*1.0 to 1.5. Install a newer") for later in ("1.6", "1.10")),
+        *((later, rf"schema {later}; .*1.0 to 1.6. Install a newer") for later in ("1.7", "1.10")),
         *(
             (other, r"this version reads 1.x. Install the version")
             for other in ("1", "1.", "1.x", "1.01", "01.0", "1.1.0", "1.-1", "2.0", "", None, 1.1)
