@@ -26,6 +26,7 @@ from cheblienet_models.errors import quoted
 from cheblienet_models.graphs import filters
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.polynomials import Function, Polynomial
+from cheblienet_models.graphs.pyramid import Pyramid
 
 TIME = 1 / (16 * math.log(2))
 """Of the heat kernel whose full width at half maximum is 1: sigma^2 / 2 of that Gaussian."""
@@ -59,21 +60,21 @@ class Beam:
     Args:
         graph: of the field.
         time: of the operator that the graph discretizes.
-        lag: a and 2 a^2 - b of the operator's eigenvalues, 0 where eigenvalues are taken as such.
+        scale: factor from eigenvalues of Delta to q.
+        positions: (3, V) float64 unit vectors on the sphere; (0, V) elsewhere.
+        lag: a and 2 a^2 - b, 0 where L is q.
     """
 
     graph: Graph
     time: float
+    scale: float
+    positions: Tensor
     lag: tuple[float, float]
 
     def exponent(self, eigenvalues: Tensor) -> Tensor:
-        """T L of eigenvalues of Delta."""
-        q, (second, third) = eigenvalues * (self.graph.eigenvalue_scale or 1), self.lag
+        """Time L of eigenvalues of Delta."""
+        q, (second, third) = self.scale * eigenvalues, self.lag
         return self.time * q * (1 + second * q + third * q**2)
-
-    def heat_exponent(self, eigenvalues: Tensor) -> Tensor:
-        """T q of eigenvalues of Delta."""
-        return self.time * eigenvalues * (self.graph.eigenvalue_scale or 1)
 
     def blur(self) -> Blur:
         """exp(-t L)."""
@@ -81,25 +82,25 @@ class Beam:
 
     def heat(self) -> Blur:
         """exp(-t q), whose weights are not negative."""
-        return self._blur(lambda e: torch.exp(-self.heat_exponent(e)))
+        return self._blur(lambda e: torch.exp(-self.time * self.scale * e))
 
     def _blur(self, function: Function) -> Blur:
         return Blur(self.graph.operator(), self.graph.polynomial(function, TOLERANCE))
 
 
-def beam_of(graph: Graph, fwhm: float, positions: Tensor | None) -> Beam:
+def beam_of(pyramid: Pyramid, graph: Graph, fwhm: float) -> Beam:
     """The beam of a full width at half maximum.
 
     Args:
+        pyramid: of the graph.
         graph: that it smooths on.
         fwhm: in units of the metric, positive; on the sphere radians, at most pi.
-        positions: (3, V) float64 unit vectors on the sphere; None elsewhere.
 
     Raises:
         TypeError: fwhm is no number.
         ValueError: it is out of range, or the graph has no `eigenvalue_scale`.
     """
-    width, on_sphere = number("fwhm", fwhm), positions is not None
+    width, on_sphere = number("fwhm", fwhm), pyramid.spec.get("manifold") == "s2"
     if not 0 < width <= (math.pi if on_sphere else math.inf) or math.isinf(width):
         accepted = "in (0, pi], radians" if on_sphere else "positive"
         raise ValueError(f"fwhm must be {accepted}. Got {quoted(fwhm)}.")
@@ -108,12 +109,13 @@ def beam_of(graph: Graph, fwhm: float, positions: Tensor | None) -> Beam:
             f"{graph.label} has no eigenvalue_scale, so that a width has no meaning on it: build "
             'it with `weights="voronoi"` or "matched".'
         )
-    lag = (0.0, 0.0) if positions is None else _lag(graph, positions)
-    return Beam(graph, width**2 * TIME, lag)
+    positions = _unit_vectors(graph) if on_sphere else graph.coordinates.T[:0]
+    lag = _lag(graph, positions) if on_sphere else (0.0, 0.0)
+    return Beam(graph, width**2 * TIME, graph.eigenvalue_scale, positions, lag)
 
 
 def _lag(graph: Graph, positions: Tensor) -> tuple[float, float]:
-    """A and 2 a^2 - b, neither negative: the exponent must ascend."""
+    """The lag, a and 2 a^2 - b, neither negative: the exponent must ascend."""
     edges = graph.edges
     apart = (positions[:, edges.first] - positions[:, edges.second]).square().sum(0) / 2
     share = edges.weights.double() * apart
@@ -122,7 +124,7 @@ def _lag(graph: Graph, positions: Tensor) -> tuple[float, float]:
     return mean, max(2 * mean**2 - square, 0.0)
 
 
-def unit_vectors(graph: Graph) -> Tensor:
+def _unit_vectors(graph: Graph) -> Tensor:
     """(3, V) float64 of a graph on the sphere."""
     beta, gamma = graph.coordinates.T
     sine = beta.sin()

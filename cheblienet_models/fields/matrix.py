@@ -1,6 +1,7 @@
 """Smoothing as a sparse matrix, made by squaring that of a short time again and again."""
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import torch
 from torch import Tensor
 
 from cheblienet_models.arguments import number
-from cheblienet_models.fields.beam import Beam, beam_of, unit_vectors
+from cheblienet_models.fields.beam import Beam, beam_of
 from cheblienet_models.fields.missing import level_of
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.pyramid import Pyramid
@@ -27,6 +28,8 @@ def smoothing_matrix(
     pyramid: Pyramid, fwhm: float, *, level: int = 0, tolerance: float = 1e-4
 ) -> Tensor:
     """`smooth` of fields without missing values, as a sparse matrix whose rows sum to 1.
+
+    On graphs with a mask or a region, rows are means at the sides, where `smooth` fits planes.
 
     `save_npz` writes it in the layout of scipy.sparse.save_npz, as weather models read smoothing
     matrices. A row has about 2.6 log10(1 / tolerance) (fwhm / spacing)^2 entries on s2, the
@@ -50,11 +53,10 @@ def smoothing_matrix(
     graph = level_of(pyramid, level)
     if not 1e-8 <= number("tolerance", tolerance) <= 0.1:
         raise ValueError(f"tolerance must be in [1e-08, 0.1]. Got {tolerance!r}.")
-    places = unit_vectors(graph) if pyramid.spec.get("manifold") == "s2" else None
-    beam = beam_of(graph, fwhm, places)
+    beam = beam_of(pyramid, graph, fwhm)
     longest = float(beam.exponent(torch.tensor(graph.lambda_max, dtype=torch.float64)))
     squarings = max(0, math.ceil(math.log2(longest / SHORT)))
-    brief = Beam(graph, beam.time / 2**squarings, beam.lag)
+    brief = replace(beam, time=beam.time / 2**squarings)
     matrix = _series(graph, brief, tolerance / FINER)
     for _ in range(squarings):
         matrix = _sparse(matrix @ matrix, tolerance / FINER)

@@ -1,21 +1,21 @@
 """Smoothing of fields with missing values.
 
 The mean of the known values under the beam leans, at the edge of what is known, towards the side
-that is: on a slope it is off by 0.8 sigma times the slope. So it is taken from a line, or on the
-sphere a tangent plane, that is fitted to the known values with the beam's weights: normalized
-convolution of first order (Knutsson and Westin 1993), local linear regression. With S the beam, m
-the mask, r the places, C the weighted second moments of r - p in the tangent plane at p, and
-u = C^-1 S(m (r - p)),
+that is: on a slope it is off by 0.8 sigma times the slope. So on the sphere a tangent plane is
+fitted to the known values: normalized convolution of first order (Knutsson and Westin 1993), local
+linear regression. With S the heat kernel, whose weights are not negative, m the mask, r the places,
+C the weighted second moments of r - p in the tangent plane at p, and u = C^-1 S(m (r - p)),
 
     y = (S(m x) - u . S(m x r)) / (S(m) - u . S(m r)).
 
-u is 0 where all around is known. r needs no p in it, as u . p = 0.
+u is 0 where all around is known. r needs no p in it, as u . p = 0. What the beam damps more than
+the heat kernel, short waves, is then taken off: (B - S) of the field, filled with y.
 """
 
 import torch
 from torch import Tensor
 
-from cheblienet_models.fields.beam import Beam, Blur, beam_of, unit_vectors
+from cheblienet_models.fields.beam import Beam, Blur, beam_of
 from cheblienet_models.fields.missing import known_values, level_of
 from cheblienet_models.graphs.pyramid import Pyramid
 
@@ -35,7 +35,8 @@ def smooth(pyramid: Pyramid, x: Tensor, fwhm: float, *, level: int = 0) -> Tenso
     Missing values, NaN or UNSEEN, stay as they are. The others are smoothed from the known ones:
     constants stay constant to rounding, whatever is missing. On s2 so do, nearly, slopes: at the
     edge of what is known values are those of the plane that fits best, which may leave the range of
-    the field. On other manifolds they are means, off by 0.8 s times the slope there.
+    the field. On other manifolds they are means, off by 0.8 s times the slope there. Points that a
+    mask or a region of the graph left out count as missing.
 
     Args:
         pyramid: of the field. Weights "voronoi" are the most accurate on s2.
@@ -53,22 +54,19 @@ def smooth(pyramid: Pyramid, x: Tensor, fwhm: float, *, level: int = 0) -> Tenso
     """
     graph = level_of(pyramid, level)
     known, values = known_values("smooth", graph, x)
-    places = unit_vectors(graph) if pyramid.spec.get("manifold") == "s2" else None
-    beam = beam_of(graph, fwhm, places)
-    if bool(known.all()):
+    beam = beam_of(pyramid, graph, fwhm)
+    if bool(known.all()) and graph.base_index is None:
         return beam.blur()(values).to(x.dtype)
     mean = values.sum(2, keepdim=True) / known.sum(2, keepdim=True).clamp(min=1)
     values = torch.where(known, values - mean, 0.0)
-    smoothed = mean + _smoothed(beam, places, known, values)
+    smoothed = mean + _smoothed(beam, known, values)
     return torch.where(known, smoothed.to(x.dtype), x)
 
 
-def _smoothed(beam: Beam, places: Tensor | None, known: Tensor, values: Tensor) -> Tensor:
+def _smoothed(beam: Beam, known: Tensor, values: Tensor) -> Tensor:
     """At the known values, of these and 0 elsewhere, (B, C, V)."""
-    if places is None:
-        return _fitted(beam.heat(), values.new_empty(0, known.shape[2]), 0.0, known, values)
     heat = beam.heat()
-    fitted = _fitted(heat, places, RIDGE * 2 * beam.time, known, values)
+    fitted = _fitted(heat, beam.positions, RIDGE * 2 * beam.time, known, values)
     filled = torch.where(known, values, fitted)
     return fitted + beam.blur()(filled) - heat(filled)
 
@@ -89,7 +87,7 @@ def _weighed(blur: Blur, positions: Tensor, x: Tensor, tilts: Tensor) -> Tensor:
 
 
 def _with_ones(positions: Tensor) -> Tensor:
-    return torch.cat([torch.ones_like(positions[:1].sum(0, keepdim=True)), positions])
+    return torch.cat([positions.new_ones(1, positions.shape[1]), positions])
 
 
 def _tilts(blur: Blur, positions: Tensor, ridge: float, masks: Tensor) -> tuple[Tensor, Tensor]:

@@ -138,6 +138,16 @@ def test_half_of_the_sky(fields: Store, name: str, width: float) -> None:
     assert (y - exact)[..., known].abs().max() < 0.01 * x.abs().max()
 
 
+def test_sides_of_a_region_are_no_edges(fields: Store) -> None:
+    """Where heat would be held back, which is off by several times as much."""
+    pyramid = fields["region"]
+    x, fwhm = truth.signal(truth.vectors(pyramid) @ [0.3, -0.8, 0.5]), 0.12
+    exact = truth.response(1, fwhm) * x
+    assert (smooth(pyramid, x, fwhm) - exact).abs().max() < 0.004 * x.abs().max()
+    held = pyramid.levels[0].diffuse(x, (truth.SIGMA * fwhm) ** 2 / 2, density=True)
+    assert (held - exact).abs().max() > 0.015 * x.abs().max()
+
+
 def test_missing_values_stay_as_they_are(fields: Store) -> None:
     """Each channel has its own; both marks come to the same."""
     pyramid = fields["healpix"]
