@@ -1,9 +1,9 @@
 """How xarray reads graphs on s2: names of dimensions, and attributes of the CF conventions.
 
-CF's grid mapping of HEALPix (1.13) says how pixels are numbered: `indexing_scheme` and
-`refinement_level`, the logarithm of nside. It is an attribute of the coordinates, as pixels need no
-variable of their own where there are all of them. xdggs reads the same of the pixels' indices in
-`grid_name` and `level`.
+CF's grid mapping of HEALPix (1.13) is an array without elements, `crs`, whose attributes say how
+pixels are numbered: `indexing_scheme`, and `refinement_level`, the base-2 logarithm of nside. xdggs
+reads it, and takes no other attributes there. Pixels of a part of the sphere have their numbers in
+`base_index`.
 """
 
 from cheblienet_graphs.spec import GraphSpec
@@ -30,21 +30,32 @@ LONG_NAMES = {
     "eigenvalues": "smallest eigenvalues of the Laplacian",
     "eigenvectors": "eigenvectors of the Laplacian",
 }
-AUXILIARY = (COORDINATES, layout.BASE_INDEX)
-"""Arrays that are coordinates of the others."""
+CRS = "crs"
+"""The grid mapping of the other arrays of vertices."""
 
 
-def named(spec: GraphSpec, name: str, level: int) -> Named:
+def named(spec: GraphSpec, name: str) -> Named:
     """How an array of the vertices of a level is read; on other manifolds it has no names."""
     if spec.manifold != "s2":
         return UNNAMED
-    attributes = {"long_name": LONG_NAMES[name], "units": "1"}
-    if name == COORDINATES:
-        attributes["units"] = "radian"
-    if VERTEX in DIMENSIONS[name] and name not in AUXILIARY:
-        masked = [layout.BASE_INDEX] * (spec.mask is not None)
-        attributes["coordinates"] = " ".join([COORDINATES, *masked])
-    return Named(DIMENSIONS[name], attributes | _healpix(spec, name, level))
+    attributes = {"long_name": LONG_NAMES[name], "units": "radian" if name == COORDINATES else "1"}
+    if VERTEX in DIMENSIONS[name] and name != COORDINATES:
+        listed = [COORDINATES, *[name] * (name == layout.BASE_INDEX)]  # which is one itself
+        attributes["coordinates"] = " ".join(listed)
+    if VERTEX in DIMENSIONS[name] and spec.nside is not None:
+        attributes["grid_mapping"] = CRS
+        if name == layout.BASE_INDEX:
+            attributes["standard_name"] = "healpix_index"
+    return Named(DIMENSIONS[name], attributes)
+
+
+def grid_mapping(spec: GraphSpec, level: int) -> Named | None:
+    """The attributes of `crs`, which graphs on HEALPix pixels of s2 have."""
+    if spec.manifold != "s2" or spec.nside is None:
+        return None
+    refinement = (spec.nside >> level).bit_length() - 1
+    scheme = {"refinement_level": refinement, "indexing_scheme": "nested"}
+    return Named(("none",), {"grid_mapping_name": "healpix"} | scheme)
 
 
 def schema(spec: GraphSpec) -> str:
@@ -52,17 +63,3 @@ def schema(spec: GraphSpec) -> str:
     if spec.manifold != "s2":
         return spec.schema
     return max(spec.schema, SCHEMA, key=layout.SCHEMAS.index)
-
-
-def _healpix(spec: GraphSpec, name: str, level: int) -> layout.Attributes:
-    """The numbering of HEALPix' pixels."""
-    if spec.nside is None:
-        return {}
-    refinement = (spec.nside >> level).bit_length() - 1
-    scheme = {"indexing_scheme": "nested"}
-    if name == COORDINATES:
-        return {"grid_mapping_name": "healpix", "refinement_level": refinement} | scheme
-    if name == layout.BASE_INDEX:
-        index = {"standard_name": "healpix_index", "grid_mapping": COORDINATES}
-        return index | {"grid_name": "healpix", "level": refinement} | scheme
-    return {"grid_mapping": COORDINATES} if VERTEX in DIMENSIONS[name] else {}

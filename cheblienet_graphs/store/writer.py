@@ -226,6 +226,10 @@ class Staging:
         attributes = layout.dense_attributes(columns, named.attributes)
         return self._array(self.path / path, shape, dtype, attributes, named.dimensions)
 
+    def empty(self, path: str, named: Named) -> StagedArray:
+        """Reserve an array without elements, which is there for its attributes."""
+        return self._array(self.path / path, (0,), "int32", named.attributes, named.dimensions)
+
     def scratch(self, path: str, shape: Sequence[int], dtype: str) -> StagedArray:
         """Reserve an array that is never published."""
         return self._array(self.folder / staged.SCRATCH / path, shape, dtype, {})

@@ -93,9 +93,10 @@ MAPS: dict[str, dict[str, MapSpec]] = {
 
 
 def arrays(version: zarr.Group) -> dict[str, np.ndarray]:
-    """Every array of a version by its path, as zarr reads it."""
-    members = dict(version.members(max_depth=None))
-    return {key: node[:] for key, node in sorted(members.items()) if isinstance(node, zarr.Array)}
+    """Every array of a version that has elements by its path, as zarr reads it."""
+    members = sorted(dict(version.members(max_depth=None)).items())
+    found = {key: node for key, node in members if isinstance(node, zarr.Array)}
+    return {key: node[:] for key, node in found.items() if node.size}
 
 
 def recorded(array: np.ndarray) -> dict[str, Any]:

@@ -33,10 +33,10 @@ def dataset(store: Path, name: str, level: int = 0) -> xarray.Dataset:
 def test_printing_shows_named_dimensions_and_coordinates(store: Path, level: int) -> None:
     sky = dataset(store, "sky", level)
     graph = open_store(store)["sky"].levels[level]
-    sizes = {"vertex": graph.num_vertices, "coordinate": 2, "frequency": 3}
+    sizes = {"vertex": graph.num_vertices, "coordinate": 2, "frequency": 3, "none": 0}
     assert dict(sky.sizes) == sizes
     assert list(sky.coords) == ["coordinates"]
-    assert set(sky.data_vars) == {"degree", "area", "eigenvalues", "eigenvectors"}
+    assert set(sky.data_vars) == {"degree", "area", "eigenvalues", "eigenvectors", "crs"}
     coordinates = str(sky).partition("Coordinates:\n")[2].partition("Dimensions without")[0]
     assert coordinates.split()[:3] == ["coordinates", "(vertex,", "coordinate)"]
     for name in ("degree", "area", "coordinates", "eigenvalues", "eigenvectors"):
@@ -46,9 +46,10 @@ def test_printing_shows_named_dimensions_and_coordinates(store: Path, level: int
 
 @pytest.mark.parametrize("level", [0, 1])
 def test_healpix_says_how_it_is_numbered(store: Path, level: int) -> None:
-    """By which another library finds the same places."""
+    """By which another library finds the same places. xdggs takes no other attributes."""
     sky = dataset(store, "sky", level)
     mapping = sky[sky.area.attrs["grid_mapping"]].attrs
+    assert mapping.keys() == {"grid_mapping_name", "refinement_level", "indexing_scheme"}
     assert (mapping["grid_mapping_name"], mapping["indexing_scheme"]) == ("healpix", "nested")
     pixels = astropy_healpix.HEALPix(
         2 ** mapping["refinement_level"], order=mapping["indexing_scheme"]
@@ -67,10 +68,9 @@ def test_pixels_of_a_region_are_numbered(store: Path) -> None:
     index = bay.base_index
     assert index.dims == ("vertex",)
     assert index.attrs["standard_name"] == "healpix_index"
-    assert (index.attrs["grid_name"], index.attrs["level"]) == ("healpix", 3)
-    pixels = astropy_healpix.HEALPix(
-        2 ** index.attrs["level"], order=index.attrs["indexing_scheme"]
-    )
+    mapping = bay[index.attrs["grid_mapping"]].attrs
+    nside, order = 2 ** mapping["refinement_level"], mapping["indexing_scheme"]
+    pixels = astropy_healpix.HEALPix(nside, order=order)
     latitude = pixels.healpix_to_lonlat(index.values)[1].value
     np.testing.assert_allclose(bay.coordinates[:, 0], np.pi / 2 - latitude, atol=1e-12)
 
@@ -78,7 +78,7 @@ def test_pixels_of_a_region_are_numbered(store: Path) -> None:
 def test_other_samplings_have_no_grid_mapping(store: Path) -> None:
     mesh = dataset(store, "mesh")
     assert list(mesh.coords) == ["coordinates"]
-    assert "grid_mapping_name" not in mesh.coordinates.attrs
+    assert "crs" not in mesh
     assert "grid_mapping" not in mesh.area.attrs
 
 
