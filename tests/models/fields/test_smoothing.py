@@ -138,6 +138,19 @@ def test_half_of_the_sky(fields: Store, name: str, width: float) -> None:
     assert (y - exact)[..., known].abs().max() < 0.01 * x.abs().max()
 
 
+def test_far_from_the_edge_nothing_changes(fields: Store) -> None:
+    """Also for short waves, of which the heat kernel leaves more than the beam does."""
+    pyramid = fields["healpix"]
+    x, fwhm = truth.signal(truth.harmonic(pyramid, 16)), 2.5 * truth.spacing(pyramid)
+    height = torch.from_numpy(truth.vectors(pyramid) @ [0.3, -0.5, 0.8])
+    y, whole = (
+        smooth(pyramid, torch.where(height > 0, x, torch.nan), fwhm),
+        smooth(pyramid, x, fwhm),
+    )
+    inside = height > 0.5
+    assert (y - whole)[..., inside].abs().max() < 1e-4 * whole.abs().max()
+
+
 def test_sides_of_a_region_are_no_edges(fields: Store) -> None:
     """Where heat would be held back, which is off by several times as much."""
     pyramid = fields["region"]
