@@ -5,6 +5,7 @@ packages that build graphs.
 """
 
 from cheblienet_models.errors import StoreError, UnreadableError
+from cheblienet_models.fields import UNSEEN, inpaint, smooth, smoothing_matrix
 from cheblienet_models.graphs.checkpoints import load_weights
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
@@ -29,9 +30,10 @@ from cheblienet_models.networks.unet import UNet
 from cheblienet_models.networks.wide_resnet import WideResNet
 from cheblienet_models.opening import Store, open_store
 from cheblienet_models.resampling import LatLonToVertices, VerticesToLatLon, regular_grid
-from cheblienet_models.tensors import check_finite
+from cheblienet_models.tensors import check_finite, save_npz
 
 __all__ = [
+    "UNSEEN",
     "BatchNorm",
     "ChebConv",
     "Diffusion",
@@ -60,6 +62,7 @@ __all__ = [
     "check_finite",
     "harmonics_matrix",
     "ignore_graphs_in_ddp",
+    "inpaint",
     "largest_degree",
     "load_weights",
     "open_store",
@@ -67,4 +70,7 @@ __all__ = [
     "regular_grid",
     "sample_edges",
     "sample_vertices",
+    "save_npz",
+    "smooth",
+    "smoothing_matrix",
 ]

@@ -175,9 +175,12 @@ def save_npz(path: str | Path, matrix: Tensor) -> Path:
         Where the file is.
 
     Raises:
+        TypeError: the matrix is none, or path names no file.
+        ValueError: the matrix is not sparse CSR, or of another dtype.
         OSError: it can't be written; what was there before is left as it was.
     """
     path = file_path("path", path)
+    _check_csr(matrix)
     target = path if str(path).endswith(".npz") else Path(f"{path}.npz")
     parts = matrix.crow_indices(), matrix.col_indices(), matrix.values()
     indptr, indices, data = (part.detach().cpu().numpy() for part in parts)
@@ -194,6 +197,17 @@ def save_npz(path: str | Path, matrix: Tensor) -> Path:
     finally:
         unfinished.unlink(missing_ok=True)
     return target
+
+
+def _check_csr(matrix: Tensor) -> None:
+    """Check that a matrix is one that `save_npz` takes."""
+    instance("matrix", matrix, Tensor)
+    kinds = {torch.float32, torch.float64}
+    if matrix.layout != torch.sparse_csr or matrix.dtype not in kinds or matrix.ndim != 2:
+        raise ValueError(
+            "matrix must be a sparse CSR tensor of two dimensions, float32 or float64. Got "
+            f"{matrix.dtype} of shape {tuple(matrix.shape)}, {matrix.layout}: x.to_sparse_csr()."
+        )
 
 
 def check_finite(name: str, x: Tensor) -> None:

@@ -98,7 +98,8 @@ def test_there_is_a_store_for_each_schema_that_is_read() -> None:
     for schema, specs in specs_of.items():
         assert kept(schema).keys() == specs.keys()
         assert {of["schema"] for of in kept(schema).values()} == {schema}
-        assert {spec.schema for spec in specs.values()} == {schema}
+        said = {spec.schema for spec in specs.values()}
+        assert said == {schema} or (schema in golden.WRITTEN_ANEW and max(said) < schema)
 
 
 @pytest.mark.parametrize("verify", [False, True])

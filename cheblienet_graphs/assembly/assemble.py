@@ -1,11 +1,13 @@
 """All that is written of a level, in its order, and what is recorded of it."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from cheblienet_graphs.assembly.building import Build
 from cheblienet_graphs.assembly.checks import LevelCheck, check
+from cheblienet_graphs.assembly.conventions import CRS, grid_mapping, named
 from cheblienet_graphs.assembly.edge_rows import SCRATCH as EDGE_ROWS
 from cheblienet_graphs.assembly.gradients import write_gradients
 from cheblienet_graphs.assembly.level import CELLS, GIVEN_POINTS, LISTED, SOLUTION, Level, Place
@@ -105,7 +107,8 @@ def _share(build: Build, planned: Level, level: Level) -> None:
         places = planned.inside.places
         path = f"levels/{level.number}/{layout.BASE_INDEX}"
         kind = index_type((planned.inside.full.num_points, 1), len(places))
-        build.write(build.staging.dense(path, places.shape, kind), places)
+        how = named(planned.spec, layout.BASE_INDEX)
+        build.write(build.staging.dense(path, places.shape, kind, named=how), places)
     if isinstance(planned.inside, CutSampling):
         _share_cut(build, planned, planned.inside)
     if isinstance(planned.inside, RegionSampling):
@@ -191,10 +194,13 @@ def _reserve_vertices(build: Build, level: Level) -> None:
         build.scratch(level, name, (vertices,), dtype)
     if level.direction is not None:
         return
-    folder = f"levels/{level.number}"
+    folder, how = f"levels/{level.number}", partial(named, level.spec)
     for name in ("degree", "area"):
-        build.staging.dense(f"{folder}/{name}", (vertices,), "float32")
-    build.staging.dense(f"{folder}/coordinates", (vertices, len(columns)), "float64", columns)
+        build.staging.dense(f"{folder}/{name}", (vertices,), "float32", named=how(name))
+    shape, named_as = (vertices, len(columns)), how("coordinates")
+    build.staging.dense(f"{folder}/coordinates", shape, "float64", columns, named_as)
+    if mapping := grid_mapping(level.spec, level.number):
+        build.staging.empty(f"{folder}/{CRS}", mapping)
 
 
 def _check(level: Level, entries: int, vanished: int) -> None:
@@ -245,9 +251,11 @@ def _write_eigenpairs(build: Build, level: Level, lambda_max: float) -> None:
             f"The {count} smallest eigenpairs of level {level.number} did not converge; nothing "
             "was published. Ask for fewer."
         )
-    vertices = level.num_vertices
-    values = build.staging.dense(f"{folder}/eigenvalues", (count,), "float64")
-    vectors = build.staging.dense(f"{folder}/eigenvectors", (vertices, count), "float32")
+    vertices, how = level.num_vertices, partial(named, level.spec)
+    path = f"{folder}/eigenvalues"
+    values = build.staging.dense(path, (count,), "float64", named=how("eigenvalues"))
+    path = f"{folder}/eigenvectors"
+    vectors = build.staging.dense(path, (vertices, count), "float32", named=how("eigenvectors"))
     build.write(values, pairs.values)
     build.write(vectors, pairs.vectors)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from cheblienet_graphs.assembly import conventions
 from cheblienet_graphs.assembly.assemble import write_level, write_map
 from cheblienet_graphs.assembly.building import Build
 from cheblienet_graphs.assembly.checks import LevelCheck
@@ -222,7 +223,7 @@ def _write(build: Build, levels: Sequence[Level]) -> Iterator[tuple[LevelFacts, 
 def _attributes(spec: GraphSpec, levels: Sequence[LevelFacts]) -> layout.Attributes:
     """The attributes of a version, but for its manifest."""
     return {
-        "schema": spec.schema,
+        "schema": conventions.schema(spec),
         "spec": spec.to_dict(),
         "spec_sha256": spec.sha256,
         "generator": GENERATOR,

@@ -70,8 +70,14 @@ def group_document(attributes: Attributes) -> Attributes:
     return {"attributes": attributes, "zarr_format": 3, "node_type": "group"}
 
 
-def array_document(shape: Sequence[int], dtype: str, attributes: Attributes) -> Attributes:
-    """The zarr.json of a raw little-endian array of one chunk; dtype is a key of DTYPES."""
+def array_document(
+    shape: Sequence[int], dtype: str, attributes: Attributes, names: Sequence[str] = ()
+) -> Attributes:
+    """The zarr.json of a raw little-endian array of one chunk; dtype is a key of DTYPES.
+
+    `names` are those of its dimensions, if they have any.
+    """
+    named = {"dimension_names": list(names)} if names else {}
     return {
         "shape": list(shape),
         "data_type": dtype,
@@ -86,6 +92,7 @@ def array_document(shape: Sequence[int], dtype: str, attributes: Attributes) -> 
         "zarr_format": 3,
         "node_type": "array",
         "storage_transformers": [],
+        **named,
     }
 
 
@@ -119,7 +126,9 @@ def array_type(document: Attributes, array: Path) -> tuple[tuple[int, ...], str]
         raise StoreError(f"{array} has an impossible shape {quoted(shape)}.")
     if not isinstance(dtype, str) or dtype not in DTYPES:
         raise StoreError(f"{array} is of type {quoted(dtype)}, not {' or '.join(DTYPES)}.")
-    ours = array_document(shape, dtype, document.get("attributes", {}))
+    names = document.get("dimension_names")
+    named = names if are_names(names, len(shape)) else ()
+    ours = array_document(shape, dtype, document.get("attributes", {}), named)
     if not same(document, ours):
         raise StoreError(f"{array} is not a raw little-endian array of one chunk.")
     return tuple(shape), dtype
@@ -132,6 +141,12 @@ def is_shape(value: Any, dimensions: Container[int]) -> TypeGuard[list[int]]:
         and len(value) in dimensions
         and all(type(n) is int and 0 <= n <= MAX_SIDE for n in value)
     )
+
+
+def are_names(value: Any, dimensions: int) -> TypeGuard[list[str]]:
+    """Whether a value of a document names so many dimensions."""
+    texts = isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return texts and len(set(value)) == len(value) == dimensions
 
 
 def same(one: Any, other: Any) -> bool:
@@ -167,10 +182,10 @@ def csr_attributes(shape: Sequence[int]) -> Attributes:
     return {"encoding-type": "csr_matrix", "encoding-version": "0.1.0", "shape": list(shape)}
 
 
-def dense_attributes(columns: Sequence[str] = ()) -> Attributes:
-    """AnnData's encoding of a dense array, with its columns' names if there are any."""
+def dense_attributes(columns: Sequence[str] = (), more: Attributes | None = None) -> Attributes:
+    """AnnData's encoding of a dense array, its columns' names if there are any, and more."""
     named = {"columns": list(columns)} if columns else {}
-    return {"encoding-type": "array", "encoding-version": "0.2.0"} | named
+    return {"encoding-type": "array", "encoding-version": "0.2.0"} | named | (more or {})
 
 
 def document_bytes(document: Attributes) -> bytes:

@@ -12,7 +12,7 @@ import math
 import os
 import shutil
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -63,10 +63,12 @@ class StagedArray:
         """Size of the file."""
         return math.prod(self.shape) * self.kind.itemsize
 
-    def reserve(self, attributes: layout.Attributes) -> Self:
+    def reserve(self, attributes: layout.Attributes, names: Sequence[str] = ()) -> Self:
         """Write its metadata and allocate its disk space; an existing file keeps its bytes."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        write_document(self.folder, layout.array_document(self.shape, self.dtype, attributes))
+        write_document(
+            self.folder, layout.array_document(self.shape, self.dtype, attributes, names)
+        )
         if self.nbytes:
             self.chunk.parent.mkdir(parents=True, exist_ok=True)
             reserve(self.chunk, self.nbytes)

@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
@@ -25,6 +26,17 @@ from cheblienet_graphs.store.staged import Identity, Records, StagedArray, Stage
 
 HASHED_AT_ONCE = 4
 """Files read at once for the manifest."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """How others read an array: the names of its dimensions, and attributes beside ours."""
+
+    dimensions: tuple[str, ...] = ()
+    attributes: layout.Attributes = field(default_factory=dict)
+
+
+UNNAMED = Named()
 
 
 class Staging:
@@ -203,20 +215,35 @@ class Staging:
         )
 
     def dense(
-        self, path: str, shape: Sequence[int], dtype: str, columns: Sequence[str] = ()
+        self,
+        path: str,
+        shape: Sequence[int],
+        dtype: str,
+        columns: Sequence[str] = (),
+        named: Named = UNNAMED,
     ) -> StagedArray:
         """Reserve a dense array; dtype is a key of layout.DTYPES."""
-        return self._array(self.path / path, shape, dtype, layout.dense_attributes(columns))
+        attributes = layout.dense_attributes(columns, named.attributes)
+        return self._array(self.path / path, shape, dtype, attributes, named.dimensions)
+
+    def empty(self, path: str, named: Named) -> StagedArray:
+        """Reserve an array without elements, which is there for its attributes."""
+        return self._array(self.path / path, (0,), "int32", named.attributes, named.dimensions)
 
     def scratch(self, path: str, shape: Sequence[int], dtype: str) -> StagedArray:
         """Reserve an array that is never published."""
         return self._array(self.folder / staged.SCRATCH / path, shape, dtype, {})
 
     def _array(
-        self, node: Path, shape: Sequence[int], dtype: str, attributes: layout.Attributes
+        self,
+        node: Path,
+        shape: Sequence[int],
+        dtype: str,
+        attributes: layout.Attributes,
+        names: Sequence[str] = (),
     ) -> StagedArray:
         with write_errors(self._store):
-            return StagedArray(node, tuple(shape), dtype).reserve(attributes)
+            return StagedArray(node, tuple(shape), dtype).reserve(attributes, names)
 
     def publish(self, attributes: layout.Attributes) -> str:
         """Seal the version under these attributes, make it durable and visible.

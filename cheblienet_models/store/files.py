@@ -107,6 +107,8 @@ class Folder:
         if not isinstance(dtype, str) or dtype not in dtypes:
             raise StoreError(f"{self} must be of type {' or '.join(dtypes)}. Got {quoted(dtype)}.")
         document.pop("attributes", None)
+        if are_names(document.get("dimension_names"), dimensions):
+            del document["dimension_names"]
         if canonical(document) != canonical(array_document(shape, dtype)):
             raise StoreError(f"{self} is not a raw little-endian array of one chunk.")
         return tuple(shape), np.dtype(DTYPES[dtype])
@@ -291,6 +293,12 @@ def array_document(shape: Sequence[int], dtype: str) -> Document:
         "node_type": "array",
         "storage_transformers": [],
     }
+
+
+def are_names(value: Any, dimensions: int) -> bool:
+    """Whether a JSON value names so many dimensions."""
+    texts = isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return texts and len(set(value)) == len(value) == dimensions
 
 
 def canonical(document: Any) -> str:

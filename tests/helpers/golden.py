@@ -62,8 +62,12 @@ SPECS: dict[str, dict[str, GraphSpec]] = {
     "1.6": {
         "closer": GraphSpec("s2", refined=(1, 2, 0, 10, 60, 50), weights="voronoi", levels=2),
         "rows": GraphSpec("s2", pl=(5, 8, 8, 5), neighbors=6, levels=1),
+        "sky": GraphSpec("s2", nside=2, neighbors=8, levels=2, eigenpairs=3),
+        "bay": GraphSpec("s2", nside=4, region=(-60, 10, 60, 70), neighbors=4, levels=1),
     },
 }
+WRITTEN_ANEW = {"1.6"}
+"""Schemas that are not for what specifications say, but for how versions are written since."""
 
 PLACES = GraphSpec("r2", coordinates=OWN_POINTS, domain=(0, 0, 4, 4))
 SHORE = GraphSpec("r2", 6, mask=np.kron(MASK, np.ones((2, 2), bool))[:6, :6], levels=1)
@@ -91,9 +95,10 @@ MAPS: dict[str, dict[str, MapSpec]] = {
 
 
 def arrays(version: zarr.Group) -> dict[str, np.ndarray]:
-    """Every array of a version by its path, as zarr reads it."""
-    members = dict(version.members(max_depth=None))
-    return {key: node[:] for key, node in sorted(members.items()) if isinstance(node, zarr.Array)}
+    """Every array of a version that has elements by its path, as zarr reads it."""
+    members = sorted(dict(version.members(max_depth=None)).items())
+    found = {key: node for key, node in members if isinstance(node, zarr.Array)}
+    return {key: node[:] for key, node in found.items() if node.size}
 
 
 def recorded(array: np.ndarray) -> dict[str, Any]:

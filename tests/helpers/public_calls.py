@@ -157,6 +157,12 @@ def of_models(store: Path) -> Iterator[Call]:
         yield call(layer, x, **grid, method="bilinear", level=0, skipna=True, fill=0.5)
         yield fails(layer.from_dataarray, pyramid=sphere, array=None)
         yield call(layer(**grid).save_npz, path=matrix)
+    gaps = torch.where(points > 1, torch.nan, points)
+    yield call(models.smooth, pyramid=sphere, x=gaps, fwhm=0.5, level=0)
+    yield call(models.inpaint, pyramid=sphere, x=gaps, level=0)
+    beam = {"fwhm": 0.5, "level": 0, "tolerance": 0.01}
+    yield call(models.smoothing_matrix, pyramid=sphere, **beam)
+    yield call(models.save_npz, path=matrix, matrix=models.smoothing_matrix(sphere, **beam))
     yield call(models.regular_grid, height=4, width=8, west=-180)
     harmonic = {"degree": 2, "basis": "tournier07", "affine": np.eye(3)}
     yield call(models.harmonics_matrix, axes=torch.eye(3), **harmonic)

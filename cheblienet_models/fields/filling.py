@@ -1,0 +1,134 @@
+"""Missing values filled by the harmonic function that has the known ones as its boundary."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cheblienet_models.fields.missing import known_values, level_of
+from cheblienet_models.graphs.graph import Graph
+from cheblienet_models.graphs.pyramid import Pyramid
+from cheblienet_models.tensors import Csr, csr_tensor, logical, vertex_major
+
+RESIDUAL = 1e-11
+"""At which the iteration ends, relative to where it starts."""
+MOST_STEPS = 20_000
+
+
+def inpaint(pyramid: Pyramid, x: Tensor, *, level: int = 0) -> Tensor:
+    """Fill missing values by the harmonic function with the known ones as boundary; differentiable.
+
+    Where values are missing, each becomes the mean of its neighbors' by the weights of the edges:
+    Delta N^1/2 x = 0 there, N the areas or degrees. So they lie between the smallest and the
+    largest known value, and constants stay constant. Known values stay as they are. Missing values
+    that no path of edges joins to a known one stay missing; those of a channel without any do.
+
+    Conjugate gradients in float64 take steps in proportion to the width of the holes.
+
+    Args:
+        pyramid: of the field, on any manifold.
+        x: (B, C, V), any floating point dtype, with NaN or UNSEEN where values are missing; each
+            channel may miss other ones.
+        level: of the pyramid, 0 the finest.
+
+    Returns:
+        (B, C, V) in the dtype of x.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: x has another shape, dtype or device, or infinite values, or there is no such
+            level.
+        RuntimeError: the iteration has not converged.
+    """
+    graph = level_of(pyramid, level)
+    known, values = known_values("inpaint", graph, x)
+    if bool(known.all()):
+        return x.clone()
+    filled, reached = _filled(graph, vertex_major(known), vertex_major(values))
+    return torch.where(known | ~reached, x, filled.to(x.dtype))
+
+
+def _filled(graph: Graph, known: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+    """(B, C, V) fields, and which values are known or filled; of (V, B, C) fields with 0."""
+    shape = values.shape
+    operator = graph.operator()
+    root = operator.mass.double().sqrt()[:, None]
+    matrix, known = operator.exact(torch.float64), known.flatten(1)
+    reached = _reached(matrix, known)
+    holes, start = (reached & ~known).double(), root * values.flatten(1)
+    # 2 Delta / lambda_max: its scale does not matter.
+    flux = holes * (_Product.apply(start, matrix) + start)  # type: ignore[no-untyped-call]
+    change = _Solution.apply(flux, holes, matrix)  # type: ignore[no-untyped-call]
+    filled = torch.where(holes > 0, -change / torch.where(root > 0, root, 1), 0.0)
+    return logical(filled.view(shape)), logical(reached.view(shape))
+
+
+def _reached(matrix: Csr, known: Tensor) -> Tensor:
+    """(V, n) bool: what paths of edges join to a known vertex, of (V, n)."""
+    links = csr_tensor(matrix._replace(values=(matrix.values != 0).float()), len(known))
+    reached, count = known, -1
+    while count != (count := int(reached.sum())) and count < reached.numel():
+        reached = reached | (links @ reached.float() > 0)
+    return reached
+
+
+class _Product(torch.autograd.Function):
+    """A symmetric matrix times (V, n)."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, matrix: Csr) -> Tensor:
+        ctx.matrix = matrix
+        return csr_tensor(matrix, len(x)) @ x
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
+        return _Product.apply(grads[0].contiguous(), ctx.matrix), None  # type: ignore[no-untyped-call]
+
+
+class _Solution(torch.autograd.Function):
+    """Of (I + L) u = b within holes, u = 0 elsewhere; its backward is the same."""
+
+    @staticmethod
+    def forward(ctx: Any, b: Tensor, holes: Tensor, matrix: Csr) -> Tensor:
+        ctx.holes, ctx.matrix = holes, matrix
+        return _conjugate_gradients(matrix, holes, holes * b)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
+        given = grads[0].contiguous(), ctx.holes, ctx.matrix
+        return _Solution.apply(*given), None, None  # type: ignore[no-untyped-call]
+
+
+def _conjugate_gradients(matrix: Csr, holes: Tensor, b: Tensor) -> Tensor:
+    """U (V, n) with holes (I + L) u = b, each column for itself, with the diagonal as a guide."""
+    operator, guide = csr_tensor(matrix, len(b)), _inverse_diagonal(matrix)
+    u, residual = torch.zeros_like(b), b.clone()
+    towards = guided = guide * residual
+    energy, limit = (residual * guided).sum(0), RESIDUAL * torch.linalg.vector_norm(b, dim=0)
+    for _ in range(MOST_STEPS):
+        if bool((torch.linalg.vector_norm(residual, dim=0) <= limit).all()):
+            return u
+        image = holes * (operator @ towards + towards)
+        step = _ratio(energy, (towards * image).sum(0))
+        u, residual = u + step * towards, residual - step * image
+        guided, before = guide * residual, energy
+        energy = (residual * guided).sum(0)
+        towards = guided + _ratio(energy, before) * towards
+    raise RuntimeError(
+        f"inpaint has not converged in {MOST_STEPS} steps. Fill wide holes on a coarser level "
+        "first."
+    )
+
+
+def _inverse_diagonal(matrix: Csr) -> Tensor:
+    """(V, 1) of I + L; 1 where a vertex has no edges."""
+    pointers, columns, values = matrix
+    vertices = torch.arange(len(pointers) - 1, device=columns.device)
+    rows = vertices.repeat_interleave(pointers.long().diff(), output_size=len(columns))
+    diagonal = 1 + values[rows == columns]
+    return torch.where(diagonal > 0, 1 / diagonal, 1.0)[:, None]
+
+
+def _ratio(above: Tensor, below: Tensor) -> Tensor:
+    """0 where a column has converged to nothing left."""
+    return torch.where(below > 0, above / below, 0.0)

@@ -1,0 +1,116 @@
+"""Smoothing of fields with missing values.
+
+The mean of the known values under the beam leans, at the edge of what is known, towards the side
+that is: on a slope it is off by 0.8 sigma times the slope. So on the sphere a tangent plane is
+fitted to the known values: normalized convolution of first order (Knutsson and Westin 1993), local
+linear regression. With S the heat kernel, whose weights are not negative, m the mask, r the places,
+C the weighted second moments of r - p in the tangent plane at p, and u = C^-1 S(m (r - p)),
+
+    y = (S(m x) - u . S(m x r)) / (S(m) - u . S(m r)).
+
+u is 0 where all around is known. r needs no p in it, as u . p = 0. What the beam damps more than
+the heat kernel, short waves, is then taken off: (B - S) of the field, filled with y.
+"""
+
+import torch
+from torch import Tensor
+
+from cheblienet_models.fields.beam import Beam, Blur, beam_of
+from cheblienet_models.fields.missing import known_values, level_of
+from cheblienet_models.graphs.pyramid import Pyramid
+
+NEAR = 1e-8
+"""Share of the beam's weight below which known values are too far off to tell a missing one."""
+RIDGE = 1e-3
+"""Added to C, in units of sigma^2 S(m): points that fix no plane give the mean."""
+
+
+def smooth(pyramid: Pyramid, x: Tensor, fwhm: float, *, level: int = 0) -> Tensor:
+    """Smooth fields as by a Gaussian beam, missing values left out; differentiable in x.
+
+    On s2 harmonics of degree l are multiplied by exp(-l (l + 1) s^2 / 2) with s = fwhm /
+    sqrt(8 ln 2), as by healpy's `smoothing`. On other manifolds it is the heat kernel of the
+    graph's metric at t = s^2 / 2; on se2 and so3 the width is that along the forward direction.
+
+    Missing values, NaN or UNSEEN, stay as they are. The others are smoothed from the known ones:
+    constants stay constant to rounding, whatever is missing. On s2 so do, nearly, slopes: at the
+    edge of what is known values are those of the plane that fits best, which may leave the range of
+    the field. On other manifolds they are means, off by 0.8 s times the slope there. Points that a
+    mask or a region of the graph left out count as missing.
+
+    Args:
+        pyramid: of the field. Weights "voronoi" are the most accurate on s2.
+        x: (B, C, V), any floating point dtype; each channel may miss other values.
+        fwhm: full width at half maximum: radians in (0, pi] on s2, else a length of the metric.
+        level: of the pyramid, 0 the finest.
+
+    Returns:
+        (B, C, V) in the dtype of x, computed in float64.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: x has another shape, dtype or device, or infinite values; fwhm is out of range;
+            there is no such level, or the graph has no `eigenvalue_scale`.
+    """
+    graph = level_of(pyramid, level)
+    known, values = known_values("smooth", graph, x)
+    beam = beam_of(pyramid, graph, fwhm)
+    if bool(known.all()) and graph.base_index is None:
+        return beam.blur()(values).to(x.dtype)
+    mean = values.sum(2, keepdim=True) / known.sum(2, keepdim=True).clamp(min=1)
+    values = torch.where(known, values - mean, 0.0)
+    smoothed = mean + _smoothed(beam, known, values)
+    return torch.where(known, smoothed.to(x.dtype), x)
+
+
+def _smoothed(beam: Beam, known: Tensor, values: Tensor) -> Tensor:
+    """At the known values, of these and 0 elsewhere, (B, C, V)."""
+    heat = beam.heat()
+    fitted = _fitted(heat, beam.positions, RIDGE * 2 * beam.time, known, values)
+    filled = torch.where(known, values, fitted)
+    return fitted + beam.blur()(filled) - heat(filled)
+
+
+def _fitted(blur: Blur, positions: Tensor, ridge: float, known: Tensor, values: Tensor) -> Tensor:
+    """Values (B, C, V) of what fits the known ones; positions (k, V), k = 0 for means."""
+    masks, which = known.flatten(0, 1).unique(dim=0, return_inverse=True)
+    tilts, is_near = _tilts(blur, positions, ridge, masks)
+    total = _weighed(blur, positions, masks.double(), tilts)
+    sums = _weighed(blur, positions, values.flatten(0, 1), tilts[which])
+    fitted = torch.where(is_near[which], sums / torch.where(is_near, total, 1.0)[which], 0.0)
+    return fitted.view_as(values)
+
+
+def _weighed(blur: Blur, positions: Tensor, x: Tensor, tilts: Tensor) -> Tensor:
+    """S(x) - u . S(x r) of x (n, V), tilts (n, 1 + k, V) being 1 and -u."""
+    return (blur(x[:, None] * _with_ones(positions)) * tilts).sum(1)
+
+
+def _with_ones(positions: Tensor) -> Tensor:
+    return torch.cat([positions.new_ones(1, positions.shape[1]), positions])
+
+
+def _tilts(blur: Blur, positions: Tensor, ridge: float, masks: Tensor) -> tuple[Tensor, Tensor]:
+    """(M, 1 + k, V): 1 and -u for each mask, (M, V); and (M, V) whether known values are near."""
+    size, vertices = positions.shape
+    first, second = torch.triu_indices(size, size, device=positions.device)
+    powers = torch.cat([_with_ones(positions), positions[first] * positions[second]])
+    moments = blur(masks.double()[:, None] * powers)
+    is_near = masks | (moments[:, 0] > NEAR)
+    share = torch.where(is_near, moments[:, 0], 1.0)
+    spread = moments.new_empty(len(masks), size, size, vertices)
+    spread[:, first, second] = spread[:, second, first] = moments[:, 1 + size :]
+    across, eye = _across(positions), _eye(positions)
+    spread = across @ spread.permute(0, 3, 1, 2) @ across + ridge * share[..., None, None] * eye
+    shift = across @ moments[:, 1 : 1 + size].mT[..., None]
+    tilt = torch.linalg.solve(torch.where(is_near[..., None, None], spread, eye), shift)
+    return torch.cat([torch.ones_like(share)[:, None], -tilt[..., 0].mT], 1), is_near
+
+
+def _eye(positions: Tensor) -> Tensor:
+    return torch.eye(len(positions), dtype=positions.dtype, device=positions.device)
+
+
+def _across(positions: Tensor) -> Tensor:
+    """(V, k, k): onto the planes tangent to the sphere."""
+    return _eye(positions) - positions.T[:, :, None] * positions.T[:, None, :]

@@ -1,0 +1,112 @@
+"""Graphs on s2 as xarray reads them: names of dimensions, coordinates, HEALPix' numbering."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import astropy_healpix
+import numpy as np
+import pytest
+import xarray
+from damage import writable_copy
+from sealing import reseal_file
+from stores import store_of
+
+from cheblienet_graphs import GraphSpec, verify
+from cheblienet_models import StoreError, open_store
+
+SPECS = {
+    "sky": GraphSpec("s2", nside=8, neighbors=8, levels=2, eigenpairs=3),
+    "bay": GraphSpec("s2", nside=8, region=(-60, 10, 60, 70), neighbors=6, levels=1),
+    "mesh": GraphSpec("s2", subdivisions=2, levels=1),
+    "plane": GraphSpec("se2", 8, orientations=4, levels=1),
+}
+store = store_of(SPECS)
+
+
+def dataset(store: Path, name: str, level: int = 0) -> xarray.Dataset:
+    group = f"{name}/v001/levels/{level}"
+    return xarray.open_zarr(store, group=group, consolidated=False, chunks=None)
+
+
+@pytest.mark.parametrize("level", [0, 1])
+def test_printing_shows_named_dimensions_and_coordinates(store: Path, level: int) -> None:
+    sky = dataset(store, "sky", level)
+    graph = open_store(store)["sky"].levels[level]
+    sizes = {"vertex": graph.num_vertices, "coordinate": 2, "frequency": 3, "none": 0}
+    assert dict(sky.sizes) == sizes
+    assert list(sky.coords) == ["coordinates"]
+    assert set(sky.data_vars) == {"degree", "area", "eigenvalues", "eigenvectors", "crs"}
+    coordinates = str(sky).partition("Coordinates:\n")[2].partition("Dimensions without")[0]
+    assert coordinates.split()[:3] == ["coordinates", "(vertex,", "coordinate)"]
+    for name in ("degree", "area", "coordinates", "eigenvalues", "eigenvectors"):
+        np.testing.assert_array_equal(sky[name], np.asarray(getattr(graph, name)))
+        assert {"long_name", "units"} <= sky[name].attrs.keys()
+
+
+@pytest.mark.parametrize("level", [0, 1])
+def test_healpix_says_how_it_is_numbered(store: Path, level: int) -> None:
+    """By which another library finds the same places. xdggs takes no other attributes."""
+    sky = dataset(store, "sky", level)
+    mapping = sky[sky.area.attrs["grid_mapping"]].attrs
+    assert mapping.keys() == {"grid_mapping_name", "refinement_level", "indexing_scheme"}
+    assert (mapping["grid_mapping_name"], mapping["indexing_scheme"]) == ("healpix", "nested")
+    pixels = astropy_healpix.HEALPix(
+        2 ** mapping["refinement_level"], order=mapping["indexing_scheme"]
+    )
+    assert pixels.npix == sky.sizes["vertex"]
+    longitude, latitude = pixels.healpix_to_lonlat(np.arange(pixels.npix))
+    assert sky.coordinates.attrs["units"] == "radian"
+    np.testing.assert_allclose(sky.coordinates[:, 0], np.pi / 2 - latitude.value, atol=1e-12)
+    turn = np.exp(1j * (sky.coordinates[:, 1].values - longitude.value))
+    np.testing.assert_allclose(turn, 1, atol=1e-12)
+
+
+def test_pixels_of_a_region_are_numbered(store: Path) -> None:
+    bay = dataset(store, "bay")
+    assert set(bay.coords) == {"coordinates", "base_index"}
+    index = bay.base_index
+    assert index.dims == ("vertex",)
+    assert index.attrs["standard_name"] == "healpix_index"
+    mapping = bay[index.attrs["grid_mapping"]].attrs
+    nside, order = 2 ** mapping["refinement_level"], mapping["indexing_scheme"]
+    pixels = astropy_healpix.HEALPix(nside, order=order)
+    latitude = pixels.healpix_to_lonlat(index.values)[1].value
+    np.testing.assert_allclose(bay.coordinates[:, 0], np.pi / 2 - latitude, atol=1e-12)
+
+
+def test_other_samplings_have_no_grid_mapping(store: Path) -> None:
+    mesh = dataset(store, "mesh")
+    assert list(mesh.coords) == ["coordinates"]
+    assert "crs" not in mesh
+    assert "grid_mapping" not in mesh.area.attrs
+
+
+def test_schemas(store: Path) -> None:
+    """Other manifolds are written as before, which older readers take."""
+    facts = {name: open_facts(store, name) for name in SPECS}
+    assert {name: each["schema"] for name, each in facts.items()} == {
+        **dict.fromkeys(("sky", "mesh", "bay"), "1.6"),
+        "plane": "1.0",
+    }
+    node = store / "plane/v001/levels/0/degree/zarr.json"
+    assert "dimension_names" not in node.read_text()
+    assert verify(store) == []
+
+
+def open_facts(store: Path, name: str) -> dict[str, Any]:
+    document = json.loads((store / name / "v001/zarr.json").read_bytes())
+    facts: dict[str, Any] = document["attributes"]["clg"]
+    return facts
+
+
+@pytest.mark.parametrize("names", [["vertex"], ["a", "a"], ["a", 1], "ab", None, {"a": 1, "b": 2}])
+def test_other_names_are_refused(store: Path, tmp_path: Path, names: Any) -> None:
+    copy = writable_copy(store, tmp_path / "g.zarr")
+    node = "levels/0/coordinates/zarr.json"
+    document = json.loads((copy / "mesh/v001" / node).read_bytes()) | {"dimension_names": names}
+    reseal_file(copy / "mesh/v001", node, json.dumps(document).encode())
+    with pytest.raises(StoreError, match="is not a raw little-endian array of one chunk"):
+        open_store(copy)["mesh"]
+    faults = [fault.what for fault in verify(copy, "mesh")]
+    assert any("not a raw little-endian array" in what for what in faults)

@@ -1,0 +1,121 @@
+"""Filling against dense solutions and harmonic functions."""
+
+import field_truth as truth
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cheblienet_graphs import GraphSpec, build
+from cheblienet_models import UNSEEN, Pyramid, Store, inpaint, open_store
+from cheblienet_models.fields import filling
+
+EVERY = pytest.mark.parametrize("name", ["sphere", "kernel", "plane", "turning"])
+
+
+@EVERY
+@given(seed=st.integers(0, 2**32 - 1), share=st.sampled_from([0.01, 0.3, 0.9]))
+def test_it_is_the_dense_solution(fields: Store, name: str, seed: int, share: float) -> None:
+    pyramid, drawn = fields[name], np.random.default_rng(seed)
+    w = truth.weights(pyramid.levels[0])
+    x, known = drawn.normal(size=len(w)), drawn.random(len(w)) < share
+    known[0] = True
+    flow = np.diag(w.sum(1)) - w
+    expected = x.copy()
+    expected[~known] = np.linalg.solve(flow[~known][:, ~known], -flow[~known][:, known] @ x[known])
+    filled = inpaint(pyramid, truth.signal(np.where(known, x, np.nan)))[0, 0].numpy()
+    np.testing.assert_array_equal(filled[known], x[known])
+    np.testing.assert_allclose(filled, expected, rtol=1e-5, atol=1e-5)
+    span = abs(x[known]).max() * 1e-9
+    assert x[known].min() - span <= filled.min() <= filled.max() <= x[known].max() + span
+
+
+def harmonic_fields(pyramid: Pyramid) -> tuple[torch.Tensor, torch.Tensor]:
+    """A harmonic function, a polynomial of the stereographic plane, and a disc of half a radian."""
+    points = truth.vectors(pyramid)
+    east, north, up = np.linalg.qr([[0.3, 0.2, 0.9], [-0.5, 0.8, 0.1], [0.8, 0.1, 0.3]])[0].T
+    z = (points @ east + 1j * (points @ north)) / np.maximum(1 + points @ up, 1e-3)
+    middle = np.cos(0.6) * up + np.sin(0.6) * east
+    return truth.signal((z + z**3).real), torch.from_numpy(points @ middle > np.cos(0.5))
+
+
+def error_of(folder, spec: GraphSpec) -> float:
+    """Of the largest value in the hole."""
+    built = build(spec, folder / "g.zarr")
+    pyramid = open_store(folder / "g.zarr")[built.name]
+    x, hole = harmonic_fields(pyramid)
+    filled = inpaint(pyramid, torch.where(hole, torch.nan, x))
+    return float((filled - x).abs().max() / x[..., hole].abs().max())
+
+
+@pytest.mark.parametrize("sampling", ["healpix", "icosphere"])
+def test_harmonic_functions_are_met_at_second_order(tmp_path, sampling: str) -> None:
+    specs = {
+        "healpix": [GraphSpec("s2", nside=n, weights="voronoi", levels=1) for n in (8, 16, 32)],
+        "icosphere": [
+            GraphSpec("s2", subdivisions=n, weights="voronoi", levels=1) for n in (3, 4, 5)
+        ],
+    }[sampling]
+    errors = [error_of(tmp_path, spec) for spec in specs]
+    assert errors[0] < 0.01
+    assert np.log2(errors[0] / errors[2]) / 2 > 1.75
+
+
+def test_constants_and_marks(fields: Store) -> None:
+    """Each channel has its own; what has no known value stays as it is."""
+    pyramid = fields["healpix"]
+    known = torch.rand(2, 2, pyramid.levels[0].num_vertices) < 0.1
+    known[1, 1] = False
+    for mark in (torch.nan, UNSEEN):
+        filled = inpaint(pyramid, torch.where(known, 5.0, mark))
+        assert filled.dtype == torch.float32
+        torch.testing.assert_close(filled[0], torch.full_like(filled[0], 5.0))
+        torch.testing.assert_close(
+            filled[1, 1], torch.full_like(filled[1, 1], mark), equal_nan=True
+        )
+
+
+def test_what_no_edge_leads_to_stays_missing(fields: Store) -> None:
+    pyramid = fields["islands"]
+    graph = pyramid.levels[0]
+    reached = graph.coordinates[:, 0] < graph.coordinates[:, 0].mean()
+    x = torch.full((1, 1, graph.num_vertices), torch.nan)
+    x[0, 0, 0] = 2.0
+    filled = inpaint(pyramid, x)[0, 0]
+    near = filled.isfinite()
+    assert 0 < int(near.sum()) < graph.num_vertices
+    assert bool(near[reached].all())
+    torch.testing.assert_close(filled[near], torch.full_like(filled[near], 2.0))
+
+
+def test_whole_fields_come_back(fields: Store) -> None:
+    x = torch.randn(1, 1, 63)
+    filled = inpaint(fields["plane"], x)
+    assert torch.equal(filled, x)
+    assert filled.data_ptr() != x.data_ptr()
+
+
+def test_gradients(fields: Store) -> None:
+    pyramid = fields["plane"]
+    known = torch.rand(63) < 0.3
+    x = torch.randn(1, 1, 63, dtype=torch.float64, requires_grad=True)
+
+    def filled(x: torch.Tensor) -> torch.Tensor:
+        return inpaint(pyramid, torch.where(known, x, torch.nan))
+
+    assert torch.autograd.gradcheck(filled, x)
+    (gradient,) = torch.autograd.grad(filled(x).sum(), x)
+    assert (gradient[..., ~known] == 0).all()
+
+
+def test_it_says_where_it_has_not_converged(fields: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(filling, "MOST_STEPS", 2)
+    x = torch.where(torch.arange(63) < 5, torch.arange(63.0), torch.nan)[None, None]
+    with pytest.raises(RuntimeError, match="inpaint has not converged in 2 steps"):
+        inpaint(fields["plane"], x)
+
+
+def test_infinite_values_are_refused(fields: Store) -> None:
+    with pytest.raises(ValueError, match="inpaint on plane@v001, level 0 takes finite values"):
+        inpaint(fields["plane"], torch.full((1, 1, 63), torch.inf))

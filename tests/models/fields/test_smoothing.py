@@ -1,0 +1,259 @@
+"""Smoothing against Gaussian beams, dense kernels and fits of planes, whatever is missing."""
+
+import math
+
+import field_truth as truth
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cheblienet_graphs import GraphSpec, build
+from cheblienet_models import UNSEEN, Store, open_store, smooth
+
+SPHERES = pytest.mark.parametrize("name", ["healpix", "icosphere"])
+SEEDS, SHARES = st.integers(0, 2**32 - 1), st.sampled_from([0.01, 0.1, 0.5, 0.9])
+WIDTHS = st.sampled_from([0.1, 0.5, 1.0, 1.5, 3.0, 10.0])
+"""In spacings."""
+
+
+def mask_of(seed: int, share: float, vertices: int) -> torch.Tensor:
+    known = torch.rand(vertices, generator=torch.Generator().manual_seed(seed)) < share
+    known[0] = True
+    return known
+
+
+@SPHERES
+@pytest.mark.parametrize("width", [0.7, 1.5, 2.5, 4.0])
+def test_harmonics_are_multiplied_as_by_a_beam(fields: Store, name: str, width: float) -> None:
+    """Within 1 %, to one wave in about six spacings; by 4 spacings these are all but gone."""
+    pyramid = fields[name]
+    fwhm, area = width * truth.spacing(pyramid), pyramid.levels[0].area.double()
+    for degree in (0, 1, 2, 5, 9, 13, 16):
+        x = truth.signal(truth.harmonic(pyramid, degree))
+        y, expected = smooth(pyramid, x, fwhm), truth.response(degree, fwhm)
+        share = float((area * x * y).sum() / (area * x * x).sum())
+        assert share == pytest.approx(expected, rel=0.01)
+        assert (y - expected * x).norm() < 0.01 * x.norm()
+
+
+@pytest.mark.slow
+def test_response_at_nside_64(tmp_path) -> None:
+    build(GraphSpec("s2", nside=64, weights="voronoi", levels=1), tmp_path / "g.zarr", name="sky")
+    pyramid = open_store(tmp_path / "g.zarr")["sky"]
+    area = pyramid.levels[0].area.double()
+    degrees = (2, 16, 32, 48, 64)
+    x = truth.signal(*(truth.harmonic(pyramid, degree) for degree in degrees))
+    for fwhm in map(math.radians, (0.5, 1.0, 2.0, 5.0)):
+        shares = (area * x * smooth(pyramid, x, fwhm)).sum(2) / (area * x * x).sum(2)
+        expected = [truth.response(degree, fwhm) for degree in degrees]
+        np.testing.assert_allclose(shares[0], expected, rtol=0.01)
+
+
+def test_without_the_correction_short_waves_stay(fields: Store) -> None:
+    """What the eigenvalues alone would do is off by more than what is promised."""
+    pyramid = fields["healpix"]
+    graph, fwhm = pyramid.levels[0], 2.5 * truth.spacing(pyramid)
+    x = truth.signal(truth.harmonic(pyramid, 16))
+    time = (truth.SIGMA * fwhm) ** 2 / 2
+    plain = graph.diffuse(x, time, density=True, tolerance=1e-9)
+    share = float((plain * x).sum() / (x * x).sum())
+    assert share > 1.03 * truth.response(16, fwhm)
+
+
+@pytest.mark.parametrize("fwhm", [0.2, 0.5, 1.5])
+def test_beam_is_that_of_mean_rayleigh_quotients(fields: Store, fwhm: float) -> None:
+    """With polynomials of Legendre in place of the first terms of a series."""
+    pyramid = fields["sphere"]
+    x = torch.randn(1, 2, pyramid.levels[0].num_vertices, dtype=torch.float64)
+    x = smooth(pyramid, x, 0.6)  # waves that the points resolve
+    expected = torch.from_numpy(truth.beam(pyramid, fwhm)) @ x[0].mT
+    assert (smooth(pyramid, x, fwhm)[0].mT - expected).norm() < 0.01 * expected.norm()
+
+
+@pytest.mark.parametrize("name", ["plane", "turning"])
+def test_elsewhere_it_is_the_heat_kernel_over_its_share(fields: Store, name: str) -> None:
+    pyramid = fields[name]
+    graph, fwhm = pyramid.levels[0], 0.4
+    x = np.random.default_rng(0).normal(size=graph.num_vertices)
+    kernel = truth.heat(graph, (truth.SIGMA * fwhm) ** 2 / 2)
+    np.testing.assert_allclose(smooth(pyramid, truth.signal(x), fwhm)[0, 0], kernel @ x, atol=1e-6)
+    known = np.random.default_rng(1).random(len(x)) < 0.4
+    expected = kernel @ np.where(known, x, 0) / (kernel @ known)
+    found = smooth(pyramid, truth.signal(np.where(known, x, np.nan)), fwhm)[0, 0]
+    np.testing.assert_allclose(found[known], expected[known], atol=1e-6)
+
+
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.8])
+@pytest.mark.parametrize("fwhm", [0.5, 1.0])
+def test_planes_are_fitted_to_what_is_known(fields: Store, share: float, fwhm: float) -> None:
+    """As least squares with the heat kernel's weights do it, but for the ridge and short waves."""
+    pyramid = fields["sphere"]
+    graph, points = pyramid.levels[0], truth.vectors(pyramid)
+    x = points @ [0.3, -0.8, 0.5] + points[:, 0] * points[:, 1]
+    known = mask_of(3, share, graph.num_vertices).numpy()
+    kernel = truth.heat(graph, (truth.SIGMA * fwhm) ** 2 / 2)
+    expected = truth.plane_fits(kernel, points, known, x)[known]
+    found = smooth(pyramid, truth.signal(np.where(known, x, np.nan)), fwhm)[0, 0].numpy()[known]
+    assert abs(found - expected).max() < 0.025
+
+
+@given(seed=SEEDS, share=SHARES, width=WIDTHS, value=st.sampled_from([1.0, -273.15, 1e6]))
+@pytest.mark.parametrize("name", ["healpix", "matched", "kernel", "plane"])
+def test_constants_stay(
+    fields: Store, name: str, seed: int, share: float, width: float, value: float
+) -> None:
+    pyramid = fields[name]
+    vertices = pyramid.levels[0].num_vertices
+    known = mask_of(seed, share, vertices)
+    for dtype in (torch.float32, torch.float64):
+        x = torch.where(known, value, torch.nan).to(dtype)[None, None]
+        y = smooth(pyramid, x, width / math.sqrt(vertices))
+        torch.testing.assert_close(y, x, rtol=1e-12, atol=0, equal_nan=True)
+
+
+@given(seed=SEEDS, share=SHARES, width=WIDTHS)
+def test_smooth_fields_have_no_edges(fields: Store, seed: int, share: float, width: float) -> None:
+    """Whatever is missing, and for beams of any width up to 9 degrees."""
+    pyramid = fields["healpix"]
+    points, fwhm = truth.vectors(pyramid), min(width * truth.spacing(pyramid), 0.15)
+    x = truth.signal(points @ np.random.default_rng(seed).normal(size=3))
+    known = mask_of(seed, share, points.shape[0])
+    y = smooth(pyramid, torch.where(known, x, torch.nan), fwhm)
+    assert (y - smooth(pyramid, x, fwhm))[..., known].abs().max() < 0.01 * x.abs().max()
+
+
+@SPHERES
+@pytest.mark.parametrize("width", [0.7, 1.4])
+def test_half_of_the_sky(fields: Store, name: str, width: float) -> None:
+    """Off by 1 % of the field at most, where means are by several."""
+    pyramid = fields[name]
+    points, fwhm = truth.vectors(pyramid), width * truth.spacing(pyramid)
+    known = torch.from_numpy(points @ [0.3, -0.5, 0.8] > 0)
+    parts = {degree: truth.harmonic(pyramid, degree) for degree in range(5)}
+    x = truth.signal(sum(parts.values()))
+    exact = truth.signal(sum(truth.response(d, fwhm) * part for d, part in parts.items()))
+    y = smooth(pyramid, torch.where(known, x, UNSEEN), fwhm)
+    assert (y - exact)[..., known].abs().max() < 0.01 * x.abs().max()
+
+
+def test_far_from_the_edge_nothing_changes(fields: Store) -> None:
+    """Also for short waves, of which the heat kernel leaves more than the beam does."""
+    pyramid = fields["healpix"]
+    x, fwhm = truth.signal(truth.harmonic(pyramid, 16)), 2.5 * truth.spacing(pyramid)
+    height = torch.from_numpy(truth.vectors(pyramid) @ [0.3, -0.5, 0.8])
+    y, whole = (
+        smooth(pyramid, torch.where(height > 0, x, torch.nan), fwhm),
+        smooth(pyramid, x, fwhm),
+    )
+    inside = height > 0.5
+    assert (y - whole)[..., inside].abs().max() < 1e-4 * whole.abs().max()
+
+
+def test_sides_of_a_region_are_no_edges(fields: Store) -> None:
+    """Where heat would be held back, which is off by several times as much."""
+    pyramid = fields["region"]
+    x, fwhm = truth.signal(truth.vectors(pyramid) @ [0.3, -0.8, 0.5]), 0.12
+    exact = truth.response(1, fwhm) * x
+    assert (smooth(pyramid, x, fwhm) - exact).abs().max() < 0.004 * x.abs().max()
+    held = pyramid.levels[0].diffuse(x, (truth.SIGMA * fwhm) ** 2 / 2, density=True)
+    assert (held - exact).abs().max() > 0.015 * x.abs().max()
+
+
+def test_missing_values_stay_as_they_are(fields: Store) -> None:
+    """Each channel has its own; both marks come to the same."""
+    pyramid = fields["healpix"]
+    x = torch.randn(2, 3, pyramid.levels[0].num_vertices)
+    known = torch.rand_like(x) < 0.6
+    known[1, 2] = False
+    nan, unseen = (
+        smooth(pyramid, torch.where(known, x, mark), 0.2) for mark in (torch.nan, UNSEEN)
+    )
+    assert nan.dtype == torch.float32
+    assert nan[~known].isnan().all()
+    assert (unseen[~known] == torch.tensor(UNSEEN)).all()
+    assert torch.equal(nan[known], unseen[known])
+    alone = smooth(pyramid, torch.where(known, x, torch.nan)[1:, :1], 0.2)
+    torch.testing.assert_close(alone, nan[1:, :1], equal_nan=True)
+
+
+@pytest.mark.parametrize("name", ["healpix", "matched"])
+def test_whole_fields_keep_their_integral(fields: Store, name: str) -> None:
+    pyramid = fields[name]
+    x = torch.randn(1, 1, pyramid.levels[0].num_vertices, dtype=torch.float64)
+    mass = pyramid.levels[0].mass.double()
+    sums = (mass * x).sum(), (mass * smooth(pyramid, x, 0.3)).sum()
+    torch.testing.assert_close(*sums)
+
+
+def test_other_levels(fields: Store) -> None:
+    pyramid = fields["healpix"]
+    coarse = truth.vectors(pyramid, 1) @ [1.0, 2.0, 3.0]
+    y = smooth(pyramid, truth.signal(coarse), 0.5, level=1)
+    torch.testing.assert_close(
+        y, truth.response(1, 0.5) * truth.signal(coarse), rtol=1e-3, atol=1e-3
+    )
+
+
+def test_widest_beam_leaves_the_mean(fields: Store) -> None:
+    pyramid = fields["healpix"]
+    x = truth.signal(1 + truth.vectors(pyramid)[:, 2])
+    expected = 1 + truth.response(1, math.pi) * (x - 1)
+    torch.testing.assert_close(smooth(pyramid, x, math.pi), expected, rtol=3e-4, atol=3e-4)
+
+
+def test_gradients(fields: Store) -> None:
+    pyramid = fields["sphere"]
+    known = mask_of(0, 0.5, pyramid.levels[0].num_vertices)
+    x = torch.randn(1, 1, len(known), dtype=torch.float64, requires_grad=True)
+    way = torch.randn(len(known), dtype=torch.float64)
+
+    def loss(x: torch.Tensor) -> torch.Tensor:
+        return (
+            smooth(pyramid, torch.where(known, x, torch.nan), 0.5)[..., known] * way[known]
+        ).sum()
+
+    (gradient,) = torch.autograd.grad(loss(x), x)
+    step = torch.randn_like(x)
+    # It is linear in x.
+    torch.testing.assert_close((gradient * step).sum(), loss(x + step) - loss(x))
+    assert (gradient[..., ~known] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("fwhm", "message"),
+    [
+        (0, r"fwhm must be in \(0, pi\], radians. Got 0"),
+        (-1.0, "radians"),
+        (5.0, "radians"),
+        (math.nan, "radians"),
+        (math.inf, "radians"),
+    ],
+)
+def test_widths_out_of_range(fields: Store, fwhm: float, message: str) -> None:
+    pyramid = fields["sphere"]
+    with pytest.raises(ValueError, match=message):
+        smooth(pyramid, torch.zeros(1, 1, pyramid.levels[0].num_vertices), fwhm)
+
+
+def test_what_is_refused(fields: Store) -> None:
+    pyramid = fields["plane"]
+    x = torch.zeros(1, 1, 63)
+    with pytest.raises(ValueError, match=r"fwhm must be positive\. Got inf"):
+        smooth(pyramid, x, math.inf)
+    with pytest.raises(ValueError, match="1 infinite ones among 63"):
+        smooth(pyramid, torch.where(torch.arange(63) == 3, torch.inf, x), 0.1)
+    with pytest.raises(ValueError, match=r"smooth on plane@v001, level 0 takes \(B, C, 63\)"):
+        smooth(pyramid, x[..., 1:], 0.1)
+    with pytest.raises(ValueError, match=r"level must be in \[0, 0\]"):
+        smooth(pyramid, x, 0.1, level=1)
+    with pytest.raises(TypeError, match="pyramid must be a Pyramid"):
+        smooth(pyramid.levels[0], x, 0.1)  # type: ignore[arg-type]
+
+
+def test_graphs_without_a_scale_are_refused(fields: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    pyramid = fields["sphere"]
+    monkeypatch.setattr(pyramid.levels[0], "eigenvalue_scale", None)
+    with pytest.raises(ValueError, match="no eigenvalue_scale, so that a width has no meaning"):
+        smooth(pyramid, torch.zeros(1, 1, 192), 0.5)
