@@ -50,6 +50,9 @@ nitpick_ignore = [
     ("py:class", "cheblienet_models.store.maps.StoredMap"),
     # matplotlib's, by its short name in the packages.
     ("py:class", "Axes"),
+    # PyTorch Geometric's.
+    ("py:class", "Data"),
+    ("py:class", "HeteroData"),
 ]
 
 # What GitHub renders, too: anchors of headings, and formulas between dollars or in a block of math.

@@ -31,7 +31,7 @@ MEANINGS = {
     ),
 }
 """By the kind of the first cause; all kinds of second moments have one."""
-_BETWEEN = {"size": "x", "region": ",", "spacing": ","}
+_BETWEEN = {"size": "x"} | dict.fromkeys(("region", "spacing", "refined", "pl"), ",")
 
 
 def advice(report: Report, spell: Spell, option: Spell) -> Markup:
