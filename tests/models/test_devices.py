@@ -138,7 +138,7 @@ def test_methods_of_graphs(pyramids: models.Store) -> None:
 def test_modules_on_a_gpu(pyramids: models.Store) -> None:
     """Results and gradients are those of the CPU, in float64 to rounding."""
     for module, shape in layers(pyramids):
-        here = module.double().eval()
+        here = copy.deepcopy(module).double().eval()  # graphs are shared
         there = copy.deepcopy(here).cuda()
         x = torch.randn(shape, dtype=torch.float64, requires_grad=True)
         moved = x.detach().cuda().requires_grad_()
