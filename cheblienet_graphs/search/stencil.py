@@ -6,7 +6,7 @@ only. Finding them takes n_o small tables of distances; the rest is index arithm
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -82,6 +82,10 @@ def at_sides(places: Places, shape: Sequence[int]) -> list[npt.NDArray[np.bool_]
     return [(place == 0) | (place == side - 1) for place, side in zip(places, shape, strict=True)]
 
 
+KEPT = 16
+"""Stencils that are kept: the plan, rows, masks and checks of each level ask for the same ones."""
+
+
 @dataclass(frozen=True)
 class Stencils:
     """The neighbor rule on a lattice, and the lengths of its edges.
@@ -99,6 +103,7 @@ class Stencils:
     squared_radii: Floats
 
     @classmethod
+    @lru_cache(maxsize=KEPT)
     def of(cls, sampled: SampledManifold[Lattice], neighbors: int) -> "Stencils":
         """The stencils of the rule with K = `neighbors`; lengths in units of the lattice's width.
 

@@ -1,17 +1,21 @@
 """Edges against brute force over all pairs, and the properties the neighbor rule promises."""
 
 import math
+from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 from all_pairs import listed
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from masks import disc
 from sphere_truth import Edges
 from truth import brute_force_edges
 
-from cheblienet_graphs import GraphSpec, SpecError
+from cheblienet_graphs import GraphSpec, SpecError, build
 from cheblienet_graphs.samplings.sampling import SampledManifold
+from cheblienet_graphs.search.offsets import OffsetDistances
 from cheblienet_graphs.search.stencil import Stencils
 
 
@@ -93,3 +97,16 @@ def test_too_few_neighbors_names_the_least() -> None:
     with pytest.raises(SpecError, match=r"at least 4.*Got 3"):
         stencils_of(GraphSpec("r2", 12, neighbors=3))
     assert edges(GraphSpec("r2", 12, neighbors=4))
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_a_build_finds_those_of_a_level_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, masked: bool
+) -> None:
+    """For its plan, rows, mask and checks."""
+    found = Mock(side_effect=OffsetDistances.stencils)
+    monkeypatch.setattr(OffsetDistances, "stencils", lambda *given: found(*given))
+    points = {"mask": disc(24)} if masked else {"size": 24}
+    Stencils.of.cache_clear()
+    build(GraphSpec("se2", **points, orientations=4, levels=2), tmp_path / "g")
+    assert found.call_count == 2
