@@ -23,10 +23,17 @@ from cheblienet_graphs.assembly.sweeps import (
 from cheblienet_graphs.errors import CheblienetError, Found, Remedy, SpecError, Words
 from cheblienet_graphs.report.moments import WeightedLevel, eigenvalue_scale
 from cheblienet_graphs.samplings.cut import CutSampling
+from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.samplings.region import RegionSampling
 from cheblienet_graphs.sparse import mapped_product, rounded
-from cheblienet_graphs.spectrum.lanczos import SpectralBound, largest_eigenvalue_bound
+from cheblienet_graphs.spectrum.lanczos import (
+    NORMALIZED,
+    SpectralBound,
+    largest_eigenvalue_bound,
+    stored_bound,
+)
+from cheblienet_graphs.spectrum.symbol import bound_by_symbol
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.facts import LevelFacts, OperatorFacts
@@ -38,6 +45,9 @@ Edges = tuple[Indices, Indices, Floats]
 
 SCRATCH = {"degree": "float64", "inverse-root-mass": "float64"}
 """Arrays of the vertices from which rows are made that are no copies."""
+
+MANY = 2**17
+"""Vertices from which the recursion takes seconds: so many have a bound by the symbol first."""
 
 
 def write_level(build: Build, planned: Level) -> tuple[LevelFacts, LevelCheck]:
@@ -230,10 +240,30 @@ def _computed_bound(build: Build, level: Level, limit: float) -> SpectralBound:
     def compute() -> Result:
         matrix = level.matrix(level.scratch("unscaled"))
         build.show(level, "finding the largest eigenvalue", 0, matrix.nnz)
-        bound = largest_eigenvalue_bound(mapped_product(matrix), level.num_vertices, limit=limit)
+        product, lattice = mapped_product(matrix), level.full
+        if isinstance(lattice, Lattice) and _of_its_symbol(level):
+            proven = bound_by_symbol(matrix, lattice, product)
+            if proven is not None:
+                unit = limit / NORMALIZED
+                return {"value": min(stored_bound(proven / unit) * unit, limit), "method": "bound"}
+        bound = largest_eigenvalue_bound(product, level.num_vertices, limit=limit)
         return {"value": bound.value, "method": bound.method}
 
     return SpectralBound(**build.once(level, level.key("largest-eigenvalue"), compute))
+
+
+def _of_its_symbol(level: Level) -> bool:
+    """Whether the symbol of a level's lattice bounds its eigenvalues, and is worth it.
+
+    Degrees, by which the Laplacian may be normalized, are smaller at open sides.
+    """
+    if not level.whole_lattice or level.num_vertices < MANY:
+        return False
+    lattice, weights = level.stencils.lattice, level.offset_weights
+    if any(n <= 2 * most for n, most in zip(lattice.shape, level.stencils.reach, strict=True)):
+        return False
+    kept = level.laplacian == "combinatorial" and (weights is None or weights.outweighed_at_sides)
+    return lattice.periodic or kept
 
 
 def _write_eigenpairs(build: Build, level: Level, lambda_max: float) -> None:

@@ -189,7 +189,7 @@ def _ritz_values(
 
 @dataclass(frozen=True)
 class SpectralBound:
-    """An upper bound of the spectrum, and its method: "lanczos", or "bound" for the limit."""
+    """An upper bound of the spectrum, and its method: "lanczos", or "bound" for a proven one."""
 
     value: float
     method: str
@@ -228,8 +228,13 @@ def largest_eigenvalue_bound(
         return image
 
     ((theta, residual),) = ritz_pairs(scaled, size, [-1], tolerance, max_steps)
-    bound = math.ceil((theta + residual + ROUNDING) * 1e6) / 1e6 * unit
+    bound = stored_bound(theta + residual) * unit
     return SpectralBound(bound, "lanczos") if bound < limit else SpectralBound(limit, "bound")
+
+
+def stored_bound(bound: float) -> float:
+    """A bound of a spectrum in [0, 2], with what storing in float32 may add, rounded up to 1e-6."""
+    return math.ceil((bound + ROUNDING) * 1e6) / 1e6
 
 
 def largest_possible(degree: Floats, mass: Floats) -> float:

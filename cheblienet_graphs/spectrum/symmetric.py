@@ -15,6 +15,7 @@ vector in every sector find both.
 import functools
 import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeGuard
 
 import numpy as np
@@ -25,9 +26,9 @@ from cheblienet_graphs.samplings.lattice import Lattice, Places
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.sparse import Product, mapped_product
 from cheblienet_graphs.spectrum.lanczos import Progress, lanczos_eigenvalues, start_vector
+from cheblienet_graphs.spectrum.symbol import Complex, Symbol
 from cheblienet_graphs.typing import Floats, Indices
 
-Complex = npt.NDArray[np.complex128]
 Permutation = npt.NDArray[np.int32] | npt.NDArray[np.int64]
 
 NUMBERS_AT_ONCE = 2**22
@@ -73,18 +74,13 @@ class BlochBlocks:
         sign: float = 1.0,
         shift: Floats | None = None,
     ) -> None:
-        self._lattice, n_o = lattice, lattice.orientations
-        rows = matrix[np.arange(n_o) * lattice.num_points].tocoo()  # rows of the first pixel
-        row, column = rows.coords
-        other, self._offsets = lattice.decode(column)
-        ones = np.ones(len(row))
-        place = (np.arange(len(row)), row * n_o + other)
-        self._gather = scipy.sparse.csr_array((ones, place), shape=(len(row), n_o**2))
-        firsts = np.arange(n_o) * lattice.num_points
-        values = rows.data.astype(np.float64)
+        self._lattice, symbol = lattice, Symbol.of(matrix, lattice, 0, sign)
         if shift is not None:
-            values += np.where(column == firsts[row], shift[firsts[row]], 0.0)
-        self._values = sign * values
+            firsts = np.arange(lattice.orientations) * lattice.num_points
+            own = (symbol.row == symbol.column) & ~symbol.offsets.any(axis=1)
+            added = np.where(own, sign * shift[firsts[symbol.row]], 0.0)
+            symbol = replace(symbol, values=symbol.values + added)
+        self._symbol = symbol
         index = np.arange(lattice.num_points)
         _, places = lattice.decode(index)
         opposite = [-place % side for place, side in zip(places, lattice.shape, strict=True)]
@@ -118,16 +114,12 @@ class BlochBlocks:
         return both.ravel()[chosen], vectors
 
     def _pieces(self) -> list[Indices]:
-        size = max(len(self._values), self._lattice.orientations**2)
+        size = max(len(self._symbol.row), self._lattice.orientations**2)
         return np.array_split(self._waves, -(-len(self._waves) * size // NUMBERS_AT_ONCE))
 
     def blocks(self, waves: Indices) -> Complex:
         """(waves, n_o, n_o) Hermitian: sum over a row's entries of value exp(i k . offset)."""
-        cycles = self._cycles(waves[:, None], self._offsets)
-        entries = np.exp(2j * np.pi * cycles) * self._values
-        n_o = self._lattice.orientations
-        blocks: Complex = (entries @ self._gather).reshape(-1, n_o, n_o)
-        return blocks
+        return self._symbol.at(self._cycles(waves[:, None], tuple(self._symbol.offsets.T)))
 
     def _field(self, wave: int, components: Complex) -> Complex:
         """(V,) the plane wave with these components, one for each orientation."""

@@ -126,6 +126,25 @@ class LatticeWeights:
             by_orientation.append(rows)
         return by_orientation
 
+    @property
+    def outweighed_at_sides(self) -> bool:
+        """Whether edges that lead out of an open lattice weigh twice what is added there, or more.
+
+        On the infinite lattice x^T (D - W) x of a signal that is 0 outside has w x_i^2 for each
+        edge that leads out; on the open one w (x_i - x_j)^2 <= 2 w (x_i^2 + x_j^2) for each that is
+        added. So no eigenvalue is beyond those of the infinite lattice then.
+        """
+        ends = list(itertools.product((-1, 0, 1), repeat=len(self.lattice.shape)))
+        for around, (values, *added) in zip(
+            self.engine.neighborhoods, self.offset_values, strict=True
+        ):
+            for at in ends if added else []:
+                outside = (around.stencil.offsets * at > 0).any(axis=1)
+                more = sum(side[~outside].sum() for side, end in zip(added, at, strict=True) if end)
+                if values[outside].sum() < 2 * more:
+                    return False
+        return True
+
 
 def lattice_weights(
     spec: GraphSpec, sampled: SampledManifold[Lattice], solution: Floats | None = None

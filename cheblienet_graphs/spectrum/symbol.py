@@ -1,0 +1,199 @@
+"""Symbols of graphs on lattices, and bounds of spectra from them.
+
+On an infinite lattice a Laplacian that commutes with translations acts on each plane wave
+exp(i k . x) as a Hermitian matrix H(k) of size n_o, its symbol. The eigenvalues of a periodic
+lattice are those of H at its waves. An open lattice lacks the edges that lead out of it: where its
+matrix is A^-1/2 (D - W) A^-1/2 with equal A at every pixel, x^T (D - W) x is a sum over fewer
+edges, so that no eigenvalue is beyond the largest of all H(k).
+"""
+
+import itertools
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+
+from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.sparse import Product
+from cheblienet_graphs.spectrum.lanczos import dot
+from cheblienet_graphs.typing import Floats, Indices
+
+Complex = npt.NDArray[np.complex128]
+
+TOLERANCE = 5e-7
+"""Relative width within which the largest eigenvalue of all symbols is found."""
+CLOSE = 2e-5
+"""Relative distance from an eigenvalue of the graph up to which this is its bound."""
+FIRST_WAVES = 8
+"""Boxes of wave vectors along each axis to begin with."""
+MOST_BOXES = 8192
+"""Boxes of one size; where there are more, the search is given up."""
+BOXES_AT_ONCE = 512
+"""Boxes in memory together."""
+ROUNDING = 1e-12
+"""Relative square of a part of a wave that is nothing but rounding."""
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """The symbol of a matrix on a lattice, from the entries of one pixel's rows; N of them.
+
+    Args:
+        orientations: n_o, its size.
+        row: (N,) orientations of the rows.
+        column: (N,) orientations at the other end.
+        offsets: (N, d) pixels to the other end, in the order of the lattice's shape.
+        values: (N,) entries.
+    """
+
+    orientations: int
+    row: Indices
+    column: Indices
+    offsets: Indices
+    values: Floats
+
+    @classmethod
+    def of(
+        cls, matrix: scipy.sparse.csr_array, lattice: Lattice, pixel: int, sign: float = 1.0
+    ) -> "Symbol":
+        """That of sign times a matrix, (V, V), from the rows of a pixel."""
+        rows = matrix[np.arange(lattice.orientations) * lattice.num_points + pixel].tocoo()
+        row, column = rows.coords
+        _, here = lattice.decode(np.array([pixel]))
+        other, there = lattice.decode(column)
+        offsets = np.stack(there, axis=1) - np.stack(here, axis=1)
+        return cls(lattice.orientations, row, other, offsets, sign * rows.data.astype(np.float64))
+
+    def at(self, cycles: Floats, factors: Indices | float = 1.0) -> Complex:
+        """(M, n_o, n_o) sums of value factor exp(2 pi i cycles).
+
+        Args:
+            cycles: (M, N) k . offset / (2 pi) of each wave and entry.
+            factors: (N,) of the entries.
+        """
+        entries = np.exp(2j * np.pi * cycles) * (self.values * factors)
+        size = self.orientations
+        return np.asarray(entries @ self._gather).reshape(-1, size, size)
+
+    def around(self, waves: Floats) -> tuple[Complex, list[Complex]]:
+        """H (M, n_o, n_o) at wave vectors (M, d), and its derivatives along each axis."""
+        cycles = waves @ self.offsets.T / (2 * np.pi)
+        return self.at(cycles), [1j * self.at(cycles, along) for along in self.offsets.T]
+
+    def bend(self, widths: Floats) -> float:
+        """A bound of the norm of what H has besides its linear part, `widths` (d,) away at most."""
+        squares = abs(self.values) * (abs(self.offsets) @ widths) ** 2
+        return float(np.bincount(self.row, squares, self.orientations).max()) / 2
+
+    @cached_property
+    def _gather(self) -> scipy.sparse.csr_array:
+        count, size = len(self.row), self.orientations
+        place = np.arange(count), self.row * size + self.column
+        return scipy.sparse.csr_array((np.ones(count), place), shape=(count, size**2))
+
+
+@dataclass(frozen=True)
+class Summit:
+    """Where the largest eigenvalue of a symbol is.
+
+    Args:
+        bound: at least the largest eigenvalue of all H(k), by `TOLERANCE` at most.
+        wave: (d,) a wave vector where it is within the same of that, radians per pixel.
+    """
+
+    bound: float
+    wave: Floats
+
+
+def summit(symbol: Symbol) -> Summit | None:
+    """Find the largest eigenvalue of all H(k), with proof; None where that takes too long.
+
+    Boxes of wave vectors are halved until none can have a larger eigenvalue. Within a box H differs
+    from its linear part by `bend` at most, and the largest eigenvalue of that part, a convex
+    function of k, is largest at a corner. k and -k have the same eigenvalues.
+    """
+    dimension = symbol.offsets.shape[1]
+    steps = np.arange(FIRST_WAVES) - FIRST_WAVES // 2 + 1
+    axes = [steps[steps >= 0], *[steps] * (dimension - 1)]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, dimension)
+    waves, widths = grid * (2 * np.pi / FIRST_WAVES), np.full(dimension, np.pi / FIRST_WAVES)
+    corners = np.array(list(itertools.product((-1, 1), repeat=dimension)))
+    largest, highest = 0.0, waves[0]
+    while len(waves) <= MOST_BOXES:
+        pieces = np.array_split(waves, -(-len(waves) // BOXES_AT_ONCE))
+        each = [_largest(symbol, piece, corners * widths) for piece in pieces]
+        values, linear = (np.concatenate(part) for part in zip(*each, strict=True))
+        if values.max() > largest:
+            largest, highest = float(values.max()), waves[values.argmax()]
+        kept = linear + symbol.bend(widths) > largest * (1 + TOLERANCE)
+        if not kept.any():
+            return Summit(largest * (1 + TOLERANCE), highest)
+        widths = widths / 2
+        waves = (waves[kept, None] + corners * widths).reshape(-1, dimension)
+    return None
+
+
+def _largest(symbol: Symbol, waves: Floats, corners: Floats) -> tuple[Floats, Floats]:
+    """(M,) largest eigenvalues at the middle of boxes, and of the linear part at their corners."""
+    middle, slopes = symbol.around(waves)
+    values = _last(middle)
+    farthest = values
+    for corner in corners:
+        linear = middle.copy()
+        for step, slope in zip(corner, slopes, strict=True):
+            linear += step * slope
+        farthest = np.maximum(farthest, _last(linear))
+    return values, farthest
+
+
+def _last(blocks: Complex) -> Floats:
+    """(M,) largest eigenvalues of Hermitian (M, n_o, n_o)."""
+    return np.asarray(np.linalg.eigvalsh(blocks)[:, -1], np.float64)
+
+
+def bound_by_symbol(
+    matrix: scipy.sparse.csr_array, lattice: Lattice, product: Product
+) -> float | None:
+    """A bound of the largest eigenvalue, at most `CLOSE` above it; None where there is none.
+
+    Args:
+        matrix: (V, V) of a periodic lattice, or of an open one as above, which is wider than twice
+            the longest edges.
+        lattice: of its vertices.
+        product: x -> matrix x, (V,) float64.
+    """
+    [middle] = lattice.encode(np.zeros(1, np.int64), [np.array([n // 2]) for n in lattice.shape])
+    symbol = Symbol.of(matrix, lattice, int(middle))
+    highest = summit(symbol)
+    if highest is None:
+        return None
+    if lattice.periodic:
+        reached = _of_own_wave(symbol, lattice, highest.wave)
+    else:
+        reached = _of_fading_wave(symbol, lattice, highest.wave, product)
+    return highest.bound if highest.bound <= reached * (1 + CLOSE) else None
+
+
+def _of_own_wave(symbol: Symbol, lattice: Lattice, wave: Floats) -> float:
+    """The largest eigenvalue of a periodic lattice's own wave that is nearest to one."""
+    cycles = np.round(wave * lattice.shape / (2 * np.pi)) / lattice.shape
+    return float(_last(symbol.at(cycles[None] @ symbol.offsets.T))[0])
+
+
+def _of_fading_wave(symbol: Symbol, lattice: Lattice, wave: Floats, product: Product) -> float:
+    """The Rayleigh quotient of a wave that fades towards the sides, at most an eigenvalue."""
+    components = np.linalg.eigh(symbol.at(wave[None] @ symbol.offsets.T / (2 * np.pi))[0])[1][:, -1]
+    field = np.ones((), np.complex128)
+    for side, along in zip(lattice.shape, wave, strict=True):
+        place = np.arange(side)
+        fading = np.sin(np.pi * (place + 1) / (side + 1))
+        field = np.multiply.outer(field, fading * np.exp(1j * along * place))
+    energy = squared = 0.0
+    for turn in (1.0, 1j):  # real and imaginary part
+        signal = np.concatenate([(turn * k * field).real.ravel() for k in components])
+        if (size := dot(signal, signal)) > squared * ROUNDING:
+            energy += dot(signal, product(signal))
+            squared += size
+    return energy / squared

@@ -1,0 +1,130 @@
+"""Bounds by symbols against dense solvers, closed forms and many waves."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse.linalg
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs.assembly import assemble
+from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.search.choice import Choice
+from cheblienet_graphs.sparse import mapped_product
+from cheblienet_graphs.spectrum import symbol
+from cheblienet_graphs.spectrum.symbol import TOLERANCE, Symbol, bound_by_symbol, summit
+from cheblienet_graphs.store.mapped import mapped_csr
+
+
+def five_points(width: int, height: int) -> scipy.sparse.csr_array:
+    """D - W of an open lattice with weights 1."""
+    path = [
+        scipy.sparse.diags_array([-np.ones(n - 1)] * 2, offsets=[-1, 1], shape=(n, n))
+        for n in (height, width)
+    ]
+    path = [p - scipy.sparse.diags_array(p.sum(axis=1)) for p in path]
+    across, along = path[0], path[1]
+    return scipy.sparse.csr_array(
+        scipy.sparse.kron(across, np.eye(width)) + scipy.sparse.kron(np.eye(height), along)
+    )
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**20), st.integers(1, 3), st.integers(1, 2), st.integers(1, 3))
+def test_no_wave_has_a_larger_eigenvalue(seed: int, size: int, dimension: int, reach: int) -> None:
+    """Of random Hermitian symbols; and one has nearly that."""
+    random = np.random.default_rng(seed)
+    count = 6
+    row, column = random.integers(0, size, (2, count))
+    offsets = random.integers(-reach, reach + 1, (count, dimension))
+    values = random.normal(size=count)
+    both = np.concatenate([offsets, -offsets, np.zeros((size, dimension), np.int64)])
+    diagonal = np.arange(size)
+    graph = Symbol(
+        size,
+        np.concatenate([row, column, diagonal]),
+        np.concatenate([column, row, diagonal]),
+        both,
+        np.concatenate([values, values, np.full(size, 20.0)]),
+    )
+    highest = summit(graph)
+    assert highest is not None
+    waves = random.uniform(-math.pi, math.pi, (4000, dimension))
+    reached = np.linalg.eigvalsh(graph.around(waves)[0])[:, -1]
+    assert reached.max() <= highest.bound
+    at_the_wave = np.linalg.eigvalsh(graph.around(highest.wave[None])[0])[0, -1]
+    assert at_the_wave == pytest.approx(highest.bound, rel=2 * TOLERANCE)
+
+
+@pytest.mark.parametrize(("width", "height"), [(420, 400), (401, 500)])
+def test_open_lattices_as_in_closed_form(width: int, height: int) -> None:
+    matrix = five_points(width, height)
+    bound = bound_by_symbol(matrix, Lattice((height, width)), mapped_product(matrix))
+    exact = 4 * (math.cos(math.pi / 2 / width) ** 2 + math.cos(math.pi / 2 / height) ** 2)
+    assert bound is not None
+    assert exact <= bound <= exact * (1 + symbol.CLOSE)
+
+
+def test_small_open_lattices_have_no_close_bound() -> None:
+    matrix = five_points(30, 20)
+    assert bound_by_symbol(matrix, Lattice((20, 30)), mapped_product(matrix)) is None
+
+
+GRAPHS = {
+    "plane": GraphSpec("r2", "14x12", weights="selling", levels=1),
+    "matched plane": GraphSpec("r2", 14, weights="matched", levels=1),
+    "lines": GraphSpec("se2", "12x14", orientations=5, weights="selling", levels=1),
+    "arrows": GraphSpec("se2", 12, orientations=8, period="2pi", weights="selling", levels=1),
+    "flat": GraphSpec("se2", 12, orientations=4, eps_squared=0.02, weights="selling", levels=1),
+    "three": GraphSpec("se2", 12, orientations=4, weights="selling", directional=0.1, levels=1),
+    "space": GraphSpec("r3", 8, weights="selling", levels=1),
+    "torus": GraphSpec(
+        "se2", 16, orientations=6, boundary="periodic", lambda_max="exact", levels=1
+    ),
+    "matched torus": GraphSpec(
+        "se2", 24, orientations=4, boundary="periodic", weights="matched", levels=1
+    ),
+    "axes": GraphSpec("r3s2", 10, axes=12, weights="selling", levels=1),
+}
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_bounds_hold_of_stored_graphs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Also of open lattices with corrected sides, however far the sides push eigenvalues down."""
+    monkeypatch.setattr(assemble, "MANY", 0)
+    spec = GRAPHS[name]
+    if spec.boundary == "open":
+        monkeypatch.setattr(symbol, "CLOSE", 1.0)
+    result = build(spec, tmp_path / "g")
+    folder = tmp_path / "g" / result.name / result.version / "levels/0"
+    level = result.levels[0]
+    operators = {f"directional/{name}": facts for name, facts in (level.directional or {}).items()}
+    for part, facts in {"laplacian": level, **operators}.items():
+        assert facts.lambda_max_method == "bound"
+        rescaled = mapped_csr(folder / part).astype(np.float64)
+        largest = scipy.sparse.linalg.eigsh(rescaled, 1, which="LA", return_eigenvectors=False)[0]
+        assert largest <= 1 + 1e-12
+        if spec.boundary == "periodic":
+            assert (largest + 1) / 2 >= 1 - 1e-5
+
+
+def test_sides_that_add_more_than_is_missing_have_no_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where matched weights are corrected, eigenvalues are beyond those of the infinite lattice."""
+    spec = GraphSpec("se2", 24, orientations=6, weights="matched", levels=1)
+    weights = Level(spec, Choice("stencil", "cpu")).offset_weights
+    assert weights is not None
+    assert not weights.outweighed_at_sides
+    for corrected in (True, False):
+        given_sides = GraphSpec.from_dict(spec.to_dict() | {"boundary_correction": corrected})
+        monkeypatch.setattr(assemble, "MANY", 0)
+        monkeypatch.setattr(symbol, "CLOSE", 1.0)
+        result = build(given_sides, tmp_path / "g", name=str(corrected).lower())
+        assert result.levels[0].lambda_max_method == ("lanczos" if corrected else "bound")
