@@ -24,7 +24,7 @@ Complex = npt.NDArray[np.complex128]
 
 TOLERANCE = 5e-7
 """Relative width within which the largest eigenvalue of all symbols is found."""
-CLOSE = 2e-5
+CLOSE = 5e-5
 """Relative distance from an eigenvalue of the graph up to which this is its bound."""
 FIRST_WAVES = 8
 """Boxes of wave vectors along each axis to begin with."""
