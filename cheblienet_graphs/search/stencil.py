@@ -6,7 +6,8 @@ only. Finding them takes n_o small tables of distances; the rest is index arithm
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
+from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -82,10 +83,6 @@ def at_sides(places: Places, shape: Sequence[int]) -> list[npt.NDArray[np.bool_]
     return [(place == 0) | (place == side - 1) for place, side in zip(places, shape, strict=True)]
 
 
-KEPT = 16
-"""Stencils that are kept: the plan, rows, masks and checks of each level ask for the same ones."""
-
-
 @dataclass(frozen=True)
 class Stencils:
     """The neighbor rule on a lattice, and the lengths of its edges.
@@ -103,13 +100,19 @@ class Stencils:
     squared_radii: Floats
 
     @classmethod
-    @lru_cache(maxsize=KEPT)
     def of(cls, sampled: SampledManifold[Lattice], neighbors: int) -> "Stencils":
         """The stencils of the rule with K = `neighbors`; lengths in units of the lattice's width.
 
         Raises:
             SpecError: K is smaller than every first shell, so there would be no edge.
         """
+        known = KNOWN.get((sampled, neighbors))
+        if known is None:
+            known = KNOWN[sampled, neighbors] = cls._found(sampled, neighbors)
+        return known
+
+    @classmethod
+    def _found(cls, sampled: SampledManifold[Lattice], neighbors: int) -> "Stencils":
         lattice = sampled.sampling
         distances = OffsetDistances(sampled)
         radii, stencils = distances.stencils(neighbors)
@@ -134,6 +137,10 @@ class Stencils:
     @cached_property
     def _lengths(self) -> "OffsetTable":
         return OffsetTable(self.lattice, self.stencils, self.squared_lengths)
+
+
+KNOWN: "WeakValueDictionary[tuple[SampledManifold[Lattice], int], Stencils]" = WeakValueDictionary()
+"""Stencils that somebody has: the plan, rows, mask and checks of a level ask for the same ones."""
 
 
 class OffsetTable:

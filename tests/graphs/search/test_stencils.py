@@ -106,7 +106,6 @@ def test_a_build_finds_those_of_a_level_once(
     """For its plan, rows, mask and checks."""
     found = Mock(side_effect=OffsetDistances.stencils)
     monkeypatch.setattr(OffsetDistances, "stencils", lambda *given: found(*given))
-    points = {"mask": disc(24)} if masked else {"size": 24}
-    Stencils.of.cache_clear()
+    points = {"mask": disc(26)} if masked else {"size": 22}  # of which nobody else has any
     build(GraphSpec("se2", **points, orientations=4, levels=2), tmp_path / "g")
     assert found.call_count == 2
