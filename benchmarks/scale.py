@@ -47,12 +47,19 @@ def disc(side: int) -> NDArray[np.bool_]:
     return inside
 
 
+SELLING: dict[str, Any] = {
+    "manifold": "se2", "size": 512, "orientations": 12, "weights": "selling", "lambda_max": "exact",
+}  # fmt: skip
 GRAPHS: dict[str, dict[str, Any]] = {
     "se2-256": {"manifold": "se2", "size": 256, "orientations": 8},
     "se2-512": {"manifold": "se2", "size": 512, "orientations": 16},
     "se2-1024": {"manifold": "se2", "size": 1024, "orientations": 16},
     "se2-512-disc": {"manifold": "se2", "mask": disc(512), "orientations": 16},
     "se2-1024-disc": {"manifold": "se2", "mask": disc(1024), "orientations": 16},
+    "se2-512-selling": SELLING,
+    "se2-512-directional": {**SELLING, "directional": 0.05},
+    "se2-512-torus": {**SELLING, "weights": "matched", "boundary": "periodic"},
+    "se2-512-matched": {**SELLING, "weights": "matched"},
     "r3-128": {"manifold": "r3", "size": 128},
     "r3-256": {"manifold": "r3", "size": 256},
     "so3-4": {"manifold": "so3", "subdivisions": 4, "orientations": 6},
@@ -135,7 +142,7 @@ def disk_speed(folder: Path, nbytes: int, pieces: list[bytes]) -> float:
 
 def command(name: str, folder: Path) -> list[str]:
     """The command that builds a graph; a mask is written to a file of the folder."""
-    given = GRAPHS[name] | COMMON
+    given = COMMON | GRAPHS[name]
     manifold = given.pop("manifold")
     if "mask" in given:
         np.save(folder / "mask.npy", given["mask"])
@@ -228,7 +235,7 @@ def print_table(names: list[str], workers: list[int], repeats: int, folder: Path
 
 def spec(name: str, **others: Any) -> GraphSpec:
     """The graph, or another one of the same kind."""
-    return GraphSpec(**GRAPHS[name] | COMMON | others)
+    return GraphSpec(**COMMON | GRAPHS[name] | others)
 
 
 def timed(function: Callable[..., Any], took: list[float]) -> Callable[..., Any]:
