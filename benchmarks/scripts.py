@@ -3,6 +3,7 @@
 import argparse
 import atexit
 import csv
+import math
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -10,10 +11,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from cheblienet_graphs import CheblienetError, GraphSpec, build, inspect
+from cheblienet_graphs.typing import Floats
 from cheblienet_models import Graph, Pyramid, StoreError, open_store
 
 
@@ -106,6 +109,14 @@ def report_of(spec: GraphSpec, eigenvalues: int) -> Any:
     pyramid = pyramid_of(spec, device="cpu")
     (level,) = inspect(temporary_store(), pyramid.name, eigenvalues=eigenvalues).levels
     return level
+
+
+def errors_of(level: Any, exact: Floats) -> Floats:
+    """(M - 1,) of a report's eigenvalues but 0, relative to the (M,) exact ones, 0 first."""
+    assert level.eigenvalues_converged
+    values = np.array(level.eigenvalues) * (level.eigenvalue_scale or math.nan)
+    errors: Floats = values[1:] / exact[1:] - 1
+    return errors
 
 
 def unit_vectors(graph: Graph) -> Tensor:
