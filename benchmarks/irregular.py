@@ -33,7 +33,15 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.sparse.linalg import eigsh
 from scipy.spatial import ConvexHull, Delaunay
-from scripts import graph_of, print_head, print_row, report_of, run_parts, temporary_store
+from scripts import (
+    graph_of,
+    print_head,
+    print_row,
+    report_of,
+    run_parts,
+    smallest_eigenvalues,
+    temporary_store,
+)
 from turns import in_turns, ratio
 
 from cheblienet_graphs import CheblienetError, GraphSpec, build
@@ -66,9 +74,9 @@ def worst(weights: Any, areas: Floats, exact: Floats, scale: float = 1.0) -> tup
     stiffness = scipy.sparse.diags_array(np.asarray(weights.sum(axis=1)).ravel()) - weights
     laplacian = (root @ stiffness @ root).tocsc()
     start = np.random.default_rng(0).random(len(areas))
-    values = eigsh(laplacian, len(exact) + 1, sigma=-0.5, v0=start, return_eigenvectors=False)
+    values = smallest_eigenvalues(laplacian, len(exact) + 1, -0.5)
     largest = eigsh(laplacian, 1, v0=start, return_eigenvectors=False, tol=1e-3)
-    errors = scale * np.sort(values)[1:] / exact - 1
+    errors = scale * values[1:] / exact - 1
     return float(errors[abs(errors).argmax()]), scale * float(largest[0])
 
 

@@ -10,7 +10,7 @@ import scipy.sparse
 import scipy.special
 from numpy.polynomial import legendre
 from numpy.typing import NDArray
-from scipy.sparse.linalg import eigsh
+from scripts import smallest_eigenvalues
 
 
 def neumann_spectrum(
@@ -45,7 +45,7 @@ def neumann_spectrum(
         (np.diag((2 * m / xi) ** 2.0), one, one),
     ]
     matrix = sum(scipy.sparse.kron(scipy.sparse.kron(a, b), c) for a, b, c in terms).tocsr()
-    values = [_smallest(matrix[part][:, part], count) for part in _sectors(m, degree)]
+    values = [smallest_eigenvalues(matrix[part][:, part], count) for part in _sectors(m, degree)]
     return np.sort(np.concatenate(values))[:count].clip(min=0.0)
 
 
@@ -75,13 +75,6 @@ def _sectors(m: NDArray[np.int64], degree: int) -> Iterator[NDArray[np.int64]]:
     turned, mirrored = (i + j) % 2, (j + (m[wave] < 0)) % 2
     for one, other in itertools.product((0, 1), repeat=2):
         yield np.flatnonzero((turned == one) & (mirrored == other))
-
-
-def _smallest(matrix: scipy.sparse.csr_array, count: int) -> NDArray[np.float64]:
-    start = np.random.default_rng(0).normal(size=matrix.shape[0])
-    values: NDArray[np.float64]
-    values = eigsh(matrix.tocsc(), count, sigma=-1.0, v0=start, return_eigenvectors=False)
-    return values
 
 
 def neumann_spectrum_over_axes(

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy.sparse.linalg import eigsh
 from torch import Tensor
 
 from cheblienet_graphs import CheblienetError, GraphSpec, build, inspect
@@ -117,6 +118,14 @@ def errors_of(level: Any, exact: Floats) -> Floats:
     values = np.array(level.eigenvalues) * (level.eigenvalue_scale or math.nan)
     errors: Floats = values[1:] / exact[1:] - 1
     return errors
+
+
+def smallest_eigenvalues(matrix: Any, count: int, shift: float = -1.0) -> Floats:
+    """(count,) of a sparse symmetric matrix, ascending, by ARPACK on the inverse, shifted."""
+    start = np.random.default_rng(0).normal(size=matrix.shape[0])
+    how = {"v0": start, "ncv": min(4 * count, len(start)), "return_eigenvectors": False}
+    values: Floats = np.sort(eigsh(matrix.tocsc(), count, sigma=shift, **how))
+    return values
 
 
 def unit_vectors(graph: Graph) -> Tensor:
