@@ -2,11 +2,10 @@
 
 import argparse
 import atexit
-import csv
 import math
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -142,14 +141,6 @@ def row(*cells: object) -> str:
 def head(*titles: str) -> str:
     """The first two lines of one."""
     return f"{row(*titles)}\n|{'---|' * len(titles)}"
-
-
-def write_csv(file: Path, rows: Sequence[Mapping[str, object]]) -> None:
-    """Rows by the names of their columns, those of the first one."""
-    with file.open("w", newline="") as opened:
-        writer = csv.DictWriter(opened, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 def print_row(*cells: object) -> None:

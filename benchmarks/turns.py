@@ -176,7 +176,7 @@ def progress(line: str) -> None:
 
 def machine(device: str, packages: Sequence[str]) -> str:
     """The processor or GPU, threads, and versions of packages that are here, a line."""
-    name = torch.cuda.get_device_name() if device == "cuda" else processor()
+    name = torch.cuda.get_device_name(device) if device.startswith("cuda") else processor()
     versions = [f"Python {platform.python_version()}"]
     for package in packages:
         try:
