@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import hyp2f1, jnp_zeros
-from scripts import parser_of, print_head, print_row, report_of
+from scripts import errors_of, parser_of, print_head, print_row, report_of
 
 from cheblienet_graphs import GraphSpec
 
@@ -106,8 +106,7 @@ def domains() -> Iterator[Domain]:
 def errors(spec: GraphSpec, exact: NDArray[np.float64]) -> tuple[float, float, float]:
     """Largest and mean relative error of the eigenvalues but 0; share of points inside."""
     level = report_of(spec, len(exact))
-    values = np.array(level.eigenvalues) * (level.eigenvalue_scale or math.nan)
-    relative = abs(values[1:] / exact[1:] - 1)
+    relative = abs(errors_of(level, exact))
     return float(relative.max()), float(relative.mean()), level.inside or math.nan
 
 

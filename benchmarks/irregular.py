@@ -1,7 +1,7 @@
 """How well graphs on irregular points reproduce the spectrum, whatever their weights.
 
     python benchmarks/irregular.py                     # everything, about ten minutes
-    python benchmarks/irregular.py random|grids|plane|moments|times
+    python benchmarks/irregular.py random|grids|plane|moments
 
 The first 15 eigenvalues but 0 of the combinatorial Laplacian, shift-inverted: the one that is
 farthest off, relatively, and the order at which that falls with the spacing, from one row to the
@@ -18,14 +18,11 @@ Chebyshev filter has to cover.
 random: points of the sphere, three seeds. grids: samplings of the sphere, and stations, points of
 one's own of which half are crowded in a spot of 3 degrees. plane: random points and stations, some
 of these on the edges. moments: first moments of single points, the median of |sum w c| over
-sqrt(sum w sum w |c|^2), and the largest deviation of second moments at a single point. times:
-builds in this process, in pairs, one after the other; the median of their ratios.
+sqrt(sum w sum w |c|^2), and the largest deviation of second moments at a single point.
 """
 
 import math
-import statistics
 from collections.abc import Iterable, Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,10 +30,17 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.sparse.linalg import eigsh
 from scipy.spatial import ConvexHull, Delaunay
-from scripts import graph_of, print_head, print_row, report_of, run_parts, temporary_store
-from turns import in_turns, ratio
+from scripts import (
+    graph_of,
+    print_head,
+    print_row,
+    report_of,
+    run_parts,
+    smallest_eigenvalues,
+    temporary_store,
+)
 
-from cheblienet_graphs import CheblienetError, GraphSpec, build
+from cheblienet_graphs import CheblienetError, GraphSpec
 from cheblienet_graphs.store.layout import resolve
 from cheblienet_graphs.store.reader import edge_weights
 
@@ -50,7 +54,6 @@ KINDS: dict[str, dict[str, Any]] = {
     "cotangent": {},
     "voronoi": {"weights": "voronoi"},
 }
-PAIRS = 7
 
 
 def worst(weights: Any, areas: Floats, exact: Floats, scale: float = 1.0) -> tuple[float, float]:
@@ -66,9 +69,9 @@ def worst(weights: Any, areas: Floats, exact: Floats, scale: float = 1.0) -> tup
     stiffness = scipy.sparse.diags_array(np.asarray(weights.sum(axis=1)).ravel()) - weights
     laplacian = (root @ stiffness @ root).tocsc()
     start = np.random.default_rng(0).random(len(areas))
-    values = eigsh(laplacian, len(exact) + 1, sigma=-0.5, v0=start, return_eigenvectors=False)
+    values = smallest_eigenvalues(laplacian, len(exact) + 1, -0.5)
     largest = eigsh(laplacian, 1, v0=start, return_eigenvectors=False, tol=1e-3)
-    errors = scale * np.sort(values)[1:] / exact - 1
+    errors = scale * values[1:] / exact - 1
     return float(errors[abs(errors).argmax()]), scale * float(largest[0])
 
 
@@ -220,27 +223,11 @@ def moments() -> None:
             print_row(f"{count:,}", kind, *cells)
 
 
-def times() -> None:
-    print_head("points of S2", "kernel, K = 8", "voronoi", "ratio, median of pairs")
-    sizes: list[dict[str, Any]] = [{"points": 16_000}, {"points": 60_000}, {"subdivisions": 6}]
-    for size in sizes:
-        specs = {k: GraphSpec("s2", levels=1, **size, **KINDS[k]) for k in ("kernel", "voronoi")}
-        how: dict[str, Any] = {"device": "cpu", "force": True}
-        builds = {
-            k: partial(build, spec, temporary_store(), name=k, **how) for k, spec in specs.items()
-        }
-        seconds = in_turns(builds, PAIRS)
-        first, second = (f"{statistics.median(taken):.2f} s" for taken in seconds.values())
-        name = ", ".join(f"{what} {value:,}" for what, value in size.items())
-        print_row(name, first, second, f"{ratio(seconds['voronoi'], seconds['kernel']):.2f}")
-
-
 PARTS = {
     "random": random_points,
     "grids": grids,
     "plane": plane,
     "moments": moments,
-    "times": times,
 }
 
 if __name__ == "__main__":

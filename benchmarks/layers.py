@@ -16,7 +16,6 @@ PART is one of layer, directions, first-order, sizes, memory (on a CPU alone) an
 """
 
 import statistics
-import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -27,7 +26,15 @@ from typing import Any
 import torch
 from scripts import graph_of, print_head, print_row, pyramid_of, run_parts
 from torch import Tensor, nn
-from turns import in_turns, installed, machine, peak_memory, ratio_and_spread, resident_memory
+from turns import (
+    in_fresh_process,
+    in_turns,
+    installed,
+    machine,
+    peak_memory,
+    ratio_and_spread,
+    resident_memory,
+)
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.recipes import recipe
@@ -321,7 +328,7 @@ def sizes(rounds: int, device: str) -> None:
         print_row(f"{size}x{size}x6", f"{graph.num_vertices:,}", milliseconds(took), per_vertex)
 
 
-def stack(name: str) -> None:
+def stack(name: str) -> int:
     """Peak memory of one step of eight layers beyond what the process had before, in bytes."""
     graph = opened(96, "cpu")
     make = contenders()[name]
@@ -331,7 +338,7 @@ def stack(name: str) -> None:
     before = resident_memory()
     Path("/proc/self/clear_refs").write_text("5")
     layers(x).sum().backward()
-    print(peak_memory() - before)
+    return peak_memory() - before
 
 
 def stacks(device: str, **_: int) -> None:
@@ -341,9 +348,7 @@ def stacks(device: str, **_: int) -> None:
     print_head(f"{LAYERS} layers, B = {BATCH}", "peak memory of a step", "/ ours")
     peaks = {}
     for name in contenders():
-        command = [sys.executable, __file__, "--stack", name]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
-        peaks[name] = int(done.stdout)
+        peaks[name] = in_fresh_process(stack, name)
         print_row(name, f"{peaks[name] / 1e6:.0f} MB", f"{peaks[name] / peaks['ours']:.2f}")
 
 
@@ -381,8 +386,5 @@ PARTS: dict[str, Callable[..., None]] = {
 
 if __name__ == "__main__":
     torch.manual_seed(0)
-    if sys.argv[1:2] == ["--stack"]:
-        stack(sys.argv[2])
-    else:
-        print(f"{machine('cuda' if 'cuda' in ' '.join(sys.argv) else 'cpu', ('torch', PYG[0]))}\n")
-        run_parts(__doc__, PARTS, rounds=7, device="cpu")
+    print(f"{machine('cuda' if 'cuda' in ' '.join(sys.argv) else 'cpu', ('torch', PYG[0]))}\n")
+    run_parts(__doc__, PARTS, rounds=7, device="cpu")

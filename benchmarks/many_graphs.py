@@ -8,14 +8,13 @@ other processes do not share. Then it multiplies by one of them, and drops that 
     python benchmarks/many_graphs.py --graphs 64
 """
 
-import subprocess
-import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from scripts import parser_of, print_head, print_row
+import torch
+from scripts import parser_of, print_head, print_row, temporary_store
+from turns import in_fresh_process, resident_memory
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_models import open_store
@@ -47,15 +46,11 @@ def publish(store: Path, graphs: int, side: int) -> tuple[int, float]:
 
 def megabytes() -> list[float]:
     """Memory of this process, as FACTS has it."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    known = dict(line.split(":", 1) for line in lines)
-    return [int(known[name].split()[0]) * 1024 / 1e6 for name in FACTS]
+    return [resident_memory(fact) / 1e6 for fact in FACTS]
 
 
 def hold(store: Path) -> None:
     """Open everything in a store and say what that takes."""
-    import torch
-
     before, began, processor = megabytes(), time.perf_counter(), time.process_time()
     opened = open_store(store)
     held = [opened[name] for name in opened]
@@ -71,19 +66,11 @@ def hold(store: Path) -> None:
 
 
 def main() -> None:
-    parser = parser_of(__doc__, graphs=64, side=200)
-    parser.add_argument("--hold", type=Path, help="open the graphs of this store and print")
-    options = parser.parse_args()
-    if options.hold:
-        hold(options.hold)
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        store = Path(folder) / "g.zarr"
-        nbytes, seconds = publish(store, options.graphs, options.side)
-        total = f"{nbytes / 1e6:,.0f} MB each, {options.graphs * nbytes / 1e9:,.1f} GB in all"
-        print(f"{options.graphs} graphs, {total}; {seconds:.1f} s of the processor to build one.\n")
-        command = [sys.executable, __file__, "--hold", str(store)]
-        print(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout, end="")
+    options = parser_of(__doc__, graphs=64, side=200).parse_args()
+    nbytes, seconds = publish(temporary_store(), options.graphs, options.side)
+    total = f"{nbytes / 1e6:,.0f} MB each, {options.graphs * nbytes / 1e9:,.1f} GB in all"
+    print(f"{options.graphs} graphs, {total}; {seconds:.1f} s of the processor to build one.\n")
+    in_fresh_process(hold, temporary_store())
 
 
 if __name__ == "__main__":

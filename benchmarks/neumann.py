@@ -10,21 +10,15 @@ import scipy.sparse
 import scipy.special
 from numpy.polynomial import legendre
 from numpy.typing import NDArray
-from scipy.sparse.linalg import eigsh
+from scripts import smallest_eigenvalues
 
 
 def neumann_spectrum(
-    count: int,
-    eps: float,
-    xi: float,
-    *,
-    height: float = 1.0,
-    degree: int = 14,
-    frequency: int = 6,
+    count: int, eps: float, xi: float, *, degree: int = 14, frequency: int = 6
 ) -> NDArray[np.float64]:
-    """The smallest eigenvalues of -(A1^2 + eps^2 A2^2 + xi^-2 A3^2) on a rectangle times R / pi.
+    """The smallest eigenvalues of -(A1^2 + eps^2 A2^2 + xi^-2 A3^2) on a unit square times R / pi.
 
-    It is [0, 1] x [0, height]. No heat flows through its edges: the natural condition of the form
+    No heat flows through its edges: the natural condition of the form
     integral of (A1 f)^2 + eps^2 (A2 f)^2 + xi^-2 (A3 f)^2. That is minimized over products of
     Legendre polynomials in x and y and exp(2 i m theta), by Galerkin's method: with A1 along
     (cos theta, sin theta), the form's coefficients are Fourier polynomials in theta.
@@ -32,8 +26,7 @@ def neumann_spectrum(
     Args:
         count: how many, multiplicities repeated.
         eps: of the metric.
-        xi: of the metric, in units of the rectangle's width.
-        height: of the rectangle.
+        xi: of the metric, in units of the square's side.
         degree: of the polynomials, one less than this.
         frequency: largest m.
 
@@ -46,13 +39,13 @@ def neumann_spectrum(
     one, every = np.eye(degree), np.eye(len(m))
     terms = [
         (mean * every + half * cosine, stiffness, one),
-        (mean * every - half * cosine, one, stiffness / height**2),
-        (half * sine, slope.T, slope / height),
-        (half * sine, slope, slope.T / height),
+        (mean * every - half * cosine, one, stiffness),
+        (half * sine, slope.T, slope),
+        (half * sine, slope, slope.T),
         (np.diag((2 * m / xi) ** 2.0), one, one),
     ]
     matrix = sum(scipy.sparse.kron(scipy.sparse.kron(a, b), c) for a, b, c in terms).tocsr()
-    values = [_smallest(matrix[part][:, part], count) for part in _sectors(m, degree)]
+    values = [smallest_eigenvalues(matrix[part][:, part], count) for part in _sectors(m, degree)]
     return np.sort(np.concatenate(values))[:count].clip(min=0.0)
 
 
@@ -82,13 +75,6 @@ def _sectors(m: NDArray[np.int64], degree: int) -> Iterator[NDArray[np.int64]]:
     turned, mirrored = (i + j) % 2, (j + (m[wave] < 0)) % 2
     for one, other in itertools.product((0, 1), repeat=2):
         yield np.flatnonzero((turned == one) & (mirrored == other))
-
-
-def _smallest(matrix: scipy.sparse.csr_array, count: int) -> NDArray[np.float64]:
-    start = np.random.default_rng(0).normal(size=matrix.shape[0])
-    values: NDArray[np.float64]
-    values = eigsh(matrix.tocsc(), count, sigma=-1.0, v0=start, return_eigenvectors=False)
-    return values
 
 
 def neumann_spectrum_over_axes(

@@ -3,16 +3,15 @@
 All real spherical harmonics up to degree 8, relative to each one's largest value: after a round
 trip from points over a grid, and from a grid over points, bilinear both ways; integrals (of 1 plus
 half a harmonic) from the grid to points, conservatively, which are exact but for float32 (single
-cells and blobs are in cells.py); and times. Then images of a degree of which 30 % are missing,
+cells and blobs are in cells.py). Then images of a degree of which 30 % are missing,
 pixel by pixel and in three continents, to points and back, conservatively: how far constants move,
-and integrals over what is there. These are trips, times and gaps.
+and integrals over what is there. These are trips and gaps.
 
-    python benchmarks/resampling.py [trips|times|gaps]
+    python benchmarks/resampling.py [trips|gaps]
 """
 
 import math
 from collections.abc import Iterator
-from functools import partial
 from itertools import product
 from typing import Any
 
@@ -21,7 +20,6 @@ import torch
 from scipy.special import sph_harm_y
 from scripts import print_head, print_row, pyramid_of, run_parts
 from torch import Tensor
-from turns import seconds_of
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_models import LatLonToVertices, Pyramid, VerticesToLatLon, regular_grid
@@ -96,18 +94,6 @@ def print_trips() -> None:
             print_row(title, f"{180 // height} degree", *cells)
 
 
-def print_times() -> None:
-    """Of building the bilinear matrices of both directions, and the conservative one to points."""
-    print_head("sampling", "grid", "bilinear, both ways", "conservative, to points")
-    for title, pyramid in pyramids():
-        for height in (180, 90):
-            grid = regular_grid(height, 2 * height, west=0)
-            ways = (LatLonToVertices, VerticesToLatLon)
-            both = sum(seconds_of(partial(way, pyramid, *grid)) for way in ways)
-            averaged = seconds_of(partial(LatLonToVertices, pyramid, *grid, "conservative"))
-            print_row(title, f"{180 // height} degree", f"{both:.1f} s", f"{averaged:.1f} s")
-
-
 def print_gaps() -> None:
     after = "integral after the way back"
     print_head("sampling", "missing", "constants", "integral at points", after)
@@ -135,7 +121,7 @@ def print_gaps() -> None:
         print_row(title, f"{kind}, {missing:.0%}", *cells)
 
 
-PARTS = {"trips": print_trips, "times": print_times, "gaps": print_gaps}
+PARTS = {"trips": print_trips, "gaps": print_gaps}
 
 if __name__ == "__main__":
     run_parts(__doc__, PARTS)

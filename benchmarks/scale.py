@@ -10,7 +10,6 @@ speed. Graphs named disc have a mask: pixels of a disc are inside, 79 %. Medians
 least and largest in brackets. Everything written is deleted.
 
     python benchmarks/scale.py [--only se2-256 ...] [--workers 1 2] [--repeats 3] [--folder DIR]
-    python benchmarks/scale.py --phases [--only se2-256 ...]
 """
 
 import os
@@ -20,22 +19,19 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
 from scripts import parser_of, print_head, print_row
 from turns import seconds_of
 
-from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.map_facts import listing
-from cheblienet_graphs.store.writer import Staging
 
 ENTRY = [sys.executable, "-c", "from cheblienet_cli.main import main; main()"]
 
@@ -54,16 +50,12 @@ GRAPHS: dict[str, dict[str, Any]] = {
     "se2-256": {"manifold": "se2", "size": 256, "orientations": 8},
     "se2-512": {"manifold": "se2", "size": 512, "orientations": 16},
     "se2-1024": {"manifold": "se2", "size": 1024, "orientations": 16},
-    "se2-512-disc": {"manifold": "se2", "mask": disc(512), "orientations": 16},
     "se2-1024-disc": {"manifold": "se2", "mask": disc(1024), "orientations": 16},
     "se2-512-selling": SELLING,
     "se2-512-directional": {**SELLING, "directional": 0.05},
     "se2-512-torus": {**SELLING, "weights": "matched", "boundary": "periodic"},
     "se2-512-matched": {**SELLING, "weights": "matched"},
-    "r3-128": {"manifold": "r3", "size": 128},
     "r3-256": {"manifold": "r3", "size": 256},
-    "so3-4": {"manifold": "so3", "subdivisions": 4, "orientations": 6},
-    "so3-5": {"manifold": "so3", "subdivisions": 5, "orientations": 6},
     "so3-6": {"manifold": "so3", "subdivisions": 6, "orientations": 6},
     "so3-7": {"manifold": "so3", "subdivisions": 7, "orientations": 6},
 }
@@ -238,67 +230,12 @@ def spec(name: str, **others: Any) -> GraphSpec:
     return GraphSpec(**COMMON | GRAPHS[name] | others)
 
 
-def timed(function: Callable[..., Any], took: list[float]) -> Callable[..., Any]:
-    """A function that notes how long it takes."""
-
-    def call(*arguments: Any, **named: Any) -> Any:
-        began = time.perf_counter()
-        try:
-            return function(*arguments, **named)
-        finally:
-            took.append(time.perf_counter() - began)
-
-    return call
-
-
-def import_all(name: str, folder: Path) -> None:
-    """Build a tiny graph of the same manifold."""
-    smallest = {"size": 16, "mask": disc(16), "subdivisions": 1}
-    tiny = {key: value for key, value in smallest.items() if key in GRAPHS[name]}
-    with tempfile.TemporaryDirectory(dir=folder, prefix="scale-") as inside:
-        build(spec(name, **tiny), Path(inside) / "graphs.zarr")
-
-
-def print_phases(name: str, workers: int, folder: Path) -> None:
-    """Where the time of one build goes; in this process, with its imports done."""
-    sealed: list[float] = []
-    made_visible: list[float] = []
-    import_all(name, folder)
-    began = time.perf_counter()
-    labels = [("before the first sweep", began)]
-
-    def progress(what: str, _done: int, _total: int) -> None:
-        if what != labels[-1][0]:
-            labels.append((what, time.perf_counter()))
-
-    with (
-        tempfile.TemporaryDirectory(dir=folder, prefix="scale-") as inside,
-        patch.object(Staging, "publish", timed(Staging.publish, sealed)),
-        patch.object(Staging, "publish_as_is", timed(Staging.publish_as_is, made_visible)),
-    ):
-        build(spec(name), Path(inside) / "graphs.zarr", workers=workers, progress=progress)
-        total = time.perf_counter() - began
-    ends = [moment for _, moment in labels[1:]] + [began + total]
-    took = {what: end - start for (what, start), end in zip(labels, ends, strict=True)}
-    took[labels[-1][0]] -= sealed[0]  # and what follows it: closing the pool, removing scratch
-    took["publish: checksums"] = sealed[0] - made_visible[0]
-    took["publish: sync and rename"] = made_visible[0]
-    print(f"\n{name}, {workers} workers: {total:.2f} s")
-    for what, seconds in took.items():
-        print(f"    {seconds:8.3f} s  {seconds / total:4.0%}  {what}")
-
-
 def main() -> None:
-    parser = parser_of(__doc__, workers=[1, 2], repeats=3, phases=False)
+    parser = parser_of(__doc__, workers=[1, 2], repeats=3)
     parser.add_argument("--only", nargs="+", choices=GRAPHS, default=TABLE, metavar="GRAPH")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
     arguments = parser.parse_args()
-    if arguments.phases:
-        for name in arguments.only:
-            for workers in arguments.workers:
-                print_phases(name, workers, arguments.folder)
-    else:
-        print_table(arguments.only, arguments.workers, arguments.repeats, arguments.folder)
+    print_table(arguments.only, arguments.workers, arguments.repeats, arguments.folder)
 
 
 if __name__ == "__main__":

@@ -2,18 +2,21 @@
 
 import argparse
 import atexit
-import csv
+import math
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from scipy.sparse.linalg import eigsh
 from torch import Tensor
 
 from cheblienet_graphs import CheblienetError, GraphSpec, build, inspect
+from cheblienet_graphs.typing import Floats
 from cheblienet_models import Graph, Pyramid, StoreError, open_store
 
 
@@ -108,6 +111,22 @@ def report_of(spec: GraphSpec, eigenvalues: int) -> Any:
     return level
 
 
+def errors_of(level: Any, exact: Floats) -> Floats:
+    """(M - 1,) of a report's eigenvalues but 0, relative to the (M,) exact ones, 0 first."""
+    assert level.eigenvalues_converged
+    values = np.array(level.eigenvalues) * (level.eigenvalue_scale or math.nan)
+    errors: Floats = values[1:] / exact[1:] - 1
+    return errors
+
+
+def smallest_eigenvalues(matrix: Any, count: int, shift: float = -1.0) -> Floats:
+    """(count,) of a sparse symmetric matrix, ascending, by ARPACK on the inverse, shifted."""
+    start = np.random.default_rng(0).normal(size=matrix.shape[0])
+    how = {"v0": start, "ncv": min(4 * count, len(start)), "return_eigenvectors": False}
+    values: Floats = np.sort(eigsh(matrix.tocsc(), count, sigma=shift, **how))
+    return values
+
+
 def unit_vectors(graph: Graph) -> Tensor:
     """(points, 3) float64 of the base of a graph over the sphere."""
     beta, gamma = graph.coordinates[: graph.num_points, -2:].T
@@ -122,14 +141,6 @@ def row(*cells: object) -> str:
 def head(*titles: str) -> str:
     """The first two lines of one."""
     return f"{row(*titles)}\n|{'---|' * len(titles)}"
-
-
-def write_csv(file: Path, rows: Sequence[Mapping[str, object]]) -> None:
-    """Rows by the names of their columns, those of the first one."""
-    with file.open("w", newline="") as opened:
-        writer = csv.DictWriter(opened, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 def print_row(*cells: object) -> None:

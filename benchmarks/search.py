@@ -9,14 +9,12 @@ Peak memory is that of a fresh process that builds nothing but that level.
 
 import math
 import statistics
-import subprocess
-import sys
 from functools import partial
 
 import torch
 from scripts import parser_of, print_head, print_row, temporary_store
 from torch import Tensor
-from turns import Work, in_turns, machine, peak_memory, ratio, seconds_of
+from turns import Work, in_fresh_process, in_turns, machine, peak_memory, ratio, seconds_of
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.assembly.level import Level
@@ -79,28 +77,24 @@ def compare(largest: int, device: str) -> None:
         )
 
 
-def build_once(subdivisions: int, device: str) -> None:
-    """Build one level into a throw-away store and say how much memory it took."""
-    spec = GraphSpec("so3", subdivisions=subdivisions, orientations=6, levels=1)
+def build_once(subdivisions: int, device: str) -> tuple[float, int]:
+    """Build one level into a throw-away store: seconds, and the most memory of this process."""
+    spec = level_of(subdivisions, device).spec
     took = seconds_of(partial(build, spec, temporary_store(), device=device))
-    peak = f"{peak_memory() / 1e9:.2f} GB"
-    print_row(f"{subdivisions} x 6", f"{spec.num_vertices:,}", f"{took:.1f} s", peak)
+    return took, peak_memory()
 
 
 def main() -> None:
-    parser = parser_of(__doc__, device="cpu", largest=6)
-    parser.add_argument("--build", type=int)
-    options = parser.parse_args()
-    if options.build is not None:
-        build_once(options.build, options.device)
-        return
+    options = parser_of(__doc__, device="cpu", largest=6).parse_args()
     print(f"{machine(options.device, ('torch',))}\n")
     compare(options.largest, options.device)
     print()
     print_head("whole build", "V", "seconds", "peak memory")
     for subdivisions in range(4, options.largest + 1):
-        arguments = [f"--build={subdivisions}", f"--device={options.device}"]
-        subprocess.run([sys.executable, __file__, *arguments], check=True)
+        spec = level_of(subdivisions, options.device).spec
+        took, peak = in_fresh_process(build_once, subdivisions, options.device)
+        cells = f"{spec.num_vertices:,}", f"{took:.1f} s", f"{peak / 1e9:.2f} GB"
+        print_row(f"{subdivisions} x 6", *cells)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Why eigenvalues of SO(3) with matched weights are lower than the quotients of smooth functions.
 
-    python benchmarks/so3_gap.py [size|metric|slack|gauge|s2]   # size takes hours
+    python benchmarks/so3_gap.py   # hours
 
 Exact eigenfunctions of the rotor, put on the vertices, have Rayleigh quotients; the graph's own
 eigenvalues are lower, by the gap. All numbers are of the first 15 nonzero eigenvalues:
@@ -13,13 +13,11 @@ eigenvalues are lower, by the gap. All numbers are of the first 15 nonzero eigen
 - drift: root of the mean of |b|^2 times the spacing;
 - seconds: of the matching alone.
 
-size: levels of the icosphere and HEALPix with 6, 12, 24 orientations, eps = 0.3, xi = 0.5, and with
-the default xi^2 = alpha n_o A. metric: other eps, xi and K on one sampling. slack: other
-values of `drift`. gauge: the orientations of each point turned by an angle of its
-own. s2: the sphere itself, also random points.
+Levels of the icosphere and HEALPix with 6, 12, 24 orientations, eps = 0.3, xi = 0.5, and with the
+default xi^2 = alpha n_o A; without `drift` and with it.
 """
 
-import dataclasses
+import itertools
 import math
 import time
 from functools import cached_property
@@ -30,7 +28,7 @@ import scipy.linalg
 import scipy.sparse
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, cg
-from scripts import print_head, print_row, run_parts
+from scripts import print_head, print_row
 
 from cheblienet_graphs import CheblienetError, GraphSpec
 from cheblienet_graphs.manifolds import Metric
@@ -38,6 +36,7 @@ from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.engines import NeighborRule
+from cheblienet_graphs.spec.least import sizes_in_name
 from cheblienet_graphs.weights.scattered import matched_edges
 
 Floats = NDArray[np.float64]
@@ -98,25 +97,15 @@ def _real(complex_functions: NDArray[np.complex128]) -> tuple[Floats, Floats]:
     return real[0], real[1:]
 
 
-def harmonics(coordinates: Floats, most: float) -> list[Block]:
-    """The eigenspaces of S^2: Wigner's functions with K = 0, whose derivatives are not needed."""
-    three = np.column_stack([np.zeros(len(coordinates)), coordinates])
-    free = Metric(1.0, 1e-3)  # turning is so dear that K = 0
-    return [block for block in rotor(three, free, most) if block[0] <= most]
-
-
 class Graph:
     """Matched weights on a level, and what its operator does to smooth functions.
 
     Args:
         spec: of one level.
-        turn: angles (points,) by which the orientations of each point are turned; None: none.
     """
 
-    def __init__(self, spec: GraphSpec, turn: Floats | None = None) -> None:
-        sampling: Any = spec.full_sampling(0)
-        if turn is not None:
-            sampling = _turned(sampling, turn)
+    def __init__(self, spec: GraphSpec) -> None:
+        sampling = spec.full_sampling(0)
         self.metric, self.manifold = spec.metric(0), spec.geometry
         sampled = SampledManifold(sampling, self.manifold, self.metric)
         rule = NeighborRule(sampled, spec.searched_neighbors, Choice("pruned", "cpu"))
@@ -186,125 +175,51 @@ class Graph:
         return drops / total
 
 
-def _turned(sampling: Any, turn: Floats) -> Any:
-    """The sampling with the orientations of each point turned."""
-
-    class Turned(type(sampling)):  # type: ignore[misc]
-        def coordinates(self, start: int = 0, stop: int | None = None) -> Floats:
-            coordinates = np.array(super().coordinates())
-            coordinates[:, 0] += np.tile(turn, self.orientations)
-            return coordinates[slice(start, stop)]
-
-    fields = {f.name: getattr(sampling, f.name) for f in dataclasses.fields(sampling)}
-    return Turned(**fields)
-
-
 HEAD = (
     *("graph", "eps, xi, K", "drift given", "vertices", "degree", "quotient", "eigenvalue", "gap"),
     *("predicted", "drift", "seconds"),
 )
 
 
-def row(title: str, fields: dict[str, Any], turn: Floats | None = None) -> None:
-    """Print a line of a table."""
-    given: dict[str, Any] = {"manifold": "so3", "weights": "matched", "levels": 1} | fields
-    spec = GraphSpec(**given)
-    metric = spec.metric(0)
+def row(spec: GraphSpec) -> None:
+    """Print a line of the table."""
+    metric, title = spec.metric(0), sizes_in_name(spec).partition("-")[2]
     setting = f"{metric.eps:.3g}, {metric.xi:.3g}, {spec.neighbors}"
     start = title, setting, spec.drift or "", f"{spec.num_vertices:,}"
     try:
-        graph = Graph(spec, turn)
+        graph = Graph(spec)
     except CheblienetError:
         print_row(*start, "", "refused: no such weights", *[""] * 5)
         return
     last = spec.geometry.spectrum(COUNT, metric, None)[-1] + 1e-9
-    if spec.geometry.oriented:
-        blocks = rotor(graph.coordinates, metric, last)
-    else:
-        blocks = harmonics(graph.coordinates, last)
+    blocks = rotor(graph.coordinates, metric, last)
     exact = np.concatenate([np.full(f.shape[1], value) for value, f, _ in blocks])[1:]
     quotients = np.concatenate([graph.ritz(f)[0] for _, f, _ in blocks])[1:]
     values = graph.eigenvalues(np.concatenate([f for _, f, _ in blocks], axis=1))[1:]
-    predicted = f"{graph.predicted(blocks[1:]):.4f}" if spec.geometry.oriented else ""
     squared = (graph.areas[:, None] * graph.drift**2).sum() / graph.areas.sum()
     error, own = (quotients / exact - 1).mean(), (values / exact - 1).mean()
     gap = np.sort(quotients).sum() / values.sum() - 1
-    cells = f"{error:+.4f}", f"{own:+.4f}", f"{gap:.4f}", predicted
+    cells = f"{error:+.4f}", f"{own:+.4f}", f"{gap:.4f}", f"{graph.predicted(blocks[1:]):.4f}"
     drift = math.sqrt(squared) * graph.spacing
     degree = len(graph.rows) / graph.vertices
     print_row(*start, f"{degree:.1f}", *cells, f"{drift:.3f}", f"{graph.seconds:.1f}")
 
 
-def both(title: str, fields: dict[str, Any], turn: Floats | None = None) -> None:
-    """A line without, and one with `drift`."""
-    row(title, fields, turn)
-    row(title, {**fields, "drift": DRIFT}, turn)
-
-
-def sizes() -> None:
-    """Levels and orientations."""
+def main() -> None:
+    """Print a line for each graph, without and with `drift`."""
     print_head(*HEAD)
-    samplings: list[dict[str, Any]] = [{"subdivisions": n} for n in (2, 3, 4, 5)] + [
-        {"nside": n} for n in (4, 8, 16)
+    samplings: list[dict[str, Any]] = [
+        *({"subdivisions": n} for n in (2, 3, 4, 5)),
+        *({"nside": n} for n in (4, 8, 16)),
     ]
-    for metric in ({**ROTOR, "neighbors": 24}, {**ROTOR, "neighbors": 32}, {"neighbors": 24}):
-        for size in samplings:
-            for count in (6, 12, 24):
-                spec = GraphSpec("so3", orientations=count, **size)
-                if spec.num_vertices <= MOST_VERTICES:
-                    title = spec.default_name.partition("-")[2]
-                    both(title, {**size, "orientations": count, **metric})
+    metrics = {**ROTOR, "neighbors": 24}, {**ROTOR, "neighbors": 32}, {"neighbors": 24}
+    for metric, size, count in itertools.product(metrics, samplings, (6, 12, 24)):
+        given = {"orientations": count, "weights": "matched", "levels": 1} | size | metric
+        for drift in (None, DRIFT):
+            spec = GraphSpec("so3", **given, drift=drift)
+            if spec.num_vertices <= MOST_VERTICES:
+                row(spec)
 
-
-def metrics() -> None:
-    """Other metrics, and other numbers of neighbors."""
-    print_head(*HEAD)
-    size = {"subdivisions": 3, "orientations": 12}
-    for eps in (1.0, 0.316, 0.1):
-        both("icosahedral-3x12", {**size, "neighbors": 32, "eps": eps, "xi": 0.5})
-    for xi in (0.3, 0.4, 0.7):
-        both("icosahedral-3x12", {**size, "neighbors": 32, "eps": 0.3, "xi": xi})
-    for count in (24, 32, 48, 64):
-        both("icosahedral-3x12", {**size, **ROTOR, "neighbors": count})
-
-
-def slacks() -> None:
-    """How much slack first moments are given."""
-    print_head(*HEAD)
-    for size in ((2, 6), (3, 12)):
-        fields = {"subdivisions": size[0], "orientations": size[1], **ROTOR, "neighbors": 24}
-        title = f"icosahedral-{size[0]}x{size[1]}"
-        row(title, fields)
-        for slack in (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001):
-            row(title, {**fields, "drift": slack})
-
-
-def gauges() -> None:
-    """Orientations as they are, and turned by random angles, up to a whole step or half of it."""
-    print_head(*HEAD)
-    for level in (2, 3):
-        fields = {"subdivisions": level, "orientations": 6 * (level - 1), **ROTOR, "neighbors": 32}
-        step = math.pi / fields["orientations"]
-        points = GraphSpec("s2", subdivisions=level).num_vertices
-        random = np.random.default_rng(1).random(points)
-        for share in (0.0, 0.5, 1.0):
-            title = f"icosahedral-{level}, turned by up to {share:g} steps"
-            both(title, fields, share * step * random)
-
-
-def spheres() -> None:
-    """S^2, on points that refine one another and on random ones."""
-    print_head(*HEAD)
-    sizes: list[dict[str, Any]] = [{"subdivisions": n} for n in (2, 3, 4, 5)]
-    sizes += [{"nside": n} for n in (4, 8, 16)]
-    sizes += [{"points": n, "seed": 1} for n in (500, 2000, 8000)]
-    for size in sizes:
-        spec = GraphSpec("s2", **size)
-        fields = {"manifold": "s2", **size, "neighbors": 30 if "points" in size else 24}
-        both(spec.default_name, fields)
-
-
-PARTS = {"size": sizes, "metric": metrics, "slack": slacks, "gauge": gauges, "s2": spheres}
 
 if __name__ == "__main__":
-    run_parts(__doc__, PARTS)
+    main()

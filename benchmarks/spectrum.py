@@ -1,7 +1,7 @@
 """How well stored graphs reproduce the spectrum of the operator that their metric stands for.
 
     python benchmarks/spectrum.py            # everything, a few minutes
-    python benchmarks/spectrum.py moments|s2|random|se2|open|so3|times
+    python benchmarks/spectrum.py moments|s2|se2|open|thin|flat|so3|r3s2|r3s2-open|times
 
 moments: over 80 settings of SE(2), what matched and Selling's weights realize at worst: residual of
 the second moments (M R / 2 = I, Selling's within an orientation), least weight over the largest,
@@ -15,12 +15,13 @@ the first 30 nonzero eigenvalues of the stored operator, its scale from second m
 stored edges per vertex, and the time of a Chebyshev convolution on the graph, forward and
 backward.
 
-random: the same first six eigenvalues of random points of the sphere as `clg inspect` compares,
-matched weights, K = 30: the range of their errors and the verdict.
-
 open: the same refinement of SE(2) with an open boundary, against the Neumann operator's spectrum
 by Galerkin's method (`neumann.py`): the largest error of the first 10 and 30, its order, and the
-largest error upwards; with sides corrected, and with stencils cut off at them.
+largest error upwards; with sides corrected, and with stencils cut off at them. thin: the same with
+eps = 0.1. flat: the same of r2 and r3, matched weights, against cosines.
+
+r3s2, r3s2-open: positions and axes at eps^2 = xi^2 = 0.1, periodic and open: the largest error of
+the first 60 eigenvalues, and of the first 30 but 0, with sides corrected / cut off.
 
 times: `clg inspect` on the STL10 recipe's pyramid, as a whole process, also as a page; all
 eigenvalues of a periodic graph of the same size.
@@ -37,8 +38,16 @@ from typing import Any
 
 import numpy as np
 import torch
-from neumann import neumann_spectrum
-from scripts import graph_of, print_head, print_row, report_of, run_parts, temporary_store
+from neumann import neumann_spectrum, neumann_spectrum_over_axes
+from scripts import (
+    errors_of,
+    graph_of,
+    print_head,
+    print_row,
+    report_of,
+    run_parts,
+    temporary_store,
+)
 from turns import seconds_of
 
 from cheblienet_graphs import CheblienetError, GraphSpec, build, eigenvalues
@@ -46,12 +55,18 @@ from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.recipes import recipe
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
+from cheblienet_graphs.spec.least import sizes_in_name
+from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.weights.lattice import lattice_weights
 from cheblienet_models import ChebConv
 
 EXACT = np.repeat([0.0, 2.0, 6.0, 12.0], [1, 3, 5, 7])
 METRIC: dict[str, Any] = {"eps_squared": 0.1, "xi": math.sqrt(0.1)}
-FIRST = 30
+FIRST, FIRST_OF_VOLUMES = 30, 60
+PLANES = ((16, 6), (32, 12), (64, 24))
+VOLUMES = ((10, 12), (16, 12), (16, 22), (24, 43))
+SIDES: dict[str, dict[str, Any]] = {"corrected": {}, "cut off": {"boundary_correction": False}}
+OPEN = ("weights", "sides", "graph", "first 10", "first 30", "order", "upwards")
 CHANNELS, KERNEL_SIZE = (16, 32), 4
 BATCH, ROUNDS = 2, 7
 
@@ -103,7 +118,7 @@ def print_sphere(size: dict[str, Any], settings: dict[str, Any]) -> None:
     spread = np.ptp(ratio[8:])
     kind = spec.weights if spec.weights != "kernel" else spec.kernel
     shares = f"{single:.1%}", f"{mean:.1%}", f"{spread:.1%}"
-    print_row(spec.default_name, f"{spec.neighbors}, {kind}", *shares)
+    print_row(sizes_in_name(spec), f"{spec.neighbors}, {kind}", *shares)
 
 
 def sphere() -> None:
@@ -131,9 +146,7 @@ def milliseconds(spec: GraphSpec) -> float:
 def refined(spec: GraphSpec) -> tuple[float, list[str]]:
     """The largest error, and the cells of a row."""
     level = report_of(spec, FIRST + 1)
-    assert level.eigenvalues_converged
-    values = np.array(level.eigenvalues[1:]) * level.eigenvalue_scale
-    error = float(abs(values / np.array(level.exact_eigenvalues[1:]) - 1).max())
+    error = float(abs(errors_of(level, np.array(level.exact_eigenvalues))).max())
     edges = 2 * level.edges / level.vertices
     return error, [f"{level.vertices:,}", f"{edges:.1f}", f"{milliseconds(spec):.1f} ms"]
 
@@ -144,7 +157,7 @@ def refinement(specs: dict[str, list[GraphSpec]]) -> None:
     for title, row in specs.items():
         before = math.nan
         for spec in row:
-            size = f"{spec.default_name.partition('-')[2]}"
+            size = sizes_in_name(spec).partition("-")[2]
             try:
                 error, cells = refined(spec)
             except CheblienetError as refusal:
@@ -165,10 +178,9 @@ KINDS: dict[str, dict[str, Any]] = {
 
 
 def plane_specs() -> dict[str, list[GraphSpec]]:
-    sizes = [(16, 6), (32, 12), (64, 24)]
     common = {"boundary": "periodic", "levels": 1, **METRIC}
     return {
-        title: [GraphSpec("se2", n, orientations=n_o, **common, **kind) for n, n_o in sizes]
+        title: [GraphSpec("se2", n, orientations=n_o, **common, **kind) for n, n_o in PLANES]
         for title, kind in KINDS.items()
     }
 
@@ -182,34 +194,68 @@ def rotation_specs() -> dict[str, list[GraphSpec]]:
     }
 
 
-def random_points() -> None:
-    print_head("points", "seed", "errors of the first 5", "consistency")
-    for count in (500, 2000, 8000):
-        for seed in (1, 2, 3):
-            spec = GraphSpec("s2", points=count, seed=seed, weights="matched", neighbors=30)
-            level = report_of(spec, eigenvalues=6)
-            errors = np.array(level.eigenvalues[1:]) / EXACT[1:6] - 1
-            worst = f"{errors.min():.1%} .. {errors.max():.1%}"
-            print_row(f"{count:,}", seed, worst, level.consistency)
-
-
-def open_boundary() -> None:
-    exact = neumann_spectrum(FIRST + 1, math.sqrt(METRIC["eps_squared"]), METRIC["xi"])[1:]
-    print_head("weights", "sides", "graph", "first 10", "first 30", "order", "upwards")
-    for weights, corrected in itertools.product(("selling", "matched"), (True, False)):
-        before, sides = math.nan, "corrected" if corrected else "cut off"
-        kind: dict[str, Any] = {"weights": weights, "boundary_correction": corrected}
-        for n, n_o in ((16, 6), (32, 12), (64, 24)):
-            spec = GraphSpec("se2", n, orientations=n_o, levels=1, **METRIC, **kind)
-            level = report_of(spec, FIRST + 1)
-            assert level.eigenvalues_converged
-            assert level.eigenvalue_scale == 1
-            errors = np.array(level.eigenvalues[1:]) / exact - 1
+def print_open(title: str, families: dict[str, list[GraphSpec]], exact: Floats) -> None:
+    """Lines of a table: graphs of one kind, coarsest first, by what ends their sides."""
+    for sides, specs in families.items():
+        before = math.nan
+        for spec in specs:
+            errors = errors_of(report_of(spec, len(exact)), exact)
             few, error = abs(errors[:10]).max(), abs(errors).max()
             order = "" if math.isnan(before) else f"{math.log2(before / error):.2f}"
             cells = f"{few:.4f}", f"{error:.4f}", order, f"{max(errors.max(), 0):.4f}"
-            print_row(weights, sides, f"{n}x{n}x{n_o}", *cells)
+            print_row(title, sides, sizes_in_name(spec).partition("-")[2], *cells)
             before = error
+
+
+def open_boundary(eps: float, **accuracy: int) -> None:
+    exact = neumann_spectrum(FIRST + 1, eps, METRIC["xi"], **accuracy)
+    print_head(*OPEN)
+    for weights in ("selling", "matched"):
+        how: dict[str, Any] = {"weights": weights, "eps": eps, "xi": METRIC["xi"], "levels": 1}
+        families = {
+            sides: [GraphSpec("se2", n, orientations=n_o, **how, **end) for n, n_o in PLANES]
+            for sides, end in SIDES.items()
+        }
+        print_open(weights, families, exact)
+
+
+def flat() -> None:
+    print_head(*OPEN)
+    for manifold, sizes in (("r2", (16, 32, 64)), ("r3", (6, 12, 24))):
+        waves = itertools.product(range(FIRST), repeat=int(manifold[1]))
+        exact = np.sort([math.pi**2 * sum(n**2 for n in wave) for wave in waves])[: FIRST + 1]
+        families = {
+            sides: [GraphSpec(manifold, n, weights="matched", levels=1, **end) for n in sizes]
+            for sides, end in SIDES.items()
+        }
+        print_open(manifold, families, exact)
+
+
+def volumes() -> None:
+    print_head("weights, Laplacian", *(f"{n}^3x{axes}" for n, axes in VOLUMES))
+    for title, kind in KINDS.items():
+        errors = []
+        for n, axes in VOLUMES:
+            spec = GraphSpec("r3s2", n, axes=axes, boundary="periodic", levels=1, **METRIC, **kind)
+            exact = spec.geometry.spectrum(FIRST_OF_VOLUMES, spec.metric(0), None)
+            level = report_of(spec, FIRST_OF_VOLUMES)
+            errors.append(f"{abs(errors_of(level, exact)).max():.3f}")
+        print_row(title, *errors)
+
+
+def open_volumes() -> None:
+    eps, xi = math.sqrt(METRIC["eps_squared"]), METRIC["xi"]
+    exact = neumann_spectrum_over_axes(FIRST + 1, eps, xi, degree=9)
+    print_head("weights", *(f"{n}^3x{axes}" for n, axes in VOLUMES[:3]))
+    for weights in ("selling", "matched"):
+        cells = []
+        for n, axes in VOLUMES[:3]:
+            how: dict[str, Any] = {"axes": axes, "weights": weights, "levels": 1, **METRIC}
+            specs = [GraphSpec("r3s2", n, **how, **end) for end in SIDES.values()]
+            levels = [report_of(spec, FIRST + 1) for spec in specs]
+            errors = [f"{abs(errors_of(level, exact)).max():.3f}" for level in levels]
+            cells.append(" / ".join(errors))
+        print_row(weights, *cells)
 
 
 def times() -> None:
@@ -231,10 +277,13 @@ def times() -> None:
 PARTS = {
     "moments": moments,
     "s2": sphere,
-    "random": random_points,
     "se2": lambda: refinement(plane_specs()),
-    "open": open_boundary,
+    "open": lambda: open_boundary(math.sqrt(0.1)),
+    "thin": lambda: open_boundary(0.1, degree=18, frequency=10),
+    "flat": flat,
     "so3": lambda: refinement(rotation_specs()),
+    "r3s2": volumes,
+    "r3s2-open": open_volumes,
     "times": times,
 }
 

@@ -4,6 +4,7 @@ Times vary with what else a machine does. Contenders that take turns within each
 so their ratios are taken round by round.
 """
 
+import multiprocessing
 import platform
 import statistics
 import sys
@@ -13,7 +14,7 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from record import processor
@@ -89,6 +90,19 @@ def peak_memory() -> int:
     return resident_memory("VmHWM")
 
 
+def in_fresh_process(work: Callable[..., T], *given: Any, threads: int | None = None) -> T:
+    """What a function returns in a process that does nothing else, so that its memory is its own.
+
+    Args:
+        work: the function, of a module.
+        given: its arguments.
+        threads: of torch there; None: as many as here.
+    """
+    count = torch.get_num_threads() if threads is None else threads
+    with multiprocessing.get_context("spawn").Pool(1, torch.set_num_threads, (count,)) as pool:
+        return pool.apply(work, given)
+
+
 def ratio(seconds: Sequence[float], others: Sequence[float]) -> float:
     """Of seconds over others': the median of those of the rounds."""
     return statistics.median(a / b for a, b in zip(seconds, others, strict=True))
@@ -162,7 +176,7 @@ def progress(line: str) -> None:
 
 def machine(device: str, packages: Sequence[str]) -> str:
     """The processor or GPU, threads, and versions of packages that are here, a line."""
-    name = torch.cuda.get_device_name() if device == "cuda" else processor()
+    name = torch.cuda.get_device_name(device) if device.startswith("cuda") else processor()
     versions = [f"Python {platform.python_version()}"]
     for package in packages:
         try:

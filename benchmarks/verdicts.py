@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 from scipy.sparse import csr_array, eye_array
-from scipy.sparse.linalg import eigsh
-from scripts import parser_of, print_head, print_row, temporary_store
+from scripts import parser_of, print_head, print_row, smallest_eigenvalues, temporary_store
 
 from cheblienet_graphs import CheblienetError, GraphSpec, build, inspect
 from cheblienet_graphs.report.level import LevelReport
@@ -113,12 +112,7 @@ def first_eigenvalues(arrays: LevelArrays, scale: float) -> Floats:
         last = (0, count - 1)
         values: Floats = scipy.linalg.eigvalsh(matrix.toarray(), subset_by_index=last)
         return values
-    start = np.random.default_rng(0).normal(size=facts.vertices)
-    shift = -1e-3 * facts.lambda_max * scale
-    found: Floats = eigsh(
-        matrix.tocsc(), count, sigma=shift, v0=start, ncv=4 * count, return_eigenvectors=False
-    )
-    return np.sort(found)
+    return smallest_eigenvalues(matrix, count, -1e-3 * facts.lambda_max * scale)
 
 
 def true_error(arrays: LevelArrays, level: LevelReport) -> float:

@@ -3,7 +3,6 @@
 import itertools
 import re
 
-import numpy as np
 import pytest
 from benchmark_scripts import loaded
 from torch import Tensor, nn
@@ -66,15 +65,3 @@ def test_turns() -> None:
     assert turns.middle_and_spread([0.0123] * 2) == "12.3 ms (12.3 to 12.3)"
     assert turns.ratio_and_spread(took["b"], took["a"]) == "3 (2.5 to 3.5)"
     assert turns.ratio_and_spread(took["a"], took["a"]) == "1"
-
-
-def test_other_neighbors_of_points_are_counted() -> None:
-    (points,) = loaded("points")
-    lengths = np.array([[1.0, 2.0, 3.0], [1.0, 1.0, 2.0]])
-    indices = np.array([[4, 5, 6], [7, 8, 9]])
-    expected = indices, lengths
-    assert points.differences(expected, expected) == 0
-    assert points.differences((indices[:, [1, 0, 2]], lengths), expected) == 2
-    tied = np.array([[4, 5, 6], [8, 7, 9]])
-    assert points.differences((tied, lengths), expected) == 0
-    assert points.differences((indices, lengths + np.array([0, 1e-3, 0])), expected) == 2

@@ -1,20 +1,282 @@
 """Public callables given something else than they take say so, in one line of ours."""
 
+import inspect
 import linecache
 import random
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import public_calls
 import pytest
 import torch
-from public_calls import Call
 
 import cheblienet_graphs
+import cheblienet_graphs as graphs
 import cheblienet_models
+import cheblienet_models as models
+from cheblienet_graphs import GraphSpec, LatLonMask, MapSpec, Volume, build, build_map, write_nifti
+from cheblienet_models import harmonics, open_store, resampling
+from cheblienet_models.symmetries import symmetries
+from cheblienet_models.testing import assert_equivariant, equivariance_error, turned_image
+
+CALLED_WITHIN = {"get_extra_state", "set_extra_state", "compare", "decoded", "finite"}
+"""Methods that torch or other modules of the packages call, as they do all those of GraphSpec."""
+
+RETURNED = {"Plan", "Published", "PublishedMap", "DataArray", "Basis"}
+"""Names of types that are not called."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A callable, the arguments that it is given, and those of what it returns, if that is called.
+
+    `words` says which arguments no other words are tried for: they would start something. What
+    `works` not is given nothing in place of xarray's arrays, exported programs or parts of a store.
+    """
+
+    function: Callable[..., Any]
+    then: tuple[Any, ...]
+    arguments: dict[str, Any]
+    words: frozenset[str] = frozenset()
+    works: bool = True
+
+    def __call__(self, **changed: Any) -> Any:
+        returned = self.function(**{**self.arguments, **changed})
+        return returned(*self.then) if self.then else returned
+
+    @property
+    def name(self) -> str:
+        """Such as "Graph", "Graph.filter", and "Lift.forward" of an instance that is called."""
+        if isinstance(self.function, torch.nn.Module):
+            return f"{type(self.function).__name__}.forward"
+        owner = getattr(self.function, "__self__", None)
+        kind = owner if inspect.isclass(owner) else type(owner)
+        return f"{kind.__name__}.{self.function.__name__}" if owner else self.function.__name__
+
+
+def call(function: Callable[..., Any], /, *then: Any, **arguments: Any) -> Call:
+    return Call(function, then, arguments)
+
+
+def fails(function: Callable[..., Any], /, **arguments: Any) -> Call:
+    return Call(function, (), arguments, works=False)
+
+
+def publish(folder: Path) -> Path:
+    """A store of a plane with everything that can be stored, a sphere, and axes in space."""
+    store = folder / "graphs.zarr"
+    plane = {"orientations": 4, "weights": "selling", "directional": 0.05, "eigenpairs": 4}
+    build(GraphSpec("se2", 8, levels=2, **plane), store, name="plane")
+    arrows = {"orientations": 4, "period": "2pi", "gradients": True}
+    build(GraphSpec("se2", 8, levels=1, **arrows), store, name="arrows")
+    build(GraphSpec("s2", subdivisions=1, levels=2), store, name="sphere")
+    build(GraphSpec("r3s2", 4, axes="6", weights="selling", levels=1), store, name="space")
+    build_map(MapSpec(*[GraphSpec("s2", subdivisions=1)] * 2, neighbors=3), store, name="map")
+    return store
+
+
+def of_models(store: Path) -> Iterator[Call]:
+    """Those of cheblienet_models and its rooms."""
+    opened = open_store(store)
+    plane, sphere, space = (opened[name] for name in ("plane", "sphere", "space"))
+    graph, axes = plane.levels[0], space.levels[0]
+    signal, images = torch.randn(2, 3, graph.num_vertices), torch.randn(2, 3, *graph.grid[1:])
+    coarse, fourier = torch.randn(2, 3, plane.levels[1].num_vertices), torch.randn(2, 3, 4)
+    fibers, matrix = torch.randn(1, 1, 6, 5), store.parent / "matrix.npz"
+    yield call(models.BatchNorm, signal, num_features=3, eps=1e-5, momentum=0.1)
+    sizes = {"in_channels": 3, "out_channels": 2, "kernel_size": 2, "graph": graph}
+    yield call(models.ChebConv, signal, **sizes, bias=True, save_basis=True)
+    yield call(models.ChebConv, signal, **sizes, bias=True, operators="directional")
+    yield call(models.ResidualBlock, signal, **sizes, operators="laplacian")
+    channels = {"channels": 3, "graph": graph, "times": (0.1, 0.2)}
+    yield call(models.Diffusion, signal, **channels, density=True, tolerance=1e-3)
+    for layer in (models.FromHarmonics, models.ToHarmonics):
+        basis = {"degree": 2, "basis": "tournier07", "affine": np.eye(4)}
+        yield call(layer, fibers, graph=axes, **basis)
+    arrows = opened["arrows"].levels[0]
+    norms = {"in_channels": 3, "out_channels": 2, "graph": arrows, "handed": True}
+    yield call(models.Gradient, signal, graph=arrows)
+    yield call(models.GradientNorm, signal, **norms)
+    yield call(models.GlobalPool, signal, mode="mean", keep=arrows)
+    yield call(models.Lift, images, graph=graph, order="nested")
+    yield call(models.OrientedLift, images, graph=graph, kind="cake", scales=[4.0])
+    yield call(models.OrientedLift(graph).inverse, scores=signal)
+    yield call(models.Project, signal, graph=graph, mode="mean")
+    yield call(models.SpatialPool, signal, pyramid=plane, level=0, mode="mean")
+    yield call(models.SpatialUnpool, coarse, pyramid=plane, level=0, mode="mean")
+    network = {"pyramid": plane, "in_channels": 3, "num_classes": 2, "kernel_size": 2}
+    network |= {"lift": "cake", "check_finite": True, "operators": "directional", "pool": "mean"}
+    wide = {**network, "depth": 1, "widen": 0.125, "first_level": 0}
+    yield call(models.WideResNet, images, **wide)
+    shaped = {**network, "channels": [2, 2, 2], "unpool": "mean", "project": "max"}
+    yield call(models.UNet, images, **shaped)
+    small = models.WideResNet(**wide)
+    yield call(small.features, images=images)
+    yield call(models.UNet(**shaped).features, signal=images)
+    yield call(models.ignore_graphs_in_ddp, module=small)
+    yield call(models.load_weights, network=small, state=small.state_dict(), allow_other_graph=True)
+    yield call(models.check_finite, name="mine", x=images)
+    yield fails(models.portable, program=None)
+
+    yield fails(models.Graph, reopen=graph.handle, stored=None)
+    polynomial = {"tolerance": 1e-3, "training": False}
+    yield call(graph.diffuse, x=signal, t=0.1, density=True, **polynomial)
+    yield call(graph.filter, x=signal, function=lambda e: 1 / (1 + e), **polynomial)
+    yield call(graph.diffusion_polynomial, t=1.0, tolerance=0.1)
+    yield call(graph.polynomial, function=torch.cos, tolerance=0.1)
+    yield call(graph.convolve, x=signal, y=signal)
+    yield call(graph.fourier, x=signal)
+    yield call(graph.inverse_fourier, x_hat=fourier)
+    yield call(graph.laplacian_parts, training=True)
+    yield call(graph.operator, training=True)
+    yield call(graph.neighbors, vertex=0)
+    yield call(graph.to_grid, x=signal, fill=0.0, order="nested")
+    down = plane.pooling(0)
+    yield fails(models.LevelMap, reopen=down.handle, matrix=None)
+    yield call(down.save_npz, path=matrix)
+    between = opened.maps["map"]
+    yield fails(models.VertexMap, reopen=between.handle, identity=None, stored=None)
+    yield call(between, x=torch.randn(2, 3, 42))
+    yield call(between.save_npz, path=matrix)
+    parts = dict.fromkeys(("identity", "levels", "poolings", "unpoolings"))
+    yield fails(models.Pyramid, **parts, reopen=plane.handle)
+    yield call(plane.pooling, level=0)
+    yield call(plane.unpooling, level=0)
+    maps = dict.fromkeys(("encoder", "decoder", "processor"), between)
+    yield fails(sphere.save_neural_lam, folder=store, **maps, unit=1.0)
+    there = find_spec("torch_geometric") is not None
+    yield call(graph.to_pyg) if there else fails(graph.to_pyg)
+    yield call(sphere.to_hetero, **maps) if there else fails(sphere.to_hetero)
+    for sample in (models.sample_edges, models.sample_vertices):
+        yield call(sample, graphs=plane, kappa=1, generator=None)
+    yield call(models.Store, path=store, verify=True)
+    yield call(opened.get, key="plane")
+    yield call(models.open_store, path=store, verify=False)
+
+    latitudes, longitudes = resampling.regular_grid(6, 12, west=0)
+    grid = {"pyramid": sphere, "latitudes": latitudes, "longitudes": longitudes}
+    field, points = torch.randn(2, 3, 6, 12), torch.randn(2, 3, 42)
+    for layer, x in ((models.LatLonToVertices, field), (models.VerticesToLatLon, points)):
+        yield call(layer, x, **grid, method="bilinear", level=0, skipna=True, fill=0.5)
+        yield fails(layer.from_dataarray, pyramid=sphere, array=None)
+        yield call(layer(**grid).save_npz, path=matrix)
+    gaps = torch.where(points > 1, torch.nan, points)
+    yield call(models.smooth, pyramid=sphere, x=gaps, fwhm=0.5, level=0)
+    yield call(models.inpaint, pyramid=sphere, x=gaps, level=0)
+    beam = {"fwhm": 0.5, "level": 0, "tolerance": 0.01}
+    yield call(models.smoothing_matrix, pyramid=sphere, **beam)
+    yield call(models.save_npz, path=matrix, matrix=models.smoothing_matrix(sphere, **beam))
+    yield call(models.regular_grid, height=4, width=8, west=-180)
+    harmonic = {"degree": 2, "basis": "tournier07", "affine": np.eye(3)}
+    yield call(models.harmonics_matrix, axes=torch.eye(3), **harmonic)
+    yield call(harmonics.largest_degree, axes=axes)
+    yield call(symmetries, pyramid=plane, levels=[0, 1])
+    checked = {"signal": None, "level": 0, "output": "auto", "symmetries": ["flip"]}
+    conv = models.ChebConv(1, 1, 2, graph)
+    yield call(assert_equivariant, module=conv, pyramid=plane, **checked, tolerance=1e-3, seed=0)
+    any_angle = {"signal": images, "angles": [45.0], "turn": None, "output": "signal"}
+    yield call(equivariance_error, module=torch.nn.ReLU(), **any_angle)
+    yield call(turned_image, images=images, angle=30.0)
+
+
+def forward(layer: Call) -> Call:
+    """Of a layer, the call of what it makes."""
+    module = layer.function(**layer.arguments)
+    (signal,) = inspect.signature(module.forward).parameters
+    return Call(module, (), {signal: layer.then[0]})
+
+
+def of_graphs(store: Path) -> Iterator[Call]:
+    """Those of cheblienet_graphs."""
+    folder, spec = store.parent, GraphSpec("se2", 8, orientations=2, levels=1)
+    inside, points = np.arange(64).reshape(8, 8) % 2 == 0, np.random.default_rng(0).random((9, 2))
+    np.save(folder / "mask.npy", inside)
+    np.save(folder / "points.npy", points)
+    content = {"values": np.ones((2, 3, 4), np.float32), "affine": np.eye(4)}
+    image, volume = folder / "image.nii", Volume(**content)
+    write_nifti(image, **content)
+    fields = inspect.signature(GraphSpec).parameters.items()
+    defaults = {name: each.default for name, each in fields if each.default is not each.empty}
+    yield call(GraphSpec, **defaults | {"manifold": "se2", "size": 8})
+    yield call(GraphSpec, manifold="s2", subdivisions=1, region=(-30, 30, 45, 75))
+    yield call(GraphSpec, manifold="r2", coordinates=points)
+    yield call(GraphSpec.from_dict, values=spec.to_dict())
+    yield fails(spec.with_points, arrays={})
+    latlon = {"inside": inside, "latitudes": np.arange(8.0), "longitudes": np.arange(8.0)}
+    yield call(LatLonMask, **latlon)
+    yield call(LatLonMask(**latlon).at, latitudes=[1.0], longitudes=[2.0])
+    yield call(LatLonMask.whole_sphere, inside=inside)
+    yield call(Volume, **content)
+    yield call(volume.check_grid, like=volume)
+    built = {"spec": spec, "store": store, "name": "built", "force": False, "resume": False}
+    built |= {"engine": "stencil", "device": "cpu", "workers": 1, "block_rows": 64}
+    built |= {"progress": None, "memory_limit": "1GB", "dask": None}
+    yield Call(build, (), built, words=frozenset({"dask", "store"}))
+    sides = {"source": GraphSpec("s2", nside=1), "target": GraphSpec("s2", subdivisions=0)}
+    rule = {"neighbors": 2, "radius": None, "scales": None, "weights": "gaussian", "bandwidth": 1}
+    yield call(MapSpec, **sides, **rule)
+    between = MapSpec(**sides, **rule)
+    yield call(MapSpec.from_dict, values=between.to_dict())
+    mapped = {"spec": between, "store": store, "name": "b", "force": False, "progress": None}
+    yield Call(build_map, (), mapped, words=frozenset({"store"}))
+    yield call(graphs.inspect_map, store=store, name="map")
+    opened = {name: built[name] for name in ("spec", "store", "name", "device", "workers")}
+    yield Call(graphs.open_or_build, (), opened, words=frozenset({"store"}))
+    named = {"store": store, "name": "plane"}
+    report = {**named, "level": 0}
+    yield call(graphs.compare, store=store, first="plane", second="sphere", other_store=None)
+    yield call(graphs.eigenpairs, **report, count=2, which="largest")
+    yield call(graphs.eigenvalues, **report)
+    yield call(graphs.inspect, **report, eigenvalues=2, progress=None)
+    yield call(graphs.neighbors_of, **report, vertex=0, at=None)
+    turned = {"points": np.eye(6, 3) * 40, "manifold": "se2", "eps": 0.5, "xi": 0.1}
+    turned |= {"period": "pi", "periodic": None, "units": "degrees", "engine": "auto"}
+    yield call(graphs.nearest_neighbors, **turned, k=2, device="cpu")
+    weighed = {"kernel": "gaussian", "bandwidth": 0.2, "laplacian": "normalized"}
+    yield call(graphs.point_laplacian, **turned, **weighed, neighbors=3, device="cpu")
+    yield call(graphs.open_group, **named)
+    yield call(graphs.plan, spec=spec)
+    yield call(graphs.Polygons, rings=[[[[0, 0], [4, 0], [4, 4]]]])
+    yield call(graphs.Polygons.of, vertices=[[0, 0], [4, 0], [4, 4]])
+    yield call(graphs.read_mask, source=folder / "mask.npy", edge="pixels")
+    yield call(graphs.read_nifti, source=image, dimensions=3, like=None)
+    yield call(graphs.read_points, file=folder / "points.npy", sphere=False)
+    yield call(graphs.verify, **named, progress=None, remark=None)
+    yield call(write_nifti, target=image, **content)
+
+
+def all_calls(store: Path) -> list[Call]:
+    calls = [*of_models(store), *of_graphs(store)]
+    layers = [each for each in calls if each.then and inspect.isclass(each.function)]
+    return calls + [forward(each) for each in layers]
+
+
+def names() -> Iterator[str]:
+    """Of every public callable: functions, classes, and methods that these define."""
+    for module in (models, graphs, harmonics, resampling):
+        for name in module.__all__:
+            if name not in RETURNED and callable(getattr(module, name)):
+                yield from _names_of(name, getattr(module, name))
+    yield from ("symmetries", "assert_equivariant")
+
+
+def _names_of(name: str, function: Callable[..., Any]) -> Iterator[str]:
+    if inspect.isclass(function) and issubclass(function, Exception):
+        return
+    yield name
+    if not inspect.isclass(function) or name == "GraphSpec":
+        return
+    ours = [base for base in function.__mro__ if base.__module__.startswith("cheblienet")]
+    for each, method in (pair for base in ours for pair in vars(base).items()):
+        takes = inspect.isfunction(method) and len(inspect.signature(method).parameters) > 1
+        called = each[0] != "_" and each not in CALLED_WITHIN
+        if called and (takes or isinstance(method, classmethod)):
+            yield f"{name}.{each}"
+
 
 CALLS, SEED = 1000, 0
 PACKAGES = tuple(str(Path(p.__file__).parent) for p in (cheblienet_graphs, cheblienet_models))
@@ -35,11 +297,11 @@ WRONG: tuple[Any, ...] = (
 
 @pytest.fixture(scope="module")
 def calls(tmp_path_factory: pytest.TempPathFactory) -> list[Call]:
-    return public_calls.all_calls(public_calls.publish(tmp_path_factory.mktemp("calls")))
+    return all_calls(publish(tmp_path_factory.mktemp("calls")))
 
 
 def test_every_public_callable_is_called_and_works(calls: list[Call]) -> None:
-    assert set(public_calls.names()) <= {call.name for call in calls}
+    assert set(names()) <= {call.name for call in calls}
     for call in calls:
         if call.works:
             call()

@@ -23,8 +23,6 @@ import argparse
 import dataclasses
 import inspect
 import json
-import os
-import platform
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -37,9 +35,10 @@ from checkpoint import Checkpoint, Scores
 from classifiers import of_recipe, pyramid_of
 from classifying import CHANGE, COLUMNS, Classification, Samples
 from pictures import Pictures, read
-from scripts import exit_code, head, positive, row, temporary_store, write_csv
+from scripts import exit_code, head, positive, row, temporary_store
 from settings import Settings
 from training import SECONDS, Experiment, mean_and_deviation
+from turns import machine
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -61,8 +60,6 @@ def classify(given: argparse.Namespace) -> None:
     scores, _ = Experiment(candidates, candidates[0].epochs).run(checkpoint)
     result = Result(settings, candidates, scores)
     print(result.text())
-    if given.csv:
-        write_csv(given.csv, result.rows())
     if given.json:
         given.json.write_text(json.dumps(result.document(), indent=1) + "\n")
 
@@ -117,21 +114,13 @@ class Result:
 
     def document(self) -> dict[str, Any]:
         """Rows, and what they were measured with."""
+        first = self.candidates[0]
         return {
-            "torch": torch.__version__,
-            "threads": torch.get_num_threads(),
-            "device": device_name(self.candidates[0].device),
-            "train": len(self.candidates[0].samples.train),
-            "test": len(self.candidates[0].samples.test),
+            "machine": machine(first.device, ["torch"]),
+            "train": len(first.samples.train),
+            "test": len(first.samples.test),
             "runs": self.rows(),
         }
-
-
-def device_name(device: str) -> str:
-    """Of the GPU, or the processor and how many cores."""
-    if device.startswith("cuda"):
-        return torch.cuda.get_device_name(device)
-    return f"{platform.machine()}, {os.cpu_count()} cores"
 
 
 def chosen(given: argparse.Namespace) -> Settings:
@@ -166,8 +155,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--store", type=Path, help="for the graphs; default: a temporary one")
     parser.add_argument("--checkpoint", type=Path, help="to go on from after an interruption")
-    parser.add_argument("--csv", type=Path, help="a row a seed")
-    parser.add_argument("--json", type=Path, help="the same, and what it was measured with")
+    parser.add_argument("--json", type=Path, help="a row a seed, and what it was measured with")
     return parser.parse_args(arguments)
 
 

@@ -21,10 +21,10 @@ dipy is needed: pip install dipy. Its kernel takes minutes, and much longer for 
 """
 
 import itertools
-import multiprocessing
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ import torch
 from scipy.ndimage import gaussian_filter
 from scripts import graph_of, parser_of, print_head, print_row
 from torch import Tensor
-from turns import peak_memory
+from turns import in_fresh_process, peak_memory
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.samplings.axes import axis_set
@@ -193,12 +193,6 @@ def unchanged(coefficients: Tensor, _: Sequence[float]) -> Outcome:
     return Outcome({0.0: on_axes(coefficients).numpy()}, {0.0: 0.0}, {0.0: 0.0}, 0.0)
 
 
-def alone(method: Callable[..., Outcome], *given: Any, **more: Any) -> Outcome:
-    """Run a method in a new process."""
-    with multiprocessing.get_context("spawn").Pool(1, torch.set_num_threads, (1,)) as pool:
-        return pool.apply(method, given, more)
-
-
 @dataclass(frozen=True)
 class Truth:
     """The noise-free field, and how far another one is from it."""
@@ -270,7 +264,7 @@ def main() -> None:
     for name, (method, times, spec) in runs.items():
         if not times:
             continue
-        outcome = alone(method, noise, times, **spec)
+        outcome = in_fresh_process(partial(method, **spec), noise, times, threads=1)
         by_time = {t: truth.errors(field) for t, field in outcome.fields.items()}
         best = min(by_time, key=lambda t: by_time[t][0])
         angle, lost = truth.peaks(outcome.fields[best])

@@ -26,7 +26,7 @@ from classifiers import parameters
 from networks import ConvolutionalUNet, compose
 from numpy.typing import NDArray
 from PIL import Image
-from scripts import parser_of, print_head, print_row, pyramid_of, write_csv
+from scripts import parser_of, print_head, print_row, pyramid_of
 from sklearn.metrics import precision_recall_curve, roc_auc_score
 from torch import Tensor, nn
 from training import mean_and_deviation
@@ -232,7 +232,6 @@ def main() -> None:
         __doc__, networks=list(KINDS), seeds=3, steps=400, seconds=math.inf, side=160
     )
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--csv", type=Path, help="file to write all runs to")
     arguments = parser.parse_args()
     runs: list[Run] = []
     study = Study(arguments.folder, arguments.side)
@@ -240,13 +239,6 @@ def main() -> None:
         for name in arguments.networks:
             runs.append(study.run(name, seed, arguments.steps, arguments.seconds))
             print(runs[-1], file=sys.stderr, flush=True)
-    if arguments.csv:
-        angles = [(run, angle) for run in runs for angle in ANGLES]
-        scored = [
-            vars(run) | {"angle": angle, "auc": run.auc[angle], "f1": run.f1[angle]}
-            for run, angle in angles
-        ]
-        write_csv(arguments.csv, scored)
     scores = "AUC upright", "45", "90", "F1 upright", "45", "90"
     print_head("network", "weights", "steps", *scores, "s")
     for name in arguments.networks:

@@ -79,4 +79,3 @@ KINDS = {
     "full disk": Kind(fill_disk, (), 1, "No space left on device", small_disk=True),
     "full disk, 2 workers": Kind(fill_disk, TWO, 1, "No space left on device", small_disk=True),
 }
-QUICK_KINDS = ("SIGINT", "SIGTERM", "SIGKILL, 2 workers", "SIGKILL of 1 of 2 workers", "full disk")

@@ -13,7 +13,7 @@ The full disk is a small tmpfs; where that can't be mounted this is skipped, and
 that turns out to lie after the build is drawn again, from a time a fifth shorter: builds on that
 disk, say, are quicker than the undisturbed one that was timed.
 
-    python benchmarks/robustness/interrupt.py [--rounds 3] [--seed 0] [--quick] [--only KIND ...]
+    python benchmarks/robustness/interrupt.py [--rounds 3] [--seed 0] [--only KIND ...]
 """
 
 import argparse
@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from builder import Builder, Graph, records
-from disturbances import KINDS, QUICK_KINDS, Kind
+from disturbances import KINDS, Kind
 
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.map_facts import listing
@@ -42,16 +42,9 @@ MOST_LATE = 50
 """Moments that may come too late."""
 SHORTER = 0.8
 """Factor of the time from which a moment is drawn, after one that came too late."""
-PLANE = "se2 --size {} --orientations {} --levels 2"
-SPHERE = "so3 --subdivisions {} --orientations {} --levels 2"
-LONG = (
-    Graph("plane", tuple(PLANE.format(192, 8).split()), 4096),
-    Graph("sphere", tuple(SPHERE.format(4, 4).split()), 512),
-)
-QUICK = (
-    Graph("plane", tuple(PLANE.format(64, 6).split()), 1024),
-    Graph("sphere", tuple(SPHERE.format(3, 4).split()), 256),
-)
+PLANE = "se2 --size 192 --orientations 8 --levels 2"
+SPHERE = "so3 --subdivisions 4 --orientations 4 --levels 2"
+GRAPHS = Graph("plane", tuple(PLANE.split()), 4096), Graph("sphere", tuple(SPHERE.split()), 512)
 
 
 @dataclass
@@ -203,11 +196,11 @@ def small_disk(folder: Path, nbytes: int) -> Iterator[Path]:
         subprocess.run(["umount", str(place)], check=True)
 
 
-def run(names: list[str], graphs: tuple[Graph, ...], rounds: int, seed: int) -> None:
+def run(names: list[str], rounds: int, seed: int) -> None:
     """All rounds; a line for each kind and graph."""
     generator = random.Random(seed)
     with tempfile.TemporaryDirectory() as name:
-        for graph in graphs:
+        for graph in GRAPHS:
             interrupter = Interrupter(graph, Path(name), generator)
             for kind in names:
                 seen = Seen()
@@ -224,11 +217,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--quick", action="store_true", help="small graphs, fewer kinds")
-    parser.add_argument("--only", nargs="+", choices=KINDS, metavar="KIND")
+    parser.add_argument("--only", nargs="+", choices=KINDS, metavar="KIND", default=[*KINDS])
     arguments = parser.parse_args()
-    names = arguments.only or list(QUICK_KINDS if arguments.quick else KINDS)
-    run(names, QUICK if arguments.quick else LONG, arguments.rounds, arguments.seed)
+    run(arguments.only, arguments.rounds, arguments.seed)
     print("no fault")
 
 

@@ -4,7 +4,6 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-import torch
 from sphere_truth import Edges, edges_of_rows, rows_of
 
 from cheblienet_graphs import GraphSpec, SpecError
@@ -22,19 +21,6 @@ from cheblienet_graphs.search.rule import Engine, Lengths
 
 PRUNED = Choice("pruned", "cpu")
 RINGS = 2
-
-DEVICES = [
-    "cpu",
-    pytest.param(
-        "cuda",
-        marks=[
-            pytest.mark.gpu,
-            pytest.mark.skipif(
-                not torch.cuda.is_available(), reason="torch sees no CUDA device here"
-            ),
-        ],
-    ),
-]
 
 
 def listed(engine: Engine, lengths: Lengths, vertices: int, block: int | None = None) -> Edges:
@@ -118,23 +104,6 @@ def check_against_all_pairs(fields: dict, count: int, choice: Choice = PRUNED) -
         least += 1
     with pytest.raises(SpecError, match=f"at least {least} .*Got {count}"):
         edges(spec, choice)
-
-
-SPHERES = [
-    {"subdivisions": 0},
-    {"subdivisions": 1},
-    {"subdivisions": 2},
-    {"nside": 2},
-    {"nside": 4},
-    {"refined": (0, 2, 100, -90, 350, -60)},
-    {"pl": (5, 8, 8, 5)},
-    {"bandlimit": 3},
-    {"bandlimit": 5},
-    {"sampling": "random", "points": 150},
-]
-"""Samplings that are small enough for orientations over them."""
-
-COUNTS = [4, 8, 16, 24]
 
 
 def name(value: object) -> str:

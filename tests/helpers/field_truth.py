@@ -1,4 +1,4 @@
-"""What smoothing and filling are compared with: dense matrices, sums over pairs, functions."""
+"""What tests of smoothing and filling share: points, harmonics, beams, weights of edges."""
 
 import math
 
@@ -44,60 +44,6 @@ def weights(graph: Graph) -> np.ndarray:
     found = -delta * np.outer(root, root)
     np.fill_diagonal(found, 0)
     return (found + found.T) / 2
-
-
-def operator(graph: Graph) -> np.ndarray:
-    """(V, V) N^-1/2 (D - W) N^-1/2 times its scale, an estimate of the operator."""
-    w, root = weights(graph), graph.mass.double().sqrt().numpy()
-    scale = graph.eigenvalue_scale or math.nan
-    return scale * (np.diag(w.sum(1)) - w) / np.outer(root, root)
-
-
-def of_values(graph: Graph, function: np.ndarray) -> np.ndarray:
-    """A function of the operator as it acts on values."""
-    root = graph.mass.double().sqrt().numpy()
-    return function * root[None, :] / root[:, None]
-
-
-def heat(graph: Graph, time: float) -> np.ndarray:
-    """(V, V) the heat kernel, rows of averages."""
-    values, waves = np.linalg.eigh(operator(graph))
-    return of_values(graph, waves @ np.diag(np.exp(-time * values)) @ waves.T)
-
-
-def beam(pyramid: Pyramid, fwhm: float) -> np.ndarray:
-    """(V, V) a beam on s2 by eigenvalues that are corrected by mean Rayleigh quotients.
-
-    Those of harmonics of degree l are sums over pairs of 1 - P_l(cos d), here with Legendre's
-    polynomials themselves.
-    """
-    graph, points = pyramid.levels[0], vectors(pyramid)
-    w, cosines = weights(graph), np.clip(points @ points.T, -1, 1)
-    scale = (graph.eigenvalue_scale or math.nan) / graph.mass.double().sum().item()
-    degrees = np.arange(60)
-    quotients = []
-    for degree in degrees:
-        waves = np.polynomial.legendre.legval(cosines[w != 0], np.eye(60)[degree])
-        quotients.append(scale * (w[w != 0] * (1 - waves)).sum())
-    last = int(np.argmax(np.diff(quotients) <= 0))
-    values, waves = np.linalg.eigh(operator(graph))
-    exact = np.interp(values, quotients[:last], (degrees * (degrees + 1.0))[:last])
-    function = waves @ np.diag(np.exp(-exact * (SIGMA * fwhm) ** 2 / 2)) @ waves.T
-    return of_values(graph, function)
-
-
-def plane_fits(
-    kernel: np.ndarray, points: np.ndarray, known: np.ndarray, x: np.ndarray
-) -> np.ndarray:
-    """(V,) at each known point the value there of the tangent plane that fits best, by lstsq."""
-    fitted = np.full(len(x), np.nan)
-    for p in np.flatnonzero(known):
-        across = np.linalg.svd(points[p][None])[2][1:]
-        design = np.column_stack([np.ones(known.sum()), points[known] @ across.T])
-        root = np.sqrt(np.maximum(kernel[p, known], 0))
-        solved = np.linalg.lstsq(design * root[:, None], root * x[known], rcond=None)
-        fitted[p] = solved[0][0]
-    return fitted
 
 
 def signal(*channels: np.ndarray) -> torch.Tensor:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse
-from truth import plane_moments
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.samplings.lattice import Lattice
@@ -65,19 +64,6 @@ def check_symmetric(listed: dict[tuple[int, ...], float], *, turned: bool = True
         assert not turned or listed[j, *offset, i] == weight
 
 
-def stencil_moments(
-    listed: dict[tuple[int, ...], float], spec: GraphSpec
-) -> tuple[np.ndarray, np.ndarray]:
-    """Drift (n_o,) and M (n_o, 3, 3), lengths in widths of the domain."""
-    i, dy, dx, j = np.array(list(listed)).T
-    weights, h = np.array(list(listed.values())), 1 / spec.size[0]
-    first, second = plane_moments(dx * h, dy * h, i, j, spec.orientations)
-    drift, total = np.zeros(spec.orientations), np.zeros((spec.orientations, 3, 3))
-    np.add.at(drift, i, weights * first)
-    np.add.at(total, i, weights[:, None, None] * second)
-    return drift, total
-
-
 def stored(spec: GraphSpec, path: Path, **options: object) -> tuple[Path, tuple[dict, ...]]:
     """A build's version, and what it records of its levels."""
     built = build(spec, path / "g.zarr", **options)
@@ -95,26 +81,5 @@ def weights_of(version: Path, level: int = 0) -> Sparse:
     return w
 
 
-def lattice_edges(w: Sparse, spec: GraphSpec, level: int) -> tuple[np.ndarray, ...]:
-    """i, y, x, dy, dx, j and weight of each entry, the nearest image where there are some."""
-    width, height = (side >> level for side in spec.size)
-    entries = w.tocoo()
-    row, column = entries.coords
-    i, y, x = np.unravel_index(row, (spec.orientations, height, width))
-    j, other_y, other_x = np.unravel_index(column, (spec.orientations, height, width))
-    dy, dx = other_y - y, other_x - x
-    if spec.boundary == "periodic":
-        dy = (dy + height // 2) % height - height // 2
-        dx = (dx + width // 2) % width - width // 2
-    return i, y, x, dy, dx, j, entries.data
-
-
 def difference(matrix_: Sparse, permutation: np.ndarray) -> float:
     return float(abs(matrix_[permutation][:, permutation] - matrix_).max())
-
-
-def pattern(version: Path, level: int = 0) -> Sparse:
-    """1 on edges."""
-    w = edge_weights(version, level)
-    w.data = np.ones_like(w.data)
-    return w

@@ -1,4 +1,4 @@
-"""Graphs of every sampling with symmetries, the names of theirs, and some without."""
+"""Graphs of every sampling, most with symmetries, and names of these."""
 
 from cheblienet_graphs import GraphSpec
 
@@ -25,15 +25,3 @@ SPECS = {
 PLANE = {"rotation_180", "flip"}
 SQUARE = PLANE | {"rotation_90"}
 TRANSLATIONS = {"translation_x", "translation_y"}
-EXPECTED = {
-    "r2": PLANE,
-    "square": SQUARE,
-    "open": SQUARE,
-    "odd": PLANE,
-    "arrows": SQUARE | TRANSLATIONS,
-    "even-arrows": PLANE,
-    "odd-arrows": {"flip"} | TRANSLATIONS,
-    "torus": SQUARE | TRANSLATIONS,
-    "selling": SQUARE | TRANSLATIONS,
-    "matched": SQUARE,
-}

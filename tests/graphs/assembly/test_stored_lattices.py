@@ -7,19 +7,27 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from moments import (
-    deviation,
-    difference,
-    inverse_metric,
-    lattice_edges,
-    plane_moments,
-    stored,
-    weights_of,
-)
+from moments import Sparse, deviation, difference, inverse_metric, stored, weights_of
+from truth import plane_moments
 
 from cheblienet_graphs import GraphSpec, inspect
 from cheblienet_graphs.store.mapped import mapped_array, mapped_csr
 from cheblienet_graphs.store.reader import edge_weights
+
+
+def lattice_edges(w: Sparse, spec: GraphSpec, level: int) -> tuple[np.ndarray, ...]:
+    """i, y, x, dy, dx, j and weight of each entry, the nearest image where there are some."""
+    width, height = (side >> level for side in spec.size)
+    entries = w.tocoo()
+    row, column = entries.coords
+    i, y, x = np.unravel_index(row, (spec.orientations, height, width))
+    j, other_y, other_x = np.unravel_index(column, (spec.orientations, height, width))
+    dy, dx = other_y - y, other_x - x
+    if spec.boundary == "periodic":
+        dy = (dy + height // 2) % height - height // 2
+        dx = (dx + width // 2) % width - width // 2
+    return i, y, x, dy, dx, j, entries.data
+
 
 LATTICES = [
     {"size": "20x24", "boundary": "periodic"},

@@ -6,13 +6,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 from marks import slow_but
-from moments import Sparse, deviation, difference, pattern, stored, weights_of
+from moments import Sparse, deviation, difference, stored, weights_of
 from scipy.spatial import KDTree
 from scipy.spatial.transform import Rotation
 from sphere_truth import HALF_TURN, arcs, rotations, unit_vectors
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.store.mapped import mapped_array, mapped_csr
+from cheblienet_graphs.store.reader import edge_weights
+
+
+def pattern(version: Path, level: int = 0) -> Sparse:
+    """1 on edges."""
+    w = edge_weights(version, level)
+    w.data = np.ones_like(w.data)
+    return w
+
 
 SPHERES = [
     {"manifold": "s2", "subdivisions": 1},

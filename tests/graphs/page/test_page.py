@@ -8,20 +8,49 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from drawings import HOSTILE, LINE, NOTHING, OTHER, TWINS
 from masks import awkward
+from matplotlib.figure import Figure as Canvas
 from parsed_pages import Element, check_page, named
 
 from cheblienet_cli.main import run
 from cheblienet_cli.spelling import option
 from cheblienet_graphs import GraphSpec, build, inspect
+from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.page import page as pages
 from cheblienet_graphs.page.measured import MOST_EIGENVALUES
 from cheblienet_graphs.page.page import page, write_page
-from cheblienet_graphs.plot.figure import Figure
+from cheblienet_graphs.plot.figure import Asked, Figure
 from cheblienet_graphs.report.findings import Finding
 from cheblienet_graphs.report.inspect import Report
 from cheblienet_graphs.report.opened import OpenedGraph, open_graph
+
+HOSTILE = "</svg></figure><script>alert(1)</script> & \"'"
+
+
+def line(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
+    canvas.subplots().plot([0, graph.level(asked.level).of_level.vertices])
+    return f"A line on level {asked.level} of {graph.name}; `weights='selling'` and {HOSTILE}"
+
+
+def nothing(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
+    raise NotDrawnError(f"there is nothing of the kind. {HOSTILE}")
+
+
+LINE = Figure("line", f"A line {HOSTILE}", (5, 3), line)
+
+OTHER = Figure("other-line", "Another line", (9, 3), line)
+
+
+def twins(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
+    for axis in canvas.subplots(1, 2):
+        axis.imshow([[0.0, 1.0], [2.0, 3.0]])
+    return "The same picture, twice."
+
+
+TWINS = Figure("twins", "Twins", (5, 3), twins)
+
+NOTHING = Figure("nothing", "Nothing", (5, 3), nothing)
+
 
 Reported = dict[str, tuple[Report, OpenedGraph]]
 Made = Callable[..., Element]

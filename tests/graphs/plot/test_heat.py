@@ -4,7 +4,9 @@ import re
 import numpy as np
 import pytest
 import scipy.linalg
-from drawings import pictures
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+from matplotlib.image import AxesImage
 from pictured import generator, opened
 
 from cheblienet_graphs.errors import NotDrawnError
@@ -13,6 +15,17 @@ from cheblienet_graphs.plot.figure import Asked, style
 from cheblienet_graphs.plot.heat import FIGURE, exact_density, heat_of
 from cheblienet_graphs.plot.pictures import around
 from cheblienet_graphs.plot.places import places_of
+
+
+def pictures(canvas: Canvas) -> list[AxesImage]:
+    """All images on a canvas, in the order in which they were drawn."""
+    axes = canvas.findobj(Axes)
+    return [image for each in axes for image in each.images]
+
+
+def titles(canvas: Canvas) -> list[str]:
+    """What stands over its axes."""
+    return [axes.get_title() for axes in canvas.findobj(Axes) if axes.get_title()]
 
 
 @pytest.mark.parametrize("name", ["plane", "torus", "odd", "sphere", "own"])

@@ -10,13 +10,28 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from all_pairs import DEVICES, SOME, cloud_of, edges, name, nearest
+import torch
+from all_pairs import SOME, cloud_of, edges, name, nearest
 
 from cheblienet_graphs import CheblienetError, GraphSpec
 from cheblienet_graphs.search import keops
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.keops import KeopsSearch
 from cheblienet_graphs.search.pruned import PrunedSearch
+
+DEVICES = [
+    "cpu",
+    pytest.param(
+        "cuda",
+        marks=[
+            pytest.mark.gpu,
+            pytest.mark.skipif(
+                not torch.cuda.is_available(), reason="torch sees no CUDA device here"
+            ),
+        ],
+    ),
+]
+
 
 LARGEST = [
     ({"manifold": "so3", "subdivisions": 3, "orientations": 3}, 16),

@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 import torch
 from all_pairs import (
-    COUNTS,
     PRUNED,
     SOME,
-    SPHERES,
     check_against_all_pairs,
     check_rule,
     edges,
@@ -26,6 +24,23 @@ from cheblienet_graphs.search import cloud as clouds
 from cheblienet_graphs.search import lists, pruned
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.pruned import PrunedSearch
+
+SPHERES = [
+    {"subdivisions": 0},
+    {"subdivisions": 1},
+    {"subdivisions": 2},
+    {"nside": 2},
+    {"nside": 4},
+    {"refined": (0, 2, 100, -90, 350, -60)},
+    {"pl": (5, 8, 8, 5)},
+    {"bandlimit": 3},
+    {"bandlimit": 5},
+    {"sampling": "random", "points": 150},
+]
+"""Samplings that are small enough for orientations over them."""
+
+COUNTS = [4, 8, 16, 24]
+
 
 FIBERS = [
     {"orientations": orientations, "eps": eps}

@@ -5,15 +5,8 @@ import math
 import numpy as np
 import pytest
 from axes_truth import logarithm_moments, tilt_residual
-from moments import (
-    EPS,
-    check_symmetric,
-    deviation,
-    inverse_metric,
-    of_lattice,
-    offsets,
-    stencil_moments,
-)
+from moments import EPS, check_symmetric, deviation, inverse_metric, of_lattice, offsets
+from truth import plane_moments
 
 from cheblienet_graphs import GraphSpec, SpecError
 from cheblienet_graphs.assembly.level import Level
@@ -23,6 +16,19 @@ from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.weights.lattice import LatticeWeights, directional_weights, lattice_weights
+
+
+def stencil_moments(
+    listed: dict[tuple[int, ...], float], spec: GraphSpec
+) -> tuple[np.ndarray, np.ndarray]:
+    """Drift (n_o,) and M (n_o, 3, 3), lengths in widths of the domain."""
+    i, dy, dx, j = np.array(list(listed)).T
+    weights, h = np.array(list(listed.values())), 1 / spec.size[0]
+    first, second = plane_moments(dx * h, dy * h, i, j, spec.orientations)
+    drift, total = np.zeros(spec.orientations), np.zeros((spec.orientations, 3, 3))
+    np.add.at(drift, i, weights * first)
+    np.add.at(total, i, weights[:, None, None] * second)
+    return drift, total
 
 
 @pytest.mark.parametrize("eps", EPS)

@@ -6,9 +6,9 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse
-from moments import Sparse, of_lattice, offsets, plane_moments
+from moments import Sparse, of_lattice, offsets
 from scipy.optimize import nnls
-from truth import se2_squared_distance
+from truth import plane_moments, se2_squared_distance
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.weights import matching

@@ -4,12 +4,25 @@ from pathlib import Path
 
 import pytest
 import torch
-from symmetric import EXPECTED, SPECS, SQUARE
+from symmetric import PLANE, SPECS, SQUARE, TRANSLATIONS
 
 from cheblienet_models import ChebConv, open_store
 from cheblienet_models.symmetries import symmetries
 from cheblienet_models.symmetries.search import _motions
 from cheblienet_models.testing import assert_equivariant
+
+EXPECTED = {
+    "r2": PLANE,
+    "square": SQUARE,
+    "open": SQUARE,
+    "odd": PLANE,
+    "arrows": SQUARE | TRANSLATIONS,
+    "even-arrows": PLANE,
+    "odd-arrows": {"flip"} | TRANSLATIONS,
+    "torus": SQUARE | TRANSLATIONS,
+    "selling": SQUARE | TRANSLATIONS,
+    "matched": SQUARE,
+}
 
 
 @pytest.mark.parametrize("name", [n for n in SPECS if "random" not in n])
