@@ -33,10 +33,10 @@ from mutants import Part, Results, examine
 import tested_copy
 root, folder, changes = Path(sys.argv[2]), Path(sys.argv[3]), json.loads(sys.argv[4])
 part = Part(("tiny/digits.py",), ("tests",))
+copy = tested_copy.TestedCopy(root, folder, part.sources, part.tests)
 tested_copy.MORE = 1
-copy = tested_copy.TestedCopy(root, folder, part.tests)
-source = (root / "tiny/digits.py").read_text()
-judged = [copy.judge("tiny/digits.py", source.replace(*change)) for change in changes]
+source, tests = (root / "tiny/digits.py").read_text(), copy.tests_of("tiny/digits.py", 2)
+judged = [copy.judge("tiny/digits.py", source.replace(*change), tests)[0] for change in changes]
 results = folder / "results.json"
 twice = [examine(root, part, 2, "0", Results(results)) for _ in range(2)]
 (root / "tests/test_digits.py").write_text("def test_wrong(): assert False")

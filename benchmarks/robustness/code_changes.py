@@ -38,12 +38,15 @@ class Change:
         original: the file as it is.
         node: what is replaced.
         changed: the code in its place, a line.
+        function: line that the innermost function around it begins on, as code objects have it;
+            None outside of functions.
     """
 
     kind: str
     original: str
     node: ast.expr | ast.stmt
     changed: str
+    function: int | None
 
     def __str__(self) -> str:
         """Line and column, and the code before and after."""
@@ -69,8 +72,8 @@ class Change:
 def changes(source: str) -> list[Change]:
     """All changes of a file, in the order of its code."""
     return [
-        Change(kind, source, replaced, changed)
-        for node in _nodes(ast.parse(source))
+        Change(kind, source, replaced, changed, function)
+        for node, function in _nodes(ast.parse(source))
         for kind, replaced, changed in _changed(node)
     ]
 
@@ -88,18 +91,22 @@ def sampled(source_of: dict[str, str], count: int, seed: str) -> list[tuple[str,
     return every[:count]
 
 
-def _nodes(node: ast.AST) -> Iterator[ast.expr | ast.stmt]:
-    """Expressions and statements that may be changed."""
+def _nodes(
+    node: ast.AST, function: int | None = None
+) -> Iterator[tuple[ast.expr | ast.stmt, int | None]]:
+    """Expressions and statements that may be changed, with where their functions begin."""
     if isinstance(node, ast.expr | ast.stmt):
-        yield node
+        yield node, function
     if isinstance(node, ast.Raise | ast.JoinedStr):
         return
     if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
         return
+    if isinstance(node, ast.FunctionDef):
+        function = min([node.lineno, *(one.lineno for one in node.decorator_list)])
     for field, value in ast.iter_fields(node):
         for child in value if isinstance(value, list) else [value]:
             if field not in UNCHANGED and isinstance(child, ast.AST):
-                yield from _nodes(child)
+                yield from _nodes(child, function)
 
 
 def _changed(node: ast.expr | ast.stmt) -> Iterator[tuple[str, ast.expr | ast.stmt, str]]:

@@ -1,13 +1,16 @@
 """Change the code a little, many times over: the tests of that part should notice.
 
 Each mutant is one small change (`code_changes.py`) of a part of the code, in a copy of the project.
-The part's own tests run on it until one fails. A mutant that takes twice the CPU time that they
-took without it has hung; that counts as noticed. Tests that are slow are left out.
+The part's own tests that call the changed function run on it, quick ones first, until one fails.
+A process that has imported what they need forks for each mutant, so that none waits for torch. A
+mutant that takes twice the CPU time that these tests took, which noted calls then, has hung; that
+counts as noticed. Tests that are slow are left out.
 
     python benchmarks/robustness/mutants.py [--part NAME ...] [--mutants 50] [--seed 0]
-        [--results mutants.json]
+        [--results mutants.json] [--again]
 
-Results are kept in a file: what it has is not done again.
+Results are kept in a file: what it has is not done again. With --again those that survived are,
+with all tests of the part: some look at what another one's fixture has called the function for.
 Tests write stores: with TMPDIR=/dev/shm they don't wait for a disk.
 """
 
@@ -75,11 +78,11 @@ class Results:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._known: dict[str, dict[str, str]] = (
+        self._known: dict[str, dict[str, list[str]]] = (
             json.loads(path.read_text()) if path.exists() else {}
         )
 
-    def of(self, sources: dict[str, str]) -> dict[str, str]:
+    def of(self, sources: dict[str, str]) -> dict[str, list[str]]:
         """Outcomes of the mutants of some sources, as they are now."""
         digest = hashlib.sha256(json.dumps(sources, sort_keys=True).encode()).hexdigest()
         return self._known.setdefault(digest, {})
@@ -91,7 +94,9 @@ class Results:
         beside.replace(self._path)
 
 
-def examine(root: Path, part: Part, count: int, seed: str, results: Results) -> dict[str, str]:
+def examine(
+    root: Path, part: Part, count: int, seed: str, results: Results, *, again: bool = False
+) -> dict[str, list[str]]:
     """Judge mutants of a part, those of which no result is known.
 
     Args:
@@ -100,25 +105,30 @@ def examine(root: Path, part: Part, count: int, seed: str, results: Results) -> 
         count: of the mutants.
         seed: that they are drawn with.
         results: that are known; new ones are kept there as they come.
+        again: whether to judge those anew that survived.
 
     Returns:
-        Outcome of each mutant, in the order in which they were drawn.
+        Outcome, and by what, of each mutant, in the order in which they were drawn.
     """
     source_of = {file: (root / file).read_text() for file in files(root, part.sources, "*.py")}
     mutants = {f"{file}:{one}": (file, one) for file, one in sampled(source_of, count, seed)}
     known = results.of(source_of)
-    left = [name for name in mutants if name not in known]
+    if again:
+        left = [name for name in mutants if known.get(name, ["survived"])[0] == "survived"]
+    else:
+        left = [name for name in mutants if name not in known]
     if left:
         with tempfile.TemporaryDirectory() as folder:
-            copy = TestedCopy(root, Path(folder).resolve(), part.tests)
+            copy = TestedCopy(root, Path(folder).resolve(), part.sources, part.tests)
             for name in tqdm(left, unit="mutant"):
                 file, change = mutants[name]
-                known[name] = copy.judge(file, change.source)
+                tests = None if again else copy.tests_of(file, change.function)
+                known[name] = copy.judge(file, change.source, tests)
                 results.keep()
     return {name: known[name] for name in mutants}
 
 
-def table(outcomes: dict[str, dict[str, str]]) -> str:
+def table(outcomes: dict[str, dict[str, list[str]]]) -> str:
     """What became of the mutants of each part, as a Markdown table, and those that survived."""
     lines = [
         "| part | mutants | killed | timed out | survived | noticed |",
@@ -126,11 +136,11 @@ def table(outcomes: dict[str, dict[str, str]]) -> str:
     ]
     survivors = []
     for part, outcome_of in outcomes.items():
-        counts = Counter(outcome_of.values())
+        counts = Counter(outcome for outcome, _ in outcome_of.values())
         numbers = [counts[outcome] for outcome in ("killed", "timed out", "survived")]
         cells = [part, str(len(outcome_of)), *map(str, numbers)]
         lines.append(f"| {' | '.join(cells)} | {1 - numbers[2] / len(outcome_of):.0%} |")
-        survivors += [name for name, outcome in outcome_of.items() if outcome == "survived"]
+        survivors += [name for name, (outcome, _) in outcome_of.items() if outcome == "survived"]
     return "\n".join([*lines, "", *(f"- {name}" for name in sorted(survivors))])
 
 
@@ -140,11 +150,14 @@ def main() -> None:
     parser.add_argument("--mutants", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--results", type=Path, default=Path("mutants.json"))
+    parser.add_argument("--again", action="store_true")
     given = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     results = Results(given.results)
     outcomes = {
-        name: examine(ROOT, PARTS[name], given.mutants, f"{given.seed} {name}", results)
+        name: examine(
+            ROOT, PARTS[name], given.mutants, f"{given.seed} {name}", results, again=given.again
+        )
         for name in given.part or PARTS
     }
     print(table(outcomes))
