@@ -95,7 +95,10 @@ def made_with() -> dict[str, str]:
     lines = info.read_text().splitlines() if info.exists() else []
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     libraries = {name: version(name) for name in ("numpy", "scipy", "torch")}
-    return libraries | {"processor": models[0] if models else platform.processor()}
+    processor = models[0] if models else platform.processor()
+    # One name stands for several generations, for which numpy has other loops.
+    wide = any("avx512f" in line.split() for line in lines if line.startswith("flags"))
+    return libraries | {"processor": processor + ", AVX-512" * wide}
 
 
 def arrays(name: str, folder: Path, **how: Any) -> tuple[str, dict[str, dict[str, Any]]]:
