@@ -71,15 +71,11 @@ def check_kind(store: Path, name: str, *, is_map: bool) -> None:
     graph = store / name
     if not layout.check_store(store) or not graph.is_dir():
         return
-    for version in reversed(layout.versions(graph)):
-        with suppress(StoreError):
-            if (layout.MAP in layout.check_version(graph / version)) == is_map:
-                return
-            break
-    else:
-        return
-    held = "graph" if is_map else "map between samplings"
-    raise StoreError(f"{name} in {store} is a {held}; ", another("name"))
+    for _, attributes in layout.readable(graph, layout.check_version):
+        if (layout.MAP in attributes) == is_map:
+            return
+        held = "graph" if is_map else "map between samplings"
+        raise StoreError(f"{name} in {store} is a {held}; ", another("name"))
 
 
 def publish(store: Path, name: str, staged: Path) -> str:
