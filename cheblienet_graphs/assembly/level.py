@@ -62,7 +62,7 @@ CELLS = "cell-areas"
 """Scratch array of the areas of cells that a region clips."""
 GIVEN_POINTS = ("points", "point-areas")
 """Scratch arrays of given points."""
-LISTED = {"listed-rows": "int64", "listed-columns": "int64", "listed-values": "float64"}
+LISTED = ("listed-rows", "listed-columns", "listed-values")
 """Scratch arrays of edges that are listed with their weights."""
 
 
@@ -320,10 +320,15 @@ class Level:
         return self.staged
 
     @property
+    def path(self) -> str:
+        """Where it is in the version."""
+        return f"levels/{self.number}"
+
+    @property
     def matrix_path(self) -> str:
         """Where the Laplacian is in the version."""
         part = "laplacian" if self.direction is None else f"{layout.DIRECTIONAL}/{self.direction}"
-        return f"levels/{self.number}/{part}"
+        return f"{self.path}/{part}"
 
     @property
     def csr(self) -> StagedCsr:
@@ -332,7 +337,7 @@ class Level:
 
     def gradient_path(self, part: str) -> str:
         """Where a part of the gradients is in the version."""
-        return f"levels/{self.number}/{layout.GRADIENTS}/{part}"
+        return f"{self.path}/{layout.GRADIENTS}/{part}"
 
     def gradient_csr(self, part: str) -> StagedCsr:
         """A part of the gradients."""
@@ -346,7 +351,7 @@ class Level:
 
     def dense(self, name: str) -> StagedArray:
         """Another of its arrays."""
-        return opened(self.place.folder / VERSION / "levels" / str(self.number) / name)
+        return opened(self.place.folder / VERSION / self.path / name)
 
     @property
     def _scratch(self) -> Path:

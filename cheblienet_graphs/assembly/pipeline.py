@@ -1,6 +1,5 @@
 """From a specification to a published version, in row blocks."""
 
-import datetime as dt
 import warnings
 from collections.abc import Iterator, Sequence
 from inspect import currentframe, signature
@@ -22,10 +21,10 @@ from cheblienet_graphs.assembly.plan import (
     scratch_nbytes,
 )
 from cheblienet_graphs.assembly.versions import (
-    GENERATOR,
     Published,
     changes_of,
     published,
+    recorded,
     software,
 )
 from cheblienet_graphs.errors import OtherGraphWarning, Remedy
@@ -121,7 +120,8 @@ def build(
             with staging:
                 build = Build(store, staging, pool, kept, rows, progress)
                 facts, checks = zip(*_write(build, levels), strict=True)
-                version = staging.publish(_attributes(spec, facts))
+                levels_of_it = {"levels": [of_level.to_dict() for of_level in facts]}
+                version = staging.publish(recorded(spec, conventions.schema(spec)) | levels_of_it)
             other, changes = changes_of(store / name, version, spec, built=True)
             result = Published(
                 store,
@@ -218,15 +218,3 @@ def _write(build: Build, levels: Sequence[Level]) -> Iterator[tuple[LevelFacts, 
             orientations = sampling.orientations
             write_map(build, f"pooling/{fine}to{coarse}", sampling.pooling(), orientations)
             write_map(build, f"unpooling/{coarse}to{fine}", sampling.unpooling(), orientations)
-
-
-def _attributes(spec: GraphSpec, levels: Sequence[LevelFacts]) -> layout.Attributes:
-    """The attributes of a version, but for its manifest."""
-    return {
-        "schema": conventions.schema(spec),
-        "spec": spec.to_dict(),
-        "spec_sha256": spec.sha256,
-        "generator": GENERATOR,
-        "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-        "levels": [facts.to_dict() for facts in levels],
-    }
