@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from cheblienet_graphs.assembly import sweeps
 from cheblienet_graphs.assembly.building import Build
 from cheblienet_graphs.assembly.checks import LevelCheck, check
 from cheblienet_graphs.assembly.conventions import CRS, grid_mapping, named
@@ -9,14 +10,6 @@ from cheblienet_graphs.assembly.edge_rows import SCRATCH as EDGE_ROWS
 from cheblienet_graphs.assembly.gradients import write_gradients
 from cheblienet_graphs.assembly.level import CELLS, GIVEN_POINTS, LISTED, SOLUTION, Level, Place
 from cheblienet_graphs.assembly.rows import SearchedRows
-from cheblienet_graphs.assembly.sweeps import (
-    Filled,
-    Lists,
-    Measured,
-    Rescaled,
-    Weighed,
-    rows_of,
-)
 from cheblienet_graphs.errors import CheblienetError, Found, Remedy, SpecError, Words
 from cheblienet_graphs.report.moments import WeightedLevel, eigenvalue_scale
 from cheblienet_graphs.samplings.cut import CutSampling
@@ -151,9 +144,9 @@ def _assembled(build: Build, level: Level) -> LevelFacts:
     listed: Result | None = None
     if level.choice.engine != "stencil":
         level, listed = _searched(build, level)
-    rows, vertices = rows_of(build.kept, level), level.num_vertices
+    rows, vertices = sweeps.rows_of(build.kept, level), level.num_vertices
     _reserve_vertices(build, level)
-    weighed = build.sweep(Weighed(level), rows.level.degree_bound + vertices)
+    weighed = build.sweep(sweeps.Weighed(level), rows.level.degree_bound + vertices)
     nnz = sum(result["entries"] for result in weighed)
     _check(level, nnz - vertices, sum(result["vanished"] for result in weighed))
     build.staging.csr(level.matrix_path, (vertices, vertices), nnz)
@@ -163,10 +156,10 @@ def _assembled(build: Build, level: Level) -> LevelFacts:
         bound = SpectralBound(limit, "bound")
     else:
         build.scratch(level, "unscaled", (nnz,), "float32")
-    filled = build.sweep(Filled(level, None if bound is None else bound.value), nnz)
+    filled = build.sweep(sweeps.Filled(level, None if bound is None else bound.value), nnz)
     if bound is None:
         bound = _computed_bound(build, level, limit)
-        build.sweep(Rescaled(level, bound.value), nnz)
+        build.sweep(sweeps.Rescaled(level, bound.value), nnz)
     if listed is None:
         listed = {"bandwidth": rows.bandwidth, "dropped_edges": rows.dropped_edges}
     return LevelFacts(
@@ -287,7 +280,7 @@ def _searched(build: Build, level: Level) -> tuple[Level, Result | None]:
         key = level.key(level.spec.weights)
         return level, build.once(level, key, lambda: _listed(build, level))
     vertices, neighbors = level.full_vertices, level.spec.searched_neighbors
-    measured = build.sweep(Measured(level), vertices * neighbors)
+    measured = build.sweep(sweeps.Measured(level), vertices * neighbors)
     entries = sum(result["entries"] for result in measured)
     if not entries:
         raise level.neighbors.too_few()
@@ -305,7 +298,7 @@ def _with_lists(build: Build, level: Level) -> Level:
     def search(rings: int) -> float:
         among = replace(level, rings=rings)
         build.scratch(among, among.lists_name, shape, list_type(shape[0]))
-        listed = build.sweep(Lists(among), shape[0] * shape[1])
+        listed = build.sweep(sweeps.Lists(among), shape[0] * shape[1])
         return float(max(result["farthest"] for result in listed))
 
     return replace(level, rings=level.neighbors.enough_rings(search))

@@ -345,9 +345,7 @@ class Level:
 
     def gradients(self, part: str) -> scipy.sparse.csr_array:
         """(fields V, V) a part of the gradients, mapped."""
-        csr = self.gradient_csr(part)
-        parts = tuple(array.mapped() for array in (csr.data, csr.indices, csr.indptr))
-        return scipy.sparse.csr_array(parts, shape=(csr.indptr.shape[0] - 1, self.num_vertices))
+        return self.gradient_csr(part).matrix(self.num_vertices)
 
     def dense(self, name: str) -> StagedArray:
         """Another of its arrays."""
@@ -378,16 +376,14 @@ class Level:
 
     def matrix(self, entries: StagedArray) -> scipy.sparse.csr_array:
         """The Laplacian, mapped, with these entries."""
-        csr = self.csr
-        parts = (entries.mapped(), csr.indices.mapped(), csr.indptr.mapped())
-        return scipy.sparse.csr_array(parts, shape=(self.num_vertices, self.num_vertices))
+        return self.csr.matrix(self.num_vertices, entries)
 
     def weights(self, lambda_max: float) -> MappedWeights:
         """W, from the arrays that will be published."""
         mass = self.dense("degree" if self.spec.laplacian == "normalized" else "area")
         return MappedWeights(self.matrix(self.csr.data), lambda_max, mass.mapped())
 
-    def key(self, name: str, **given: float | None) -> str:
+    def key(self, name: str, **given: float | str | None) -> str:
         """The name of the records of a sweep, or of what is computed once.
 
         Those that are given other results of earlier sweeps are other ones: what is written depends
