@@ -1,10 +1,8 @@
 """All that is written of a level, in its order, and what is recorded of it."""
 
 from dataclasses import replace
-from functools import partial
 
-import numpy as np
-
+from cheblienet_graphs.assembly import sweeps
 from cheblienet_graphs.assembly.building import Build
 from cheblienet_graphs.assembly.checks import LevelCheck, check
 from cheblienet_graphs.assembly.conventions import CRS, grid_mapping, named
@@ -12,14 +10,6 @@ from cheblienet_graphs.assembly.edge_rows import SCRATCH as EDGE_ROWS
 from cheblienet_graphs.assembly.gradients import write_gradients
 from cheblienet_graphs.assembly.level import CELLS, GIVEN_POINTS, LISTED, SOLUTION, Level, Place
 from cheblienet_graphs.assembly.rows import SearchedRows
-from cheblienet_graphs.assembly.sweeps import (
-    Filled,
-    Lists,
-    Measured,
-    Rescaled,
-    Weighed,
-    rows_of,
-)
 from cheblienet_graphs.errors import CheblienetError, Found, Remedy, SpecError, Words
 from cheblienet_graphs.report.moments import WeightedLevel, eigenvalue_scale
 from cheblienet_graphs.samplings.cut import CutSampling
@@ -37,7 +27,7 @@ from cheblienet_graphs.spectrum.symbol import bound_by_symbol
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.facts import LevelFacts, OperatorFacts
-from cheblienet_graphs.store.staged import Result, Writer, index_type
+from cheblienet_graphs.store.staged import Result, Writer
 from cheblienet_graphs.typing import Floats, Indices
 
 Edges = tuple[Indices, Indices, Floats]
@@ -114,28 +104,21 @@ def _share(build: Build, planned: Level, level: Level) -> None:
     A resumed build writes the same again, but matched weights, which are solved for once only.
     """
     if planned.inside is not None:
-        places = planned.inside.places
-        path = f"levels/{level.number}/{layout.BASE_INDEX}"
-        kind = index_type((planned.inside.full.num_points, 1), len(places))
-        how = named(planned.spec, layout.BASE_INDEX)
-        build.write(build.staging.dense(path, places.shape, kind, named=how), places)
+        how, points = named(planned.spec, layout.BASE_INDEX), planned.inside.full.num_points
+        build.staging.places(level.path, planned.inside.places, points, how)
     if isinstance(planned.inside, CutSampling):
         _share_cut(build, planned, planned.inside)
     if isinstance(planned.inside, RegionSampling):
-        cells = planned.inside.cells
-        build.write(build.scratch(level, CELLS, cells.shape, "float64"), cells, durable=True)
+        build.share(level, {CELLS: planned.inside.cells})
     if level.spec.coordinates is not None:
-        points = np.asarray(planned.full.base_points)
-        areas = planned.full.areas(0, len(points))
-        for name, values in zip(GIVEN_POINTS, (points, areas), strict=True):
-            build.write(build.scratch(level, name, values.shape, "float64"), values, durable=True)
+        given = planned.full.base_points, planned.full.areas(0, planned.full.num_points)
+        build.share(level, dict(zip(GIVEN_POINTS, given, strict=True)))
 
     def solved() -> Result:
         weights = planned.offset_weights
         if weights is None or weights.solution is None:
             raise TypeError("matched weights are those of a lattice")
-        target = build.scratch(level, SOLUTION, weights.solution.shape, "float64")
-        build.write(target, weights.solution, durable=True)
+        build.share(level, {SOLUTION: weights.solution})
         return {}
 
     if level.spec.weights == "matched" and level.choice.engine == "stencil":
@@ -144,15 +127,12 @@ def _share(build: Build, planned: Level, level: Level) -> None:
 
 def _share_cut(build: Build, planned: Level, cut: CutSampling) -> None:
     """Write down the parts of pixels in the domain, what they show, and the rows at its edge."""
-    folder = f"levels/{planned.number}"
-    path = f"{folder}/{layout.FRACTION}"
-    build.write(build.staging.dense(path, cut.fraction.shape, "float32"), cut.fraction)
-    write_map(build, f"{folder}/{layout.FILLING}", cut.filling, 1)
+    fraction = build.dense(planned, layout.FRACTION, cut.fraction.shape, "float32")
+    build.staging.fill(fraction, cut.fraction)
+    write_map(build, f"{planned.path}/{layout.FILLING}", cut.filling, 1)
     for level in (planned, *planned.directed.values()):
-        rows = level.edge_rows
-        for name, dtype in EDGE_ROWS.items():
-            values = getattr(rows, name.removeprefix("edge-"))
-            build.write(build.scratch(level, name, values.shape, dtype), values, durable=True)
+        rows = {name: getattr(level.edge_rows, name.removeprefix("edge-")) for name in EDGE_ROWS}
+        build.share(level, rows)
 
 
 def _assembled(build: Build, level: Level) -> LevelFacts:
@@ -164,9 +144,9 @@ def _assembled(build: Build, level: Level) -> LevelFacts:
     listed: Result | None = None
     if level.choice.engine != "stencil":
         level, listed = _searched(build, level)
-    rows, vertices = rows_of(build.kept, level), level.num_vertices
+    rows, vertices = sweeps.rows_of(build.kept, level), level.num_vertices
     _reserve_vertices(build, level)
-    weighed = build.sweep(Weighed(level), rows.level.degree_bound + vertices)
+    weighed = build.sweep(sweeps.Weighed(level), rows.level.degree_bound + vertices)
     nnz = sum(result["entries"] for result in weighed)
     _check(level, nnz - vertices, sum(result["vanished"] for result in weighed))
     build.staging.csr(level.matrix_path, (vertices, vertices), nnz)
@@ -176,10 +156,10 @@ def _assembled(build: Build, level: Level) -> LevelFacts:
         bound = SpectralBound(limit, "bound")
     else:
         build.scratch(level, "unscaled", (nnz,), "float32")
-    filled = build.sweep(Filled(level, None if bound is None else bound.value), nnz)
+    filled = build.sweep(sweeps.Filled(level, None if bound is None else bound.value), nnz)
     if bound is None:
         bound = _computed_bound(build, level, limit)
-        build.sweep(Rescaled(level, bound.value), nnz)
+        build.sweep(sweeps.Rescaled(level, bound.value), nnz)
     if listed is None:
         listed = {"bandwidth": rows.bandwidth, "dropped_edges": rows.dropped_edges}
     return LevelFacts(
@@ -204,13 +184,11 @@ def _reserve_vertices(build: Build, level: Level) -> None:
         build.scratch(level, name, (vertices,), dtype)
     if level.direction is not None:
         return
-    folder, how = f"levels/{level.number}", partial(named, level.spec)
     for name in ("degree", "area"):
-        build.staging.dense(f"{folder}/{name}", (vertices,), "float32", named=how(name))
-    shape, named_as = (vertices, len(columns)), how("coordinates")
-    build.staging.dense(f"{folder}/coordinates", shape, "float64", columns, named_as)
+        build.dense(level, name, (vertices,), "float32")
+    build.dense(level, "coordinates", (vertices, len(columns)), "float64", columns)
     if mapping := grid_mapping(level.spec, level.number):
-        build.staging.empty(f"{folder}/{CRS}", mapping)
+        build.staging.empty(f"{level.path}/{CRS}", mapping)
 
 
 def _check(level: Level, entries: int, vanished: int) -> None:
@@ -267,7 +245,7 @@ def _of_its_symbol(level: Level) -> bool:
 
 
 def _write_eigenpairs(build: Build, level: Level, lambda_max: float) -> None:
-    count, folder = level.spec.eigenpairs, f"levels/{level.number}"
+    count = level.spec.eigenpairs
     if count is None:
         return
     # Solvers are slow to import, and few builds store eigenpairs.
@@ -281,13 +259,10 @@ def _write_eigenpairs(build: Build, level: Level, lambda_max: float) -> None:
             f"The {count} smallest eigenpairs of level {level.number} did not converge; nothing "
             "was published. Ask for fewer."
         )
-    vertices, how = level.num_vertices, partial(named, level.spec)
-    path = f"{folder}/eigenvalues"
-    values = build.staging.dense(path, (count,), "float64", named=how("eigenvalues"))
-    path = f"{folder}/eigenvectors"
-    vectors = build.staging.dense(path, (vertices, count), "float32", named=how("eigenvectors"))
-    build.write(values, pairs.values)
-    build.write(vectors, pairs.vectors)
+    values = build.dense(level, "eigenvalues", (count,), "float64")
+    vectors = build.dense(level, "eigenvectors", (level.num_vertices, count), "float32")
+    build.staging.fill(values, pairs.values)
+    build.staging.fill(vectors, pairs.vectors)
 
 
 def _searched(build: Build, level: Level) -> tuple[Level, Result | None]:
@@ -305,7 +280,7 @@ def _searched(build: Build, level: Level) -> tuple[Level, Result | None]:
         key = level.key(level.spec.weights)
         return level, build.once(level, key, lambda: _listed(build, level))
     vertices, neighbors = level.full_vertices, level.spec.searched_neighbors
-    measured = build.sweep(Measured(level), vertices * neighbors)
+    measured = build.sweep(sweeps.Measured(level), vertices * neighbors)
     entries = sum(result["entries"] for result in measured)
     if not entries:
         raise level.neighbors.too_few()
@@ -323,7 +298,7 @@ def _with_lists(build: Build, level: Level) -> Level:
     def search(rings: int) -> float:
         among = replace(level, rings=rings)
         build.scratch(among, among.lists_name, shape, list_type(shape[0]))
-        listed = build.sweep(Lists(among), shape[0] * shape[1])
+        listed = build.sweep(sweeps.Lists(among), shape[0] * shape[1])
         return float(max(result["farthest"] for result in listed))
 
     return replace(level, rings=level.neighbors.enough_rings(search))
@@ -347,8 +322,7 @@ def _listed(build: Build, level: Level) -> Result:
         if level.inside is not None:
             dropped = level.inside.edges(*dropped)[:2]
         dropped_edges = len(dropped[0]) // 2
-    for (name, dtype), values in zip(LISTED.items(), edges, strict=True):
-        build.write(build.scratch(level, name, values.shape, dtype), values, durable=True)
+    build.share(level, dict(zip(LISTED, edges, strict=True)))
     return {"bandwidth": bandwidth, "dropped_edges": dropped_edges}
 
 

@@ -1,6 +1,6 @@
 """How a build is carried out: reserves arrays, has sweeps done, keeps records."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cheblienet_graphs.assembly.conventions import named
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.assembly.sweeps import Sweep, do_block
 from cheblienet_graphs.machine import Kept, Pool
@@ -116,6 +117,25 @@ class Build:
                     self.staging.records.keep(key, ONCE, result)
         return result
 
+    def dense(
+        self,
+        level: Level,
+        name: str,
+        shape: tuple[int, ...],
+        dtype: str,
+        columns: Sequence[str] = (),
+    ) -> StagedArray:
+        """Reserve an array of a level's vertices that is published."""
+        how = named(level.spec, name)
+        return self.staging.dense(f"{level.path}/{name}", shape, dtype, columns, how)
+
+    def share(self, level: Level, arrays: Mapping[str, npt.ArrayLike]) -> None:
+        """Write whole arrays that are not published, for all who do blocks."""
+        for name, given in arrays.items():
+            values = np.asarray(given)
+            target = self.scratch(level, name, values.shape, values.dtype.name)
+            self.staging.fill(target, values, durable=True)
+
     def scratch(self, level: Level, name: str, shape: tuple[int, ...], dtype: str) -> StagedArray:
         """Reserve an array that is not published."""
         return self.staging.scratch(level.scratch_path(name), shape, dtype)
@@ -126,11 +146,6 @@ class Build:
         mapped = np.memmap(array.chunk, array.kind, "r+", shape=shape)
         array.chunk.unlink()
         return mapped
-
-    def write(self, array: StagedArray, values: npt.ArrayLike, *, durable: bool = False) -> None:
-        """Write a whole array; durable where others read it, or records follow from it."""
-        with write_errors(self.store), Writer(durable=durable) as out:
-            out.write(array, 0, values)
 
     def write_row_pointers(self, counts: StagedArray, indptr: StagedArray) -> None:
         """Add up counts of entries."""

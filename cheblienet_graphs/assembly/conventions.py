@@ -14,22 +14,15 @@ SCHEMA = "1.6"
 """The first whose arrays may have names of dimensions."""
 COORDINATES = "coordinates"
 VERTEX, FREQUENCY = "vertex", "frequency"
-DIMENSIONS = {
-    COORDINATES: (VERTEX, "coordinate"),
-    "degree": (VERTEX,),
-    "area": (VERTEX,),
-    layout.BASE_INDEX: (VERTEX,),
-    "eigenvalues": (FREQUENCY,),
-    "eigenvectors": (VERTEX, FREQUENCY),
+ARRAYS = {
+    COORDINATES: ("colatitude and longitude", VERTEX, "coordinate"),
+    "degree": ("sum of the weights of the edges", VERTEX),
+    "area": ("area in units of the mean area", VERTEX),
+    layout.BASE_INDEX: ("number of the point in the full sampling", VERTEX),
+    "eigenvalues": ("smallest eigenvalues of the Laplacian", FREQUENCY),
+    "eigenvectors": ("eigenvectors of the Laplacian", VERTEX, FREQUENCY),
 }
-LONG_NAMES = {
-    COORDINATES: "colatitude and longitude",
-    "degree": "sum of the weights of the edges",
-    "area": "area in units of the mean area",
-    layout.BASE_INDEX: "number of the point in the full sampling",
-    "eigenvalues": "smallest eigenvalues of the Laplacian",
-    "eigenvectors": "eigenvectors of the Laplacian",
-}
+"""Array -> its long name and its dimensions."""
 CRS = "crs"
 """The grid mapping of the other arrays of vertices."""
 
@@ -38,15 +31,16 @@ def named(spec: GraphSpec, name: str) -> Named:
     """How an array of the vertices of a level is read; on other manifolds it has no names."""
     if spec.manifold != "s2":
         return UNNAMED
-    attributes = {"long_name": LONG_NAMES[name], "units": "radian" if name == COORDINATES else "1"}
-    if VERTEX in DIMENSIONS[name] and name != COORDINATES:
+    long_name, *dimensions = ARRAYS[name]
+    attributes = {"long_name": long_name, "units": "radian" if name == COORDINATES else "1"}
+    if VERTEX in dimensions and name != COORDINATES:
         listed = [COORDINATES, *[name] * (name == layout.BASE_INDEX)]  # which is one itself
         attributes["coordinates"] = " ".join(listed)
-    if VERTEX in DIMENSIONS[name] and spec.nside is not None:
+    if VERTEX in dimensions and spec.nside is not None:
         attributes["grid_mapping"] = CRS
         if name == layout.BASE_INDEX:
             attributes["standard_name"] = "healpix_index"
-    return Named(DIMENSIONS[name], attributes)
+    return Named(tuple(dimensions), attributes)
 
 
 def grid_mapping(spec: GraphSpec, level: int) -> Named | None:

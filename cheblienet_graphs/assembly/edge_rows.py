@@ -14,12 +14,7 @@ from cheblienet_graphs.weights.cut import EdgeRows, edge_rows
 if TYPE_CHECKING:
     from cheblienet_graphs.assembly.level import Level
 
-SCRATCH = {
-    "edge-vertices": "int64",
-    "edge-indptr": "int64",
-    "edge-columns": "int64",
-    "edge-values": "float64",
-}
+SCRATCH = ("edge-vertices", "edge-indptr", "edge-columns", "edge-values")
 """Scratch arrays of these rows."""
 
 

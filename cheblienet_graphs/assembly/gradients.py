@@ -154,16 +154,13 @@ class ComputedGradients(GradientRows):
 
     def _entries(self, field: int, start: int, stop: int) -> tuple[Indices, Indices, Floats]:
         """Rows, columns and values of a field over some points, at all orientations."""
-        level, csr = self._level, self.matrix
+        level = self._level
         parts = []
         for first in range(start, level.num_vertices, level.sampling.num_points):
             row = field * level.num_vertices + first
-            ends = csr.indptr[row : row + stop - start + 1].astype(np.int64)
-            there = slice(int(ends[0]), int(ends[-1]))
-            own = np.repeat(np.arange(first, first + stop - start), np.diff(ends))
-            parts.append(
-                (own, csr.indices[there].astype(np.int64), csr.data[there].astype(np.float64))
-            )
+            block = rows(self.matrix, row, row + stop - start)
+            own = np.repeat(np.arange(first, first + stop - start), np.diff(block.indptr))
+            parts.append((own, block.indices.astype(np.int64), block.data.astype(np.float64)))
         row_of, column, values = map(np.concatenate, zip(*parts, strict=True))
         return row_of, column, values
 
@@ -277,11 +274,6 @@ class GradientSweep(Sweep):
     """
 
     part: str
-
-    @property
-    def key(self) -> str:
-        """The name of its records."""
-        return self.level.key(f"{self.part}-{self.name}")
 
     @property
     def total(self) -> int:

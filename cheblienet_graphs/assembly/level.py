@@ -62,7 +62,7 @@ CELLS = "cell-areas"
 """Scratch array of the areas of cells that a region clips."""
 GIVEN_POINTS = ("points", "point-areas")
 """Scratch arrays of given points."""
-LISTED = {"listed-rows": "int64", "listed-columns": "int64", "listed-values": "float64"}
+LISTED = ("listed-rows", "listed-columns", "listed-values")
 """Scratch arrays of edges that are listed with their weights."""
 
 
@@ -320,10 +320,15 @@ class Level:
         return self.staged
 
     @property
+    def path(self) -> str:
+        """Where it is in the version."""
+        return f"levels/{self.number}"
+
+    @property
     def matrix_path(self) -> str:
         """Where the Laplacian is in the version."""
         part = "laplacian" if self.direction is None else f"{layout.DIRECTIONAL}/{self.direction}"
-        return f"levels/{self.number}/{part}"
+        return f"{self.path}/{part}"
 
     @property
     def csr(self) -> StagedCsr:
@@ -332,7 +337,7 @@ class Level:
 
     def gradient_path(self, part: str) -> str:
         """Where a part of the gradients is in the version."""
-        return f"levels/{self.number}/{layout.GRADIENTS}/{part}"
+        return f"{self.path}/{layout.GRADIENTS}/{part}"
 
     def gradient_csr(self, part: str) -> StagedCsr:
         """A part of the gradients."""
@@ -340,13 +345,11 @@ class Level:
 
     def gradients(self, part: str) -> scipy.sparse.csr_array:
         """(fields V, V) a part of the gradients, mapped."""
-        csr = self.gradient_csr(part)
-        parts = tuple(array.mapped() for array in (csr.data, csr.indices, csr.indptr))
-        return scipy.sparse.csr_array(parts, shape=(csr.indptr.shape[0] - 1, self.num_vertices))
+        return self.gradient_csr(part).matrix(self.num_vertices)
 
     def dense(self, name: str) -> StagedArray:
         """Another of its arrays."""
-        return opened(self.place.folder / VERSION / "levels" / str(self.number) / name)
+        return opened(self.place.folder / VERSION / self.path / name)
 
     @property
     def _scratch(self) -> Path:
@@ -373,16 +376,14 @@ class Level:
 
     def matrix(self, entries: StagedArray) -> scipy.sparse.csr_array:
         """The Laplacian, mapped, with these entries."""
-        csr = self.csr
-        parts = (entries.mapped(), csr.indices.mapped(), csr.indptr.mapped())
-        return scipy.sparse.csr_array(parts, shape=(self.num_vertices, self.num_vertices))
+        return self.csr.matrix(self.num_vertices, entries)
 
     def weights(self, lambda_max: float) -> MappedWeights:
         """W, from the arrays that will be published."""
         mass = self.dense("degree" if self.spec.laplacian == "normalized" else "area")
         return MappedWeights(self.matrix(self.csr.data), lambda_max, mass.mapped())
 
-    def key(self, name: str, **given: float | None) -> str:
+    def key(self, name: str, **given: float | str | None) -> str:
         """The name of the records of a sweep, or of what is computed once.
 
         Those that are given other results of earlier sweeps are other ones: what is written depends

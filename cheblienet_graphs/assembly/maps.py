@@ -1,30 +1,24 @@
 """From the specification of a map to a published version, in this process and in memory."""
 
-import datetime as dt
 import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 
-from cheblienet_graphs.assembly.versions import GENERATOR, PublishedMap
-from cheblienet_graphs.errors import StoreError
+from cheblienet_graphs.assembly.versions import GENERATOR, PublishedMap, of_spec, recorded
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.samplings.centers import centers
 from cheblienet_graphs.samplings.icosphere import mesh_edges
 from cheblienet_graphs.search.crossing import Crossing, Nearest, Within, lengths
 from cheblienet_graphs.search.point_columns import PlacedPoints
-from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.map_spec import MapSpec, side_sampling
 from cheblienet_graphs.spec.map_weights import averages
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.map_arrays import placed
 from cheblienet_graphs.store.map_facts import MapSizes, read_map_facts
 from cheblienet_graphs.store.refs import check_kind
-from cheblienet_graphs.store.staged import StagedArray, Writer, csr_nbytes, index_type
+from cheblienet_graphs.store.staged import csr_nbytes
 from cheblienet_graphs.store.writer import Staging
 from cheblienet_graphs.typing import Floats, Indices, Progress
 from cheblienet_graphs.values import callback, flag
@@ -69,8 +63,11 @@ def build_map(
     callback("progress", progress)
     store = layout.store_path(store)
     name = layout.check_name(spec.default_name if name is None else name)
-    if (found := _published(spec, store, name)) and not force:
-        return found
+    check_kind(store, name, is_map=True)
+    if not force and (store / name).is_dir():
+        for version, facts in of_spec(spec, store / name, read_map_facts):
+            if facts.generator == GENERATOR:
+                return PublishedMap(store, name, version, built=False, sizes=facts.sizes)
     sides = {side: side_sampling(of) for side, of in spec.sides.items()}
     coordinates = {side: centers(sampling) for side, sampling in sides.items()}
     source, target = (placed(spec, coordinates[side]) for side in layout.SIDES)
@@ -79,8 +76,8 @@ def build_map(
     matrix = scipy.sparse.csr_array((weights.astype(np.float32), columns, indptr), spec.shape)
     grids = tuple(spec.target.grid(0)), tuple(spec.source.grid(0))
     sizes = MapSizes(*spec.shape, *grids, matrix.nnz, math.sqrt(float(squared.max())))
-    version, nbytes = _write(spec, store, name, matrix, coordinates, sizes)
-    return PublishedMap(store, name, version, built=True, sizes=sizes, nbytes=nbytes)
+    version = _write(spec, store, name, matrix, coordinates, sizes)
+    return PublishedMap(store, name, version, built=True, sizes=sizes)
 
 
 def _entries(
@@ -118,74 +115,20 @@ def _write(
     matrix: scipy.sparse.csr_array,
     coordinates: dict[str, Floats],
     sizes: MapSizes,
-) -> tuple[str, int]:
-    """Stage and publish a map.
-
-    Returns:
-        Its version, and the size of its files.
-    """
+) -> str:
+    """Stage and publish a map; its version."""
     nbytes = sum(csr_nbytes(shape, matrix.nnz) for shape in (spec.shape, spec.shape[::-1]))
     nbytes += sum(values.nbytes for values in coordinates.values())
     with Staging(store, name, nbytes) as staging:
         for path, part in ((layout.MAP, matrix), (layout.TRANSPOSED, matrix.T.tocsr())):
             part.sort_indices()
             csr = staging.csr(path, part.shape, part.nnz)
-            for array, values in ((csr.data, part.data), (csr.indices, part.indices)):
-                _fill(store, array, values)
-            _fill(store, csr.indptr, part.indptr)
+            for array in ("data", "indices", "indptr"):
+                staging.fill(getattr(csr, array), getattr(part, array))
         for side, graph in spec.sides.items():
-            _write_side(staging, store, side, graph, coordinates[side])
-        version = staging.publish(_attributes(spec, sizes))
-    files = [file for file in (store / name / version).rglob("*") if file.is_file()]
-    return version, sum(file.stat().st_size for file in files)
-
-
-def _write_side(
-    staging: Staging, store: Path, side: str, graph: GraphSpec, coordinates: Floats
-) -> None:
-    """The points of a side, and where they are in their full sampling."""
-    columns = graph.geometry.columns
-    array = staging.dense(f"{side}/coordinates", coordinates.shape, "float64", columns)
-    _fill(store, array, coordinates)
-    if graph.mask is not None:
-        places = graph.mask.on_level(0)
-        kind = index_type((graph.full_points(0), 1), len(places))
-        path = f"{side}/{layout.BASE_INDEX}"
-        _fill(store, staging.dense(path, places.shape, kind), places)
-
-
-def _fill(store: Path, array: StagedArray, values: npt.NDArray[Any]) -> None:
-    with write_errors(store), Writer(durable=False) as out:
-        out.write(array, 0, values)
-
-
-def _attributes(spec: MapSpec, sizes: MapSizes) -> layout.Attributes:
-    """The attributes of a version, but for its manifest."""
-    return {
-        "schema": spec.schema,
-        "spec": spec.to_dict(),
-        "spec_sha256": spec.sha256,
-        "generator": GENERATOR,
-        "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-        layout.MAP: sizes.to_dict(),
-    }
-
-
-def _published(spec: MapSpec, store: Path, name: str) -> PublishedMap | None:
-    """The newest version of a name with this spec and this version of the package, if any.
-
-    Raises:
-        StoreError: the store can't be read, or the name is a graph's.
-    """
-    check_kind(store, name, is_map=True)
-    graph = store / name
-    for version in reversed(layout.versions(graph)) if graph.is_dir() else ():
-        try:
-            facts = read_map_facts(graph / version)
-        except StoreError:
-            continue  # `clg verify` says what is wrong with it
-        if facts.spec_sha256 == spec.sha256 and facts.generator == GENERATOR:
-            nbytes = facts.nbytes + (graph / version / "zarr.json").stat().st_size
-            known = store, name, version
-            return PublishedMap(*known, built=False, sizes=facts.sizes, nbytes=nbytes)
-    return None
+            points, columns = coordinates[side], graph.geometry.columns
+            path = f"{side}/coordinates"
+            staging.fill(staging.dense(path, points.shape, "float64", columns), points)
+            if graph.mask is not None:
+                staging.places(side, graph.mask.on_level(0), graph.full_points(0))
+        return staging.publish(recorded(spec, spec.schema) | {layout.MAP: sizes.to_dict()})

@@ -1,6 +1,5 @@
 """From a specification to a published version, in row blocks."""
 
-import datetime as dt
 import warnings
 from collections.abc import Iterator, Sequence
 from inspect import currentframe, signature
@@ -8,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from cheblienet_graphs.assembly import conventions
+from cheblienet_graphs.assembly import conventions, versions
 from cheblienet_graphs.assembly.assemble import write_level, write_map
 from cheblienet_graphs.assembly.building import Build
 from cheblienet_graphs.assembly.checks import LevelCheck
@@ -20,13 +19,6 @@ from cheblienet_graphs.assembly.plan import (
     planned,
     rows_within,
     scratch_nbytes,
-)
-from cheblienet_graphs.assembly.versions import (
-    GENERATOR,
-    Published,
-    changes_of,
-    published,
-    software,
 )
 from cheblienet_graphs.errors import OtherGraphWarning, Remedy
 from cheblienet_graphs.machine import Kept
@@ -57,7 +49,7 @@ def build(
     resume: bool = False,
     block_rows: int | None = None,
     progress: Progress | None = None,
-) -> Published:
+) -> versions.Published:
     """Build a pyramid and publish it as the next version of its graph.
 
     Where this spec is already published by this version of the package, nothing is done. The bytes
@@ -103,16 +95,12 @@ def build(
     flag("force", force)
     flag("resume", resume)
     callback("progress", progress)
-    check_spec(spec)
-    store = layout.store_path(store)
-    name = layout.check_name(spec.default_name if name is None else name)
-    check_kind(store, name, is_map=False)
-    _check_sizes(memory_limit, block_rows)
+    store, name = _checked(spec, store, name, memory_limit, block_rows)
     staging: Staging | None = None
     try:
         with Kept() as kept, opened_pool(workers, dask, kept) as pool:
             choice = pool.first(choose, spec.sampling, engine, device, weights=spec.weights)
-            if not force and (found := published(spec, store, name)):
+            if not force and (found := versions.published(spec, store, name)):
                 return _warned(found)
             progress = progress or (lambda *_: None)
             levels = levels_of(spec, choice, progress)
@@ -121,9 +109,12 @@ def build(
             with staging:
                 build = Build(store, staging, pool, kept, rows, progress)
                 facts, checks = zip(*_write(build, levels), strict=True)
-                version = staging.publish(_attributes(spec, facts))
-            other, changes = changes_of(store / name, version, spec, built=True)
-            result = Published(
+                levels_of_it = {"levels": [of_level.to_dict() for of_level in facts]}
+                version = staging.publish(
+                    versions.recorded(spec, conventions.schema(spec)) | levels_of_it
+                )
+            other, changes = versions.changes_of(store / name, version, spec, built=True)
+            result = versions.Published(
                 store,
                 name,
                 version,
@@ -144,7 +135,7 @@ def build(
         raise
 
 
-def _warned(result: Published) -> Published:
+def _warned(result: versions.Published) -> versions.Published:
     """The result, with a warning where its name gives or gave another graph."""
     if result.difference:
         own = f"or give each graph a {Remedy('name')} of its own."
@@ -175,33 +166,40 @@ def dry_run(spec: GraphSpec, store: str | Path = "graphs.zarr", **given: Any) ->
     arguments = signature(build).bind(spec, store, **given)
     arguments.apply_defaults()
     how = SimpleNamespace(**arguments.arguments)
-    check_spec(spec)
-    store = layout.store_path(store)
-    name = layout.check_name(spec.default_name if how.name is None else how.name)
-    check_kind(store, name, is_map=False)
-    _check_sizes(how.memory_limit, how.block_rows)
+    store, name = _checked(spec, store, how.name, how.memory_limit, how.block_rows)
     with Kept() as kept, opened_pool(how.workers, how.dask, kept, dry=True) as pool:
         choice = pool.first(choose, spec.sampling, how.engine, how.device, weights=spec.weights)
         levels = levels_of(spec, choice)
-        if how.force or not published(spec, store, name):
+        if how.force or not versions.published(spec, store, name):
             rows_within(levels[0], how.memory_limit, pool.processes)
             _staging(spec, store, name, levels, choice, resume=how.resume).check()
         return planned(spec, levels)
 
 
-def _check_sizes(memory_limit: int | str | None, block_rows: int | None) -> None:
-    """Refuse what is no size, also where nothing has to be built."""
+def _checked(
+    spec: GraphSpec,
+    store: str | Path,
+    name: str | None,
+    memory_limit: int | str | None,
+    block_rows: int | None,
+) -> tuple[Path, str]:
+    """The store and the name of a build; what is none is refused also where nothing is built."""
+    check_spec(spec)
+    path = layout.store_path(store)
+    name = layout.check_name(spec.default_name if name is None else name)
+    check_kind(path, name, is_map=False)
     if memory_limit is not None:
         byte_count("memory_limit", memory_limit)
     if block_rows is not None:
         integer("block_rows", block_rows, 1, INT32_LIMIT)
+    return path, name
 
 
 def _staging(
     spec: GraphSpec, store: Path, name: str, levels: list[Level], choice: Choice, *, resume: bool
 ) -> Staging:
     """The staged version of a build, not yet made."""
-    software_of = software(spec.sampling, choice.engine)
+    software_of = versions.software(spec.sampling, choice.engine)
     identity = {"name": name, "spec_sha256": spec.sha256, "software": software_of}
     nbytes = planned(spec, levels).nbytes + sum(map(scratch_nbytes, levels))
     return Staging(store, name, nbytes, identity=identity, resume=resume)
@@ -218,15 +216,3 @@ def _write(build: Build, levels: Sequence[Level]) -> Iterator[tuple[LevelFacts, 
             orientations = sampling.orientations
             write_map(build, f"pooling/{fine}to{coarse}", sampling.pooling(), orientations)
             write_map(build, f"unpooling/{coarse}to{fine}", sampling.unpooling(), orientations)
-
-
-def _attributes(spec: GraphSpec, levels: Sequence[LevelFacts]) -> layout.Attributes:
-    """The attributes of a version, but for its manifest."""
-    return {
-        "schema": conventions.schema(spec),
-        "spec": spec.to_dict(),
-        "spec_sha256": spec.sha256,
-        "generator": GENERATOR,
-        "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-        "levels": [facts.to_dict() for facts in levels],
-    }

@@ -1,32 +1,58 @@
 """Published versions, what was there before, and the software that their bytes depend on."""
 
+import datetime as dt
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib.metadata import version as version_of
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import cheblienet_graphs
 from cheblienet_graphs.assembly.checks import LevelCheck
 from cheblienet_graphs.errors import CheblienetError, StoreError
 from cheblienet_graphs.samplings import SAMPLINGS
 from cheblienet_graphs.spec import GraphSpec, words
+from cheblienet_graphs.spec.map_spec import MapSpec
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
+from cheblienet_graphs.store.facts import LevelFacts, read_facts
 from cheblienet_graphs.store.map_facts import MapSizes
+from cheblienet_graphs.store.published import PublishedFacts
 from cheblienet_graphs.store.staged import identity_of
 
 if TYPE_CHECKING:
     from cheblienet_models import Pyramid, VertexMap
 
+Facts = TypeVar("Facts", bound=PublishedFacts)
+
 GENERATOR = {"name": "cheblienet", "version": cheblienet_graphs.__version__}
 
 
 @dataclass(frozen=True)
-class Published:
-    """A version in a store.
+class InStore:
+    """A version in a store, of a graph or of a map.
+
+    Args:
+        store, name, version: where it is.
+        built: False where it was there already.
+    """
+
+    store: Path
+    name: str
+    version: str
+    built: bool
+
+    @property
+    def nbytes(self) -> int:
+        """Size of its files, metadata included."""
+        files = (self.store / self.name / self.version).rglob("*")
+        return sum(file.stat().st_size for file in files if file.is_file())
+
+
+@dataclass(frozen=True)
+class Published(InStore):
+    """A version of a graph in a store.
 
     Args:
         store, name, version: where it is.
@@ -43,10 +69,6 @@ class Published:
         threads: that each of them searched with.
     """
 
-    store: Path
-    name: str
-    version: str
-    built: bool
     levels: tuple[LevelFacts, ...]
     resumed: bool = False
     checks: tuple[LevelCheck, ...] = ()
@@ -66,12 +88,6 @@ class Published:
         return open_store(self.store)[f"{self.name}@{self.version}"]
 
     @property
-    def nbytes(self) -> int:
-        """Size of its files, metadata included."""
-        files = (self.store / self.name / self.version).rglob("*")
-        return sum(file.stat().st_size for file in files if file.is_file())
-
-    @property
     def difference(self) -> str:
         """How it differs from what its name stood for, or stands for; "" where it does not."""
         if self.other is None or not self.changes:
@@ -82,22 +98,16 @@ class Published:
 
 
 @dataclass(frozen=True)
-class PublishedMap:
+class PublishedMap(InStore):
     """A version of a map in a store.
 
     Args:
         store, name, version: where it is.
         built: False where it was there already.
         sizes: what was recorded of it.
-        nbytes: size of its files, metadata included.
     """
 
-    store: Path
-    name: str
-    version: str
-    built: bool
     sizes: MapSizes
-    nbytes: int
 
     def open(self) -> "VertexMap":
         """Open the version as a `cheblienet_models.VertexMap`, its arrays mapped from the store.
@@ -118,7 +128,7 @@ def published(spec: GraphSpec, store: Path, name: str) -> Published | None:
     """
     if not layout.check_store(store) or name not in layout.graph_names(store):
         return None
-    for version, facts in _versions(spec, store / name):
+    for version, facts in of_spec(spec, store / name, read_facts):
         if facts.generator == GENERATOR:
             other, changes = changes_of(store / name, version, spec, built=False)
             known = Published(store, name, version, built=False, levels=facts.levels)
@@ -139,20 +149,29 @@ def same_digest(spec: GraphSpec, store: Path, first: str) -> Published | None:
     """
     names = layout.graph_names(store) if layout.check_store(store) else []
     for name in sorted(names, key=lambda name: name != first):
-        for version, facts in _versions(spec, store / name):
+        for version, facts in of_spec(spec, store / name, read_facts):
             return Published(store, name, version, built=False, levels=facts.levels)
     return None
 
 
-def _versions(spec: GraphSpec, graph: Path) -> Iterator[tuple[str, VersionFacts]]:
-    """Versions of a graph with this spec, the newest first."""
-    for version in reversed(layout.versions(graph)):
-        try:
-            facts = read_facts(graph / version)
-        except StoreError:
-            continue  # `clg verify` says what is wrong with it
+def of_spec(
+    spec: GraphSpec | MapSpec, graph: Path, read: Callable[[Path], Facts]
+) -> Iterator[tuple[str, Facts]]:
+    """Versions of a graph, or of a map, with this spec, the newest first."""
+    for version, facts in layout.readable(graph, read):
         if facts.spec_sha256 == spec.sha256:
             yield version, facts
+
+
+def recorded(spec: GraphSpec | MapSpec, schema: str) -> layout.Attributes:
+    """The attributes of a version that do not depend on what it holds."""
+    return {
+        "schema": schema,
+        "spec": spec.to_dict(),
+        "spec_sha256": spec.sha256,
+        "generator": GENERATOR,
+        "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+    }
 
 
 def changes_of(
@@ -172,14 +191,11 @@ def changes_of(
         no such version.
     """
     number = layout.version_number(version)
-    for other in reversed(layout.versions(graph)):
+    for other, facts in layout.readable(graph, read_facts):
         is_older = layout.version_number(other) < number
         if other == version or is_older != built:
             continue
-        try:
-            before, now = read_facts(graph / other).spec.to_dict(), spec.to_dict()
-        except StoreError:
-            continue
+        before, now = facts.spec.to_dict(), spec.to_dict()
         differ = [key for key in now | before if before.get(key) != now.get(key)]
         return other, {key: (before.get(key), now.get(key)) for key in differ}
     return None, {}

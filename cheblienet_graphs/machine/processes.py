@@ -48,7 +48,8 @@ def opened_pool(
             raise SpecError("workers", "left out where a cluster has its own", workers)
     if dask is None:
         processes = workers or 1
-        return nullcontext(Here(kept, processes)) if dry else opened_processes(processes, kept)
+        alone = dry or processes == 1
+        return nullcontext(Here(kept, processes)) if alone else opened_processes(processes)
     from cheblienet_graphs.machine.dask import opened_cluster, processes_of  # an extra
 
     processes = processes_of(dask, workers)
@@ -96,11 +97,8 @@ class Processes(Pool):
 
 
 @contextmanager
-def opened_processes(workers: int, kept: Kept) -> Iterator[Pool]:
-    """So many processes, or this one alone, with what it keeps, for 1."""
-    if workers == 1:
-        yield Here(kept)
-        return
+def opened_processes(workers: int) -> Iterator[Pool]:
+    """So many processes, more than one."""
     threads = threads_each("keops", workers)
     context = multiprocessing.get_context("spawn")
     with _swept_semaphores():

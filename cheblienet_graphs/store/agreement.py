@@ -6,7 +6,7 @@ have seen.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -70,14 +70,18 @@ def level_fault(arrays: LevelArrays) -> Fault | None:
     Raises:
         CheblienetError: the package that computes the sampling is not installed.
     """
-    for where, faults in _checks(arrays):
+    return next(first_faults(_checks(arrays)), None)
+
+
+def first_faults(checks: Iterable[tuple[str, Iterator[str]]]) -> Iterator[Fault]:
+    """The first fault of each of some checks, by where they look; what can't be read is one."""
+    for where, faults in checks:
         try:
             what = next(faults, None)
         except StoreError as error:
             what = str(error)
         if what:
-            return Fault(where, what)
-    return None
+            yield Fault(where, what)
 
 
 def _checks(arrays: LevelArrays) -> Iterator[tuple[str, Iterator[str]]]:
@@ -336,11 +340,16 @@ def undigested(levels: Sequence[LevelArrays]) -> bool:
     given = spec.coordinates
     if given is None or not _have_cells(spec) or not spec.geometry.base.flat:
         return False
+    points = (of.coordinates[: spec.base_points(of.level), :2] for of in levels)
+    return digest_of_points(points) != given.sha256
+
+
+def digest_of_points(levels: Iterable[npt.NDArray[np.floating]]) -> str:
+    """That of given points of the plane, by the (V, 2) points of each level."""
     digest = hashlib.sha256()
-    for number, arrays in enumerate(levels):
-        points = arrays.coordinates[: spec.base_points(number), :2]
+    for points in levels:
         digest.update(np.ascontiguousarray(points, "<f8").tobytes())
-    return digest.hexdigest() != given.sha256
+    return digest.hexdigest()
 
 
 def stiffness(arrays: LevelArrays) -> str | None:

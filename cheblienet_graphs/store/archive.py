@@ -11,7 +11,7 @@ from cheblienet_graphs.errors import StoreError
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.store import durable, layout
 from cheblienet_graphs.store.durable import save_whole, unreadable, write_errors
-from cheblienet_graphs.store.map_facts import either_facts
+from cheblienet_graphs.store.map_facts import either_facts, read_either
 from cheblienet_graphs.store.published import PublishedFacts
 from cheblienet_graphs.store.verify import Remark, version_faults
 from cheblienet_graphs.store.writer import Staging
@@ -111,15 +111,9 @@ def _import(
 
 def _imported_before(graph: Path, facts: PublishedFacts) -> str | None:
     """The oldest version with all of these attributes that is as it was published."""
-    if not graph.is_dir():
-        return None
-    for version in layout.versions(graph):
-        try:
-            known = layout.check_version(graph / version)
-            equal = either_facts(known, version).sha256 == facts.sha256
-        except StoreError:
-            continue  # `clg verify` reports its faults
-        if equal and not version_faults(graph / version):
+    known = [*layout.readable(graph, read_either)] if graph.is_dir() else []
+    for version, published in reversed(known):
+        if published.sha256 == facts.sha256 and not version_faults(graph / version):
             return version
     return None
 

@@ -6,12 +6,11 @@ the schema is refused. `agreement` compares the facts with the arrays.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
-from functools import partial
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from cheblienet_graphs.errors import SpecError, StoreError
+from cheblienet_graphs.errors import StoreError
 from cheblienet_graphs.gradients.source import units
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.edges import DIRECTIONS
@@ -136,21 +135,11 @@ def read_facts(version: Path) -> VersionFacts:
         StoreError: they are missing, of another form than ours, contradict each other, or are those
             of a map.
     """
-    return checked_facts(layout.check_version(version), str(version))
-
-
-def checked_facts(attributes: layout.Attributes, where: str) -> VersionFacts:
-    """The facts in the attributes of a graph's version; `where` is their name in messages.
-
-    Raises:
-        StoreError: they are of another form than ours, contradict each other, or are those of a
-            map.
-    """
-    layout.check_schema(attributes, where)
-    if layout.MAP in attributes:
-        raise StoreError(f"{where} is a map between samplings, where a graph is needed.")
-    with refusing(where):
-        return _version(attributes)
+    attributes = layout.check_version(version)
+    with refusing(attributes, str(version)):
+        if layout.MAP in attributes:
+            raise StoreError(f"{version} is a map between samplings, where a graph is needed.")
+        return graph_facts(attributes)
 
 
 def _has_directions(value: Any) -> bool:
@@ -161,28 +150,17 @@ def _is_share(value: Any) -> bool:
     return type(value) in {int, float} and 0 <= value <= 1
 
 
-def _version(attributes: layout.Attributes) -> VersionFacts:
-    def fact(name: str, rule: Rule = is_object) -> Any:
-        return checked(name, attributes.get(name), rule)
+def graph_facts(attributes: layout.Attributes) -> VersionFacts:
+    """The facts in the attributes of a graph's version.
 
-    spec = _spec(fact("spec"))
-    common = shared(attributes)
-    levels = fact("levels", lambda value: isinstance(value, list) and len(value) == spec.levels)
-    each = tuple(_level(spec, number, facts) for number, facts in enumerate(levels))
-    return VersionFacts(**common, spec=spec, levels=each)
-
-
-def _spec(raw: Mapping[str, Any]) -> GraphSpec:
-    """The spec, if it is in the form of `GraphSpec.to_dict`; unknown fields are left out."""
-    known = {name: raw[name] for name in raw.keys() & {field.name for field in fields(GraphSpec)}}
-    try:
-        spec = GraphSpec.from_dict(known)
-    except (SpecError, TypeError) as error:
-        raise WrongFactError(f"spec is none: {error}") from error
-    normal = spec.to_dict()
-    for name in sorted(known.keys() | normal.keys()):
-        checked(f"spec.{name}", known.get(name), partial(layout.same, normal.get(name)))
-    return spec
+    Raises:
+        WrongFactError: one is of another form than ours, or contradicts another.
+    """
+    common = shared(attributes, GraphSpec)
+    spec, levels = common["spec"], attributes.get("levels")
+    checked("levels", levels, lambda value: isinstance(value, list) and len(value) == spec.levels)
+    each = tuple(_level(spec, number, facts) for number, facts in enumerate(levels or ()))
+    return VersionFacts(**common, levels=each)
 
 
 def _read(name: str, facts: Any, rules: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,9 +20,9 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, TypeVar
 
 from cheblienet_graphs.errors import Remedy, SchemaError, StoreError, UnknownGraphError, another
 from cheblienet_graphs.quoting import VALUE, listed, one_line, quoted
@@ -63,6 +63,7 @@ MAX_SIDE = 2**40
 DTYPES = {"float32": "<f4", "float64": "<f8", "int32": "<i4", "int64": "<i8"}
 
 Attributes = dict[str, Any]
+F = TypeVar("F")
 
 
 def group_document(attributes: Attributes) -> Attributes:
@@ -163,18 +164,6 @@ def manifest_key(file: str) -> str:
     """Key of a file below a version in its manifest: an array's path stands for its one chunk."""
     array, chunk, indices = file.partition("/c/")
     return array if chunk and set(indices) <= {"0", "/"} else file
-
-
-def manifest_file(version: Path, key: str) -> Path:
-    """The file below a version that a manifest key stands for."""
-    if key.rpartition("/")[2] == "zarr.json":
-        return version / key
-    try:
-        shape = read_document(version / key)["shape"]
-        dimensions = min(len(shape), MAX_DIMENSIONS)
-    except (StoreError, KeyError, TypeError):
-        dimensions = 1  # its metadata has its own entry, which reports the fault
-    return chunk_file(version / key, dimensions)
 
 
 def csr_attributes(shape: Sequence[int]) -> Attributes:
@@ -296,6 +285,19 @@ def versions(graph: Path) -> list[str]:
     """Published versions of a graph, oldest first."""
     names = [p.name for p in graph.iterdir() if VERSION.fullmatch(p.name) and p.is_dir()]
     return sorted(names, key=version_number)
+
+
+def readable(graph: Path, read: Callable[[Path], F]) -> Iterator[tuple[str, F]]:
+    """Versions of a graph, the newest first, with what is read of their folders.
+
+    Those that can't be read are left out: `clg verify` says what is wrong with them.
+    """
+    for version in reversed(versions(graph)):
+        try:
+            facts = read(graph / version)
+        except StoreError:
+            continue
+        yield version, facts
 
 
 def version_number(version: str) -> int:

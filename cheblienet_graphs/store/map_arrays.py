@@ -1,6 +1,5 @@
 """The arrays of published maps, and their agreement with the facts and with each other."""
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from cheblienet_graphs.errors import StoreError
 from cheblienet_graphs.samplings.centers import centers
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.icosphere import mesh_edges
@@ -23,13 +21,17 @@ from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.map_spec import MapSpec, extent, vertices
 from cheblienet_graphs.spec.map_weights import UNIT, averages
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.agreement import Fault, coincide, digest_of_mask
+from cheblienet_graphs.store.agreement import (
+    Fault,
+    coincide,
+    digest_of_mask,
+    digest_of_points,
+    first_faults,
+)
 from cheblienet_graphs.store.map_facts import MapFacts
-from cheblienet_graphs.store.mapped import mapped_array, mapped_csr
+from cheblienet_graphs.store.mapped import mapped_array, mapped_csr, mapped_places, within
 from cheblienet_graphs.typing import Floats, Indices
 
-LARGEST = 1e15
-"""Largest coordinate."""
 LENGTH = 1e-9
 """Relative error of lengths, from coordinates whose angles are rounded."""
 WEIGHT = 2 * UNIT
@@ -94,10 +96,7 @@ class MapArrays:
         spec = self.facts.spec.sides[side]
         shape = vertices(spec), len(spec.geometry.columns)
         array = self.version / side / "coordinates"
-        values = mapped_array(array, shape, ("float64",))
-        if not (abs(values) <= LARGEST).all():
-            raise StoreError(f"{array} has values that are not finite.")
-        return values
+        return within(array, mapped_array(array, shape, ("float64",)))
 
     def base_index(self, side: str) -> Indices | None:
         """(n_inside,) where the points of a side are in its full sampling; None without a mask.
@@ -108,29 +107,15 @@ class MapArrays:
         spec = self.facts.spec.sides[side]
         if spec.mask is None:
             return None
-        array, points = self.version / side / layout.BASE_INDEX, spec.full_points(0)
-        places = mapped_array(array, (spec.base_points(0),), ("int32", "int64"))
-        if (np.diff(places) <= 0).any() or places[0] < 0 or places[-1] >= points:
-            raise StoreError(f"{array} must ascend in [0, {points - 1}].")
-        return places.astype(np.int64)
+        array = self.version / side / layout.BASE_INDEX
+        return mapped_places(array, spec.base_points(0), spec.full_points(0)).astype(np.int64)
 
 
 def map_faults(arrays: MapArrays) -> list[Fault]:
     """Faults of a map whose files are as published, with paths below the version."""
-    faults: list[Fault] = []
-    for side in layout.SIDES:
-        faults += _first(f"{side}/coordinates", _side_faults(arrays, side))
-    faults += _first(layout.TRANSPOSED, _transposed_faults(arrays))
-    return faults or [*_first(layout.MAP, _matrix_faults(arrays))]
-
-
-def _first(where: str, faults: Iterator[str]) -> Iterator[Fault]:
-    try:
-        what = next(faults, None)
-    except StoreError as error:
-        what = str(error)
-    if what:
-        yield Fault(where, what)
+    checks = [(f"{side}/coordinates", _side_faults(arrays, side)) for side in layout.SIDES]
+    faults = [*first_faults([*checks, (layout.TRANSPOSED, _transposed_faults(arrays))])]
+    return faults or [*first_faults([(layout.MAP, _matrix_faults(arrays))])]
 
 
 def _side_faults(arrays: MapArrays, side: str) -> Iterator[str]:
@@ -161,8 +146,7 @@ def _given_faults(spec: GraphSpec, known: Floats) -> Iterator[str]:
     if (points < 0).any() or (points > given.extent).any():
         yield "has points outside the domain"
     whole = spec.mask is None and len(given.points) == 1 and given.areas == "voronoi"
-    digest = hashlib.sha256(np.ascontiguousarray(points, "<f8").tobytes()).hexdigest()
-    if whole and digest != given.sha256:
+    if whole and digest_of_points([points]) != given.sha256:
         yield "are not the points of the spec's digest"
 
 

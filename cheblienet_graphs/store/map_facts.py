@@ -1,29 +1,22 @@
 """The facts of published maps, and those of versions of either kind."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from functools import partial
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from cheblienet_graphs.errors import SpecError, StoreError, UnreadableError
+from cheblienet_graphs.errors import StoreError, UnreadableError
 from cheblienet_graphs.spec.map_spec import MapSpec
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.facts import VersionFacts, checked_facts
+from cheblienet_graphs.store.facts import VersionFacts, graph_facts
 from cheblienet_graphs.store.published import (
+    LARGEST,
     PublishedFacts,
-    WrongFactError,
-    checked,
     is_integer,
     is_number,
-    is_object,
     read,
     refusing,
     shared,
 )
-
-LARGEST = 1e15
-"""Largest distance."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +63,7 @@ def read_map_facts(version: Path) -> MapFacts:
         StoreError: they are missing, of another form than ours, contradict each other, or are those
             of a graph.
     """
-    facts = either_facts(layout.check_version(version), str(version))
+    facts = read_either(version)
     if not isinstance(facts, MapFacts):
         raise StoreError(f"{version} is a graph, where a map between samplings is needed.")
     return facts
@@ -90,16 +83,22 @@ def either_facts(attributes: layout.Attributes, where: str) -> VersionFacts | Ma
     Raises:
         StoreError: they are of another form than ours, or contradict each other.
     """
-    if layout.MAP not in attributes:
-        return checked_facts(attributes, where)
-    layout.check_schema(attributes, where)
-    with refusing(where):
-        return _map(attributes)
+    with refusing(attributes, where):
+        return _map(attributes) if layout.MAP in attributes else graph_facts(attributes)
+
+
+def read_either(version: Path) -> VersionFacts | MapFacts:
+    """The facts of a published version.
+
+    Raises:
+        StoreError: as `either_facts`, or they are missing.
+    """
+    return either_facts(layout.check_version(version), str(version))
 
 
 def _map(attributes: layout.Attributes) -> MapFacts:
-    raw: Any = attributes.get("spec")
-    spec = _spec(checked("spec", raw, is_object))
+    common = shared(attributes, MapSpec)
+    spec = common["spec"]
     targets, sources = spec.shape
     rules = {
         "targets": targets,
@@ -113,23 +112,7 @@ def _map(attributes: layout.Attributes) -> MapFacts:
     for grid in ("target_grid", "source_grid"):
         known[grid] = tuple(known[grid])
     sizes = MapSizes(**known | {"farthest": float(known["farthest"])})
-    return MapFacts(**shared(attributes), spec=spec, sizes=sizes)
-
-
-def _spec(raw: Mapping[str, Any]) -> MapSpec:
-    """The spec, if it is in the form of `MapSpec.to_dict`; unknown fields are left out."""
-    known = {name: raw[name] for name in raw.keys() & {field.name for field in fields(MapSpec)}}
-    try:
-        spec = MapSpec.from_dict(known)
-    except (SpecError, TypeError) as error:
-        raise WrongFactError(f"spec is none: {error}") from error
-    normal = spec.to_dict()
-    for name in sorted(known.keys() | normal.keys()):
-        value, ours = known.get(name), normal.get(name, {})
-        if name in layout.SIDES and isinstance(value, dict):
-            value = {key: value[key] for key in value.keys() & ours.keys()}
-        checked(f"spec.{name}", value, partial(layout.same, ours))
-    return spec
+    return MapFacts(**common, sizes=sizes)
 
 
 @dataclass(frozen=True)
@@ -169,7 +152,7 @@ def _listed(graph: Path, version: str) -> Listed:
     names: tuple[str, ...] = ()
     try:
         names = tuple(ref for ref, target in layout.refs(graph).items() if target == version)
-        facts = either_facts(layout.check_version(graph / version), str(graph / version))
+        facts = read_either(graph / version)
     except (StoreError, UnreadableError) as error:
         return Listed(graph.name, version, names, (), 0, "", str(error))
     nbytes = facts.nbytes + (graph / version / "zarr.json").stat().st_size  # as in the report

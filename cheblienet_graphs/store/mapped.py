@@ -11,9 +11,15 @@ import numpy.typing as npt
 import scipy.sparse
 
 from cheblienet_graphs.errors import StoreError
+from cheblienet_graphs.limits import Range
 from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import read_document, unreadable
+from cheblienet_graphs.store.published import LARGEST
+
+EVERY = Range(-LARGEST, LARGEST)
+"""Of coordinates, and of entries of gradients."""
+CHECKED_AT_ONCE = 2**20
 
 
 def mapped_array(
@@ -47,6 +53,31 @@ def mapped_array(
         return np.memmap(chunk, kind, "r", shape=actual)
     except OSError as error:
         raise unreadable(array, error) from error
+
+
+def mapped_places(array: Path, count: int, points: int) -> npt.NDArray[np.integer]:
+    """(count,) where points inside a mask are among all, ascending.
+
+    Raises:
+        StoreError: as `mapped_array`, or they do not ascend, or lie beyond all points.
+    """
+    places = mapped_array(array, (count,), ("int32", "int64"))
+    if (np.diff(places) <= 0).any() or places[0] < 0 or places[-1] >= points:
+        raise StoreError(f"{array} must ascend in [0, {points - 1}].")
+    return places
+
+
+def within(array: Path, values: npt.NDArray[Any], allowed: Range = EVERY) -> npt.NDArray[Any]:
+    """The values of an array, if all are within a range, which NaN never is.
+
+    Raises:
+        StoreError: they are not.
+    """
+    for start in range(0, len(values), CHECKED_AT_ONCE):
+        block = values[start : start + CHECKED_AT_ONCE]
+        if not (block.min() >= allowed.low and block.max() <= allowed.high):
+            raise StoreError(f"{array} has values that are not finite or outside {allowed}.")
+    return values
 
 
 def mapped_csr(

@@ -3,14 +3,17 @@
 import datetime as dt
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
-from cheblienet_graphs.errors import StoreError
+from cheblienet_graphs.errors import SpecError, StoreError
 from cheblienet_graphs.quoting import quoted
+from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec.map_spec import MapSpec
 from cheblienet_graphs.store import layout
 
 LARGEST_COUNT = 2**63 - 1
@@ -23,6 +26,7 @@ LONGEST_PATH = 255
 
 Rule = Callable[[Any], bool]
 """Whether a fact may have a value."""
+Spec = TypeVar("Spec", GraphSpec, MapSpec)
 
 
 @dataclass(frozen=True)
@@ -119,20 +123,44 @@ def read(name: str, facts: Any, rules: Mapping[str, Any]) -> dict[str, Any]:
     return {key: checked(f"{name}.{key}", facts.get(key), rule) for key, rule in rules.items()}
 
 
-def shared(attributes: layout.Attributes) -> dict[str, Any]:
-    """The facts of `PublishedFacts`, from the attributes of a version."""
+def shared(attributes: layout.Attributes, kind: type[Spec]) -> dict[str, Any]:
+    """The facts of `PublishedFacts` and the spec, from the attributes of a version."""
 
     def fact(name: str, rule: Rule = is_object) -> Any:
         return checked(name, attributes.get(name), rule)
 
+    spec = _spec(kind, fact("spec"))
     digest = layout.canonical_sha256(fact("spec"))
     return {
+        "spec": spec,
         "spec_sha256": checked("spec_sha256", attributes.get("spec_sha256"), digest),
         "generator": MappingProxyType(read("generator", fact("generator"), GENERATOR)),
         "created": fact("created", is_time),
         "files": MappingProxyType(dict(_files(fact("manifest")))),
         "sha256": fact("attributes_sha256", SHA256),
     }
+
+
+def _spec(kind: type[Spec], raw: Mapping[str, Any]) -> Spec:
+    """The spec, if it is in the form of its `to_dict`; unknown fields are left out."""
+    known = _known(raw, [field.name for field in fields(kind)])
+    try:
+        spec = kind.from_dict(known)
+    except (SpecError, TypeError) as error:
+        raise WrongFactError(f"spec is none: {error}") from error
+    sides = layout.SIDES if kind is MapSpec else ()
+    normal = spec.to_dict()
+    for name in sorted(known.keys() | normal.keys()):
+        value: Any = known.get(name)
+        ours: Any = normal.get(name, {} if sides else None)
+        if name in sides and isinstance(value, dict):
+            value = _known(value, ours)
+        checked(f"spec.{name}", value, partial(layout.same, ours))
+    return spec
+
+
+def _known(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {name: values[name] for name in names if name in values}
 
 
 def _files(manifest: Mapping[str, Any]) -> Iterator[tuple[str, FileFacts]]:
@@ -143,12 +171,18 @@ def _files(manifest: Mapping[str, Any]) -> Iterator[tuple[str, FileFacts]]:
 
 
 @contextmanager
-def refusing(where: str) -> Iterator[None]:
-    """Say which version a wrong fact is of; `where` is its name in messages.
+def refusing(attributes: layout.Attributes, where: str) -> Iterator[None]:
+    """Say which version a wrong fact is of.
+
+    Args:
+        attributes: of the version, from which facts are read.
+        where: its name in messages.
 
     Raises:
         StoreError: a fact is wrong.
+        SchemaError: this version of the package does not read the schema.
     """
+    layout.check_schema(attributes, where)
     try:
         yield
     except WrongFactError as error:

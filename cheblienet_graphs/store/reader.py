@@ -22,7 +22,15 @@ from cheblienet_graphs.sparse import null_shift, rows
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
-from cheblienet_graphs.store.mapped import MappedWeights, mapped_array, mapped_csr
+from cheblienet_graphs.store.mapped import (
+    EVERY,
+    MappedWeights,
+    mapped_array,
+    mapped_csr,
+    mapped_places,
+    within,
+)
+from cheblienet_graphs.store.published import LARGEST
 from cheblienet_graphs.typing import Floats
 
 if TYPE_CHECKING:
@@ -32,11 +40,7 @@ SPECTRUM = 1 + 1e-6
 """Largest absolute eigenvalue that a rescaled Laplacian may have, in float32."""
 EIGENVALUE = 1e-4
 """Tolerance of the range of stored eigenvalues, in units of lambda_max."""
-LARGEST = 1e15
-"""Largest degree, area and coordinate."""
-EVERY = Range(-LARGEST, LARGEST)
 AREA = Range(1 / LARGEST, LARGEST)
-CHECKED_AT_ONCE = 2**20
 
 
 def open_group(store: str | Path, name: str | None = None) -> "zarr.Group":
@@ -121,7 +125,7 @@ class LevelArrays:
         """
         vertices = self.of_level.vertices
         matrix = mapped_csr(self.folder / name, (vertices, vertices), self.laplacians[name])
-        self._check(name, matrix.data, Range(-SPECTRUM, SPECTRUM))
+        within(self.folder / name, matrix.data, Range(-SPECTRUM, SPECTRUM))
         return matrix
 
     @cached_property
@@ -165,7 +169,7 @@ class LevelArrays:
             return scipy.sparse.csr_array(shape, dtype=np.float32)
         name = f"{layout.GRADIENTS}/{part}"
         matrix = mapped_csr(self.folder / name, shape, entries)
-        self._check(name, matrix.data, EVERY)
+        within(self.folder / name, matrix.data)
         return matrix
 
     def _by_field(self, matrix: scipy.sparse.csr_array | None) -> dict[str, scipy.sparse.csr_array]:
@@ -197,20 +201,16 @@ class LevelArrays:
         """(n_inside,) where the points are in the full sampling, ascending; None without a mask."""
         if self.spec.mask is None:
             return None
-        shape, points = (self.spec.base_points(self.level),), self.spec.full_points(self.level)
-        array = self.folder / layout.BASE_INDEX
-        places = mapped_array(array, shape, ("int32", "int64"))
-        if (np.diff(places) <= 0).any() or places[0] < 0 or places[-1] >= points:
-            raise StoreError(f"{array} must ascend in [0, {points - 1}].")
-        return places
+        count, points = self.spec.base_points(self.level), self.spec.full_points(self.level)
+        return mapped_places(self.folder / layout.BASE_INDEX, count, points)
 
     @cached_property
     def eigenvalues(self) -> npt.NDArray[np.float64] | None:
         """(M,) float64 ascending, None where none are stored."""
         if self.spec.eigenpairs is None:
             return None
-        within = Range(*(self.of_level.lambda_max * end for end in (-EIGENVALUE, 1 + EIGENVALUE)))
-        values = self._dense("eigenvalues", (self.spec.eigenpairs,), "float64", within)
+        allowed = Range(*(self.of_level.lambda_max * end for end in (-EIGENVALUE, 1 + EIGENVALUE)))
+        values = self._dense("eigenvalues", (self.spec.eigenpairs,), "float64", allowed)
         if (np.diff(values) < 0).any():
             raise StoreError(f"{self.folder}/eigenvalues do not ascend.")
         return values
@@ -320,20 +320,11 @@ class LevelArrays:
         return given.full_sampling(self.level)
 
     def _dense(
-        self, name: str, shape: tuple[int, ...], dtype: str, within: Range = EVERY
+        self, name: str, shape: tuple[int, ...], dtype: str, allowed: Range = EVERY
     ) -> npt.NDArray[Any]:
         """A dense array of which all values are within a range."""
-        return self._check(name, mapped_array(self.folder / name, shape, (dtype,)), within)
-
-    def _check(self, name: str, values: npt.NDArray[Any], within: Range) -> npt.NDArray[Any]:
-        """The values, if all are within a range, which NaN never is."""
-        for start in range(0, len(values), CHECKED_AT_ONCE):
-            block = values[start : start + CHECKED_AT_ONCE]
-            if not (block.min() >= within.low and block.max() <= within.high):
-                raise StoreError(
-                    f"{self.folder}/{name} has values that are not finite or outside {within}."
-                )
-        return values
+        array = self.folder / name
+        return within(array, mapped_array(array, shape, (dtype,)), allowed)
 
 
 def edge_weights(version: Path, level: int) -> scipy.sparse.csr_array:

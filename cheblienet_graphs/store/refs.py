@@ -5,9 +5,10 @@ import re
 import shutil
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from cheblienet_graphs.errors import Remedy, StoreError, UnknownGraphError, another
@@ -71,15 +72,11 @@ def check_kind(store: Path, name: str, *, is_map: bool) -> None:
     graph = store / name
     if not layout.check_store(store) or not graph.is_dir():
         return
-    for version in reversed(layout.versions(graph)):
-        with suppress(StoreError):
-            if (layout.MAP in layout.check_version(graph / version)) == is_map:
-                return
-            break
-    else:
-        return
-    held = "graph" if is_map else "map between samplings"
-    raise StoreError(f"{name} in {store} is a {held}; ", another("name"))
+    for _, attributes in layout.readable(graph, layout.check_version):
+        if (layout.MAP in attributes) == is_map:
+            return
+        held = "graph" if is_map else "map between samplings"
+        raise StoreError(f"{name} in {store} is a {held}; ", another("name"))
 
 
 def publish(store: Path, name: str, staged: Path) -> str:
@@ -248,15 +245,8 @@ def locked(store: Path) -> Iterator[None]:
 
     The folder is made if it does not exist, and removed if it is empty at the end.
     """
-    folder = layout.staging_folder(store)
-    while True:
-        with ExitStack() as held:
-            held.enter_context(interrupts_deferred())
-            if _got_lock(folder, held):
-                held.callback(_remove_empty, folder)
-                yield
-                return
-        time.sleep(LOCK_TRIED_AGAIN)
+    with _waited_for(LOCK_TRIED_AGAIN, partial(_got_lock, layout.staging_folder(store))):
+        yield
 
 
 @contextmanager
@@ -272,12 +262,19 @@ def alone(store: Path, key: str) -> Iterator[None]:
     Raises:
         OSError: the folder can't be made.
     """
+    with _waited_for(TURN_TRIED_AGAIN, partial(_got_alone, store, key)):
+        yield
+
+
+@contextmanager
+def _waited_for(seconds: float, take: Callable[[ExitStack], bool]) -> Iterator[None]:
+    """Hold what is taken as soon as it can be; tried again after some seconds."""
     while True:
         with ExitStack() as held:
-            if _got_alone(store, key, held):
+            if take(held):
                 yield
                 return
-        time.sleep(TURN_TRIED_AGAIN)
+        time.sleep(seconds)
 
 
 def _got_alone(store: Path, key: str, held: ExitStack) -> bool:
@@ -302,7 +299,11 @@ def tidy(store: Path) -> None:
 
 
 def _got_lock(folder: Path, held: ExitStack) -> bool:
-    """Take the lock of a folder; False if it is held, or the folder went meanwhile."""
+    """Take the lock of a folder; False if it is held, or the folder went meanwhile.
+
+    Signals are deferred, and the folder is removed if it is empty at the end.
+    """
+    held.enter_context(interrupts_deferred())
     if not folder.parent.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
     with suppress(FileExistsError):  # what is no folder can't be locked
@@ -311,6 +312,7 @@ def _got_lock(folder: Path, held: ExitStack) -> bool:
         held.enter_context(locked_folder(folder))
     except (BlockingIOError, FileNotFoundError):
         return False
+    held.callback(_remove_empty, folder)
     return True
 
 

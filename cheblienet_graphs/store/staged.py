@@ -19,6 +19,7 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
 
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import read_document, replace, reserve, write
@@ -92,6 +93,11 @@ class StagedCsr:
     data: StagedArray
     indices: StagedArray
     indptr: StagedArray
+
+    def matrix(self, columns: int, data: StagedArray | None = None) -> scipy.sparse.csr_array:
+        """The matrix with so many columns, mapped, by default with its own data."""
+        parts = tuple(array.mapped() for array in (data or self.data, self.indices, self.indptr))
+        return scipy.sparse.csr_array(parts, shape=(self.indptr.shape[0] - 1, columns))
 
 
 def opened(folder: Path) -> StagedArray:

@@ -17,7 +17,13 @@ from cheblienet_graphs.store.agreement import (
     undigested,
     unlike_cells,
 )
-from cheblienet_graphs.store.durable import locked_folder, sha256_of, unreadable, write_errors
+from cheblienet_graphs.store.durable import (
+    locked_folder,
+    read_document,
+    sha256_of,
+    unreadable,
+    write_errors,
+)
 from cheblienet_graphs.store.facts import VersionFacts
 from cheblienet_graphs.store.map_arrays import MapArrays, map_faults
 from cheblienet_graphs.store.map_facts import MapFacts, either_facts
@@ -107,7 +113,7 @@ def version_faults(version: Path, remark: Remark | None = None) -> list[Fault]:
 
 def _file_faults(version: Path, files: Mapping[str, FileFacts]) -> Iterator[Fault]:
     """What is wrong with files and folders: those of the manifest are there, and nothing else."""
-    expected = {layout.manifest_file(version, key): entry for key, entry in files.items()}
+    expected = {manifest_file(version, key): entry for key, entry in files.items()}
     folders = {parent for file in expected for parent in file.parents}
     entries = dict(_entries(version, folders))
     del entries[version / "zarr.json"]
@@ -118,6 +124,18 @@ def _file_faults(version: Path, files: Mapping[str, FileFacts]) -> Iterator[Faul
                 yield Fault(str(path.relative_to(version)), what)
     for path in sorted(expected.keys() - entries.keys()):
         yield Fault(str(path.relative_to(version)), "is missing")
+
+
+def manifest_file(version: Path, key: str) -> Path:
+    """The file below a version that a manifest key stands for."""
+    if key.rpartition("/")[2] == "zarr.json":
+        return version / key
+    try:
+        shape = read_document(version / key)["shape"]
+        dimensions = min(len(shape), layout.MAX_DIMENSIONS)
+    except (StoreError, KeyError, TypeError):
+        dimensions = 1  # its metadata has its own entry, which reports the fault
+    return layout.chunk_file(version / key, dimensions)
 
 
 def _entries(folder: Path, known: set[Path]) -> Iterator[tuple[Path, os.stat_result]]:

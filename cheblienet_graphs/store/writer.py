@@ -17,12 +17,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
+import numpy as np
+import numpy.typing as npt
+
 from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.machine.interrupts import interrupts_deferred
 from cheblienet_graphs.store import durable, layout, staged
 from cheblienet_graphs.store.durable import locked_folder, sha256_of, write_errors
 from cheblienet_graphs.store.refs import check_graph, locked, publish, tidy
-from cheblienet_graphs.store.staged import Identity, Records, StagedArray, StagedCsr
+from cheblienet_graphs.store.staged import Identity, Records, StagedArray, StagedCsr, Writer
 
 HASHED_AT_ONCE = 4
 """Files read at once for the manifest."""
@@ -225,6 +228,19 @@ class Staging:
         """Reserve a dense array; dtype is a key of layout.DTYPES."""
         attributes = layout.dense_attributes(columns, named.attributes)
         return self._array(self.path / path, shape, dtype, attributes, named.dimensions)
+
+    def fill(self, array: StagedArray, values: npt.ArrayLike, *, durable: bool = False) -> None:
+        """Write a whole array; durable where others read it, or records follow from it."""
+        with write_errors(self._store), Writer(durable=durable) as out:
+            out.write(array, 0, values)
+
+    def places(
+        self, folder: str, places: npt.NDArray[np.integer], points: int, named: Named = UNNAMED
+    ) -> None:
+        """Write where points inside a mask are among all, of which there are so many."""
+        kind = staged.index_type((points, 1), len(places))
+        path = f"{folder}/{layout.BASE_INDEX}"
+        self.fill(self.dense(path, places.shape, kind, named=named), places)
 
     def empty(self, path: str, named: Named) -> StagedArray:
         """Reserve an array without elements, which is there for its attributes."""

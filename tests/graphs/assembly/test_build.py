@@ -12,7 +12,6 @@ from marks import slow_but
 from masks import disc, points_mask
 
 from cheblienet_graphs import GraphSpec, build, open_group
-from cheblienet_graphs.errors import OtherGraphWarning
 from cheblienet_graphs.search.choice import choose
 from cheblienet_graphs.spec.edges import KERNELS
 from cheblienet_graphs.store.layout import check_version
@@ -113,17 +112,3 @@ def test_bytes_depend_neither_on_blocks_nor_on_the_engine(tmp_path: Path, name: 
         build(spec, tmp_path / str(number), device="cpu", **way)
     first, *others = (manifest(tmp_path / str(number)) for number in range(len(ways)))
     assert all(other == first for other in others)
-
-
-def test_second_build_is_recognized(tmp_path: Path) -> None:
-    spec, store = GraphSpec("r2", 8), tmp_path / "g.zarr"
-    for asked, force, known in (
-        (spec, False, ("v001", True)),
-        (GraphSpec("r2", "8x8"), False, ("v001", False)),
-        (spec, True, ("v002", True)),
-    ):
-        result = build(asked, store, force=force)
-        assert (result.version, result.built) == known
-    for asked, version in ((GraphSpec("r2", 8, neighbors=4), "v003"), (spec, "v002")):
-        with pytest.warns(OtherGraphWarning, match="r2-8x8 stands for r2-8x8@v003"):
-            assert build(asked, store, name="r2-8x8").version == version

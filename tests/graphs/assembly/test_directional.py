@@ -84,17 +84,23 @@ def test_stored_matrices_are_those_of_the_stencils(tmp_path: Path, name: str) ->
             assert of.lambda_max <= largest * (1 + 1e-4)
 
 
-def test_the_rest_of_a_version_is_as_without(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("field", "value", "schema", "documents"),
+    [("directional", DELTA, "1.1", 2 * (1 + 3 * 7)), ("gradients", True, "1.3", 2 * (1 + 2 * 7))],
+)
+def test_the_rest_of_a_version_is_as_without(
+    tmp_path: Path, field: str, value: object, schema: str, documents: int
+) -> None:
     files = []
-    for more in ({"directional": DELTA}, {}):
+    for more in ({field: value}, {}):
         spec = GraphSpec("se2", 16, orientations=4, levels=2, **more)
         built = build(spec, tmp_path / "g", name=f"g{len(files)}")
         files.append(check_version(tmp_path / "g" / built.name / built.version))
-    assert [f["schema"] for f in files] == ["1.1", "1.0"]
-    assert files[0]["spec"] == files[1]["spec"] | {"directional": DELTA}
-    shared = {k: v for k, v in files[0]["manifest"].items() if "/directional" not in k}
+    assert [f["schema"] for f in files] == [schema, "1.0"]
+    assert files[0]["spec"] == files[1]["spec"] | {field: value}
+    shared = {k: v for k, v in files[0]["manifest"].items() if f"/{field}" not in k}
     assert shared == files[1]["manifest"]
-    assert len(files[0]["manifest"]) == len(shared) + 2 * (1 + 3 * 7)
+    assert len(files[0]["manifest"]) == len(shared) + documents
 
 
 def test_a_mask_of_one_pixel_has_no_forward_edges(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from derivatives import built, wide
 from cheblienet_graphs import GraphSpec, SpecError, build, inspect, verify
 from cheblienet_graphs.gradients.source import units
 from cheblienet_graphs.report.gradients import smooth
-from cheblienet_graphs.store.layout import check_version
 
 CLOSE = np.random.default_rng(0).uniform(size=(300, 2))
 CLOSE[150:] = CLOSE[:150] + 1e-3
@@ -39,18 +38,6 @@ def test_recorded_norms_bound_the_matrices(tmp_path: Path, spec: GraphSpec) -> N
     sums = arrays.gradient_sums.values()
     assert known.nnz == sum(matrix.nnz for matrix in arrays.gradients.values())
     assert known.symmetric_nnz == sum(matrix.nnz for matrix in sums)
-
-
-def test_the_rest_of_a_version_is_as_without(tmp_path: Path) -> None:
-    files = []
-    for more in ({"gradients": True}, {"gradients": False}):
-        spec = GraphSpec("se2", 16, orientations=4, levels=2, **more)
-        version = build(spec, tmp_path / "g", name=f"g{len(files)}")
-        files.append(check_version(tmp_path / "g" / version.name / version.version))
-    assert [of["schema"] for of in files] == ["1.3", "1.0"]
-    assert files[0]["spec"] == files[1]["spec"] | {"gradients": True}
-    shared = {k: v for k, v in files[0]["manifest"].items() if "/gradients" not in k}
-    assert shared == files[1]["manifest"]
 
 
 @pytest.mark.parametrize(

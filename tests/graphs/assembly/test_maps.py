@@ -297,31 +297,29 @@ def test_wrong_input_is_refused_in_one_line(name: str) -> None:
         MapSpec(GraphSpec("s2", gaussian="O2"), given.pop("target", SPHERES["icosphere"]), **given)
 
 
-PLANES = {
-    "shape": ((8, {}), ("8x4", {}), "of a domain 1 x 1, the source's. Got 1 x 0.5."),
-    "boundary": ((8, {}), (8, {"boundary": "periodic"}), "with open boundary, as the source is."),
-}
+PLANE, MESH = GraphSpec("r2", 8), SPHERES["icosphere"]
+LINES, ARROWS = (GraphSpec("se2", 8, orientations=4, period=p) for p in ("pi", "2pi"))
+UNLIKE: list[tuple[GraphSpec, GraphSpec, dict[str, int], str]] = [
+    (PLANE, GraphSpec("r2", "8x4"), {}, "target must be of a domain 1 x 1, the source's. Got 1 x"),
+    (PLANE, GraphSpec("r2", 8, boundary="periodic"), {}, "target must be with open boundary, as"),
+    (LINES, ARROWS, {}, "target must be on se2 modulo pi, as the source is"),
+    (GraphSpec("se2", 8, xi="auto"), LINES, {}, "source must be with a number or 'alpha' for xi"),
+    (MESH, GraphSpec("s2", subdivisions=2), {"scales": 2}, "target must be the source itself"),
+    (MESH, MESH, {"scales": 5}, r"scales must be an integer in \[1, 4\]. Got 5."),
+]
 
 
-@pytest.mark.parametrize("name", PLANES)
-def test_domains_must_be_the_same(name: str) -> None:
-    *sides, message = PLANES[name]
-    with pytest.raises(SpecError, match=f"target must be {message}"):
-        MapSpec(*(GraphSpec("r2", size, **more) for size, more in sides), neighbors=1)
+@pytest.mark.parametrize(("source", "target", "rule", "message"), UNLIKE)
+def test_sides_must_fit(
+    source: GraphSpec, target: GraphSpec, rule: dict[str, int], message: str
+) -> None:
+    with pytest.raises(SpecError, match=message):
+        MapSpec(source, target, **(rule or {"neighbors": 1}))
 
 
-def test_periods_xi_and_meshes_must_fit() -> None:
-    lines, arrows = (GraphSpec("se2", 8, orientations=4, period=p) for p in ("pi", "2pi"))
-    with pytest.raises(SpecError, match="target must be on se2 modulo pi, as the source is"):
-        MapSpec(lines, arrows, neighbors=1)
-    with pytest.raises(SpecError, match="source must be with a number or 'alpha' for xi"):
-        MapSpec(GraphSpec("se2", 8, xi="auto"), lines, neighbors=1)
-    with pytest.raises(SpecError, match="target must be the source itself with scales"):
-        MapSpec(SPHERES["icosphere"], GraphSpec("s2", subdivisions=2), scales=2)
-    with pytest.raises(SpecError, match=r"scales must be an integer in \[1, 4\]. Got 5."):
-        MapSpec(SPHERES["icosphere"], SPHERES["icosphere"], scales=5)
+def test_what_is_no_map_is_refused() -> None:
     with pytest.raises(TypeError, match="spec must be a MapSpec"):
-        build_map(lines, "nowhere.zarr")  # type: ignore[arg-type]
+        build_map(LINES, "nowhere.zarr")  # type: ignore[arg-type]
 
 
 def test_a_radius_that_leaves_targets_out_names_one_that_does_not(tmp_path: Path) -> None:

@@ -58,19 +58,6 @@ def test_alphas_in_turn_open_the_graph_that_was_asked_for(tmp_path: Path, name: 
                layout.graph_names(tmp_path / "g.zarr")) == 2  # fmt: skip
 
 
-def test_what_build_made_or_found_is_opened(tmp_path: Path) -> None:
-    made = build(SPEC, tmp_path / "g.zarr", name="one")
-    with pytest.warns(OtherGraphWarning):
-        build(GraphSpec("r2", 8), tmp_path / "g.zarr", name="one")
-    with pytest.warns(OtherGraphWarning):
-        found = build(SPEC, tmp_path / "g.zarr", name="one")
-    assert (made.built, found.built) == (True, False)
-    for published in (made, found):
-        pyramid = published.open()
-        assert (pyramid.name, pyramid.version) == ("one", "v001")
-        assert pyramid.spec == SPEC.to_dict()
-
-
 def test_it_is_found_under_another_name_and_beside_damaged_graphs(tmp_path: Path) -> None:
     store = tmp_path / "g.zarr"
     build(GraphSpec("r2", 8), store)
@@ -148,9 +135,3 @@ def test_a_folder_that_cannot_be_made_is_refused_at_once(tmp_path: Path) -> None
             open_or_build(SPEC, parent / "g.zarr")
         with pytest.raises(StoreError, match=r"g\.zarr can't be written: "):
             build(SPEC, parent / "g.zarr")
-
-
-def test_what_is_no_specification_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(TypeError, match="GraphSpec"):
-        open_or_build("se2", tmp_path / "g.zarr")
-    assert not list(tmp_path.iterdir())

@@ -14,7 +14,15 @@ import pytest
 import zarr
 
 from cheblienet_cli.main import run
-from cheblienet_graphs import GraphSpec, StoreError, UnknownGraphError, build, inspect, open_group
+from cheblienet_graphs import (
+    GraphSpec,
+    StoreError,
+    UnknownGraphError,
+    build,
+    inspect,
+    open_group,
+    open_or_build,
+)
 from cheblienet_graphs.errors import OtherGraphWarning
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.map_facts import listing
@@ -173,9 +181,12 @@ def test_listing(store: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("given", ["se2", {"manifold": "se2", "size": 8}, None])
-def test_what_is_no_specification_is_refused(tmp_path: Path, given: Any) -> None:
+@pytest.mark.parametrize("function", [build, open_or_build])
+def test_what_is_no_specification_is_refused(
+    tmp_path: Path, given: Any, function: Callable[..., object]
+) -> None:
     with pytest.raises(TypeError, match=r"spec must be a GraphSpec, such as .* Got a \w+\.$"):
-        build(given, tmp_path / "g.zarr")
+        function(given, tmp_path / "g.zarr")
     assert list(tmp_path.iterdir()) == []
 
 
