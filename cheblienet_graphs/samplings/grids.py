@@ -32,9 +32,8 @@ class Healpix(Points):
     words = "HEALPix, nside {}, nested"
 
     @classmethod
-    def parse(cls, size: object, base: Base) -> Size:
+    def parse(cls, size: object, _base: Base) -> Size:
         """Take nside, a power of two."""
-        del base
         accepted = f"a power of two in {NSIDE}"
         nside = integer("nside", size, *NSIDE, accepted)
         if nside & (nside - 1):
@@ -155,9 +154,8 @@ class Gaussian(Scattered):
     schemas = "1.1", "1.1"  # 1.0 did not know them
 
     @classmethod
-    def parse(cls, size: object, base: Base) -> Size:
+    def parse(cls, size: object, _base: Base) -> Size:
         """Take "O32" or "F32"."""
-        del base
         form = (
             re.fullmatch(r"([OF])([0-9]{1,9})", size.strip().upper())
             if isinstance(size, str)
@@ -240,9 +238,8 @@ class ReducedGaussian(Gaussian):
     schemas = "1.6", "1.6"  # earlier ones did not know them
 
     @classmethod
-    def parse(cls, size: object, base: Base) -> Size:
+    def parse(cls, size: object, _base: Base) -> Size:
         """Take a sequence of numbers, or a text with commas."""
-        del base
         low, high = 2 * GAUSSIAN.low, 2 * GAUSSIAN.high
         accepted = (
             f"points of each latitude, north to south, an even number of them in [{low}, {high}], "

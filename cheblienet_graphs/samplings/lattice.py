@@ -124,9 +124,8 @@ class Lattice(SamplingKind):
         return tuple(reversed(size))
 
     @classmethod
-    def squared_spacing(cls, size: Size, base: Base) -> float:
+    def squared_spacing(cls, size: Size, _base: Base) -> float:
         """h^2, the width of the domain being 1."""
-        del base
         return 1 / float(size[0]) ** 2
 
     @classmethod

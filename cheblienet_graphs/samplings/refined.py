@@ -39,9 +39,8 @@ class RefinedIcosphere(Scattered):
     remedy: ClassVar[str] = "Give fewer subdivisions inside."
 
     @classmethod
-    def parse(cls, size: object, base: Base) -> Size:
+    def parse(cls, size: object, _base: Base) -> Size:
         """Take "G,L,W,S,E,N", or six numbers."""
-        del base
         accepted = (
             f"G,L,W,S,E,N: subdivisions G outside, in {SUBDIVISIONS}, and L inside, in "
             f"[G + 1, {REFINED_SUBDIVISIONS}], of a region {REGION}"
@@ -74,9 +73,8 @@ class RefinedIcosphere(Scattered):
         return (outside - 1, inside - 1, *sides) if outside else None
 
     @classmethod
-    def links(cls, fine: Size, coarse: Size) -> int:
+    def links(cls, fine: Size, _coarse: Size) -> int:
         """At most so many for each point."""
-        del coarse
         return MOST_TIES * cls.points(fine)
 
     @classmethod

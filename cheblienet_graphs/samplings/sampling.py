@@ -187,13 +187,12 @@ class SamplingKind(Sampling):
     """The sampling in words, {} its size."""
 
     @classmethod
-    def parse(cls, size: object, base: Base) -> Size:
+    def parse(cls, size: object, _base: Base) -> Size:
         """Check a size and normalize it.
 
         Raises:
             SpecError: it is not valid.
         """
-        del base
         return integer(cls.field, size, *cls.sizes_accepted)
 
     @classmethod
@@ -217,9 +216,8 @@ class SamplingKind(Sampling):
         return base.measure / cls.points(size)
 
     @classmethod
-    def links(cls, fine: Size, coarse: Size) -> int:
+    def links(cls, fine: Size, _coarse: Size) -> int:
         """Most stored entries of a map between two levels; one for each fine point by default."""
-        del coarse
         return cls.points(fine)
 
     @classmethod

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
-from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric, with_period
+from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric, Point, with_period
 from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.search.cloud import Cloud
 from cheblienet_graphs.typing import Floats, Indices
@@ -99,7 +99,7 @@ class PlacedPoints:
         moved = self.columns[source]
         if self.periods is not None:
             moved[:, : base.shape[1]] = base
-        elements = tuple(element[None].view(np.ndarray) for element in self._elements(moved))
+        elements = tuple(element[None].view(np.ndarray) for element in self.elements(moved))
         within = math.inf if self.periods is None else reach
         parts = self.manifold, self.metric, len(self), base, source
         return Cloud(*parts, elements, within), shifts
@@ -117,12 +117,32 @@ class PlacedPoints:
         end = self.columns[high]
         if self.periods is not None:
             end[:, : shifts.shape[1]] += np.where(swapped[:, None], -shifts, shifts)
-        start = self._elements(self.columns[low])
-        squared: Floats = self.manifold.squared_distance(start, self._elements(end), self.metric)
-        return np.maximum(squared.view(np.ndarray), 0)
+        return self.measured(self.elements(self.columns[low]), self.elements(end))
 
-    def _elements(self, columns: Floats) -> Any:
+    def measured(self, start: Point, end: Point) -> Floats:
+        """d^2 between elements, of any shape; not negative by rounding."""
+        squared = self.manifold.squared_distance(start, end, self.metric)
+        positive: Floats = np.maximum(squared.view(np.ndarray), 0)
+        return positive
+
+    def elements(self, columns: Floats) -> Point:
+        """The numbers that distances are computed from, of (M, d) coordinates."""
         return self.manifold.elements(tuple(array(column.copy()) for column in columns.T))
+
+
+def first_of_each(numbers: Indices, order: Indices) -> npt.NDArray[np.bool_]:
+    """(rows, M) where in each row a number comes for the first time.
+
+    Args:
+        numbers: (rows, M).
+        order: (rows, M) places in which they ascend, of equal ones the first one first.
+    """
+    ascending = np.take_along_axis(numbers, order, axis=1)
+    new = np.ones(numbers.shape, bool)
+    new[:, 1:] = ascending[:, 1:] != ascending[:, :-1]
+    first = np.empty_like(new)
+    np.put_along_axis(first, order, new, axis=1)
+    return first
 
 
 def placed_points(

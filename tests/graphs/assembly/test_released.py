@@ -25,7 +25,7 @@ SPECS = {
 
 KINDS = {
     *("Level", "LatticeRows", "SearchedRows", "NeighborLists", "MutualNeighbors", "PrunedSearch"),
-    *("KDTree", "Cloud", "PairLengths", "Stencils", "ListedEdges", "KernelWeights", "RowBlock"),
+    *("KDTree", "Cloud", "Stencils", "ListedEdges", "KernelWeights", "RowBlock"),
     *("Staging", "Build", "Icosphere", "Random", "StencilEngine", "NeighborRule"),
 }
 
