@@ -91,7 +91,7 @@ def nearest(points: Floats, others: Floats, periods: tuple[float, ...] | None = 
     from scipy.spatial import KDTree  # slow to import, most builds do without
 
     if periods is not None:
-        points, others = (_within(x, periods) for x in (points, others))
+        points, others = (within(x, periods) for x in (points, others))
     tree = KDTree(points, boxsize=periods)
     found: Indices = np.zeros(len(others), np.int64)
     if len(points) == 1:
@@ -105,8 +105,8 @@ def nearest(points: Floats, others: Floats, periods: tuple[float, ...] | None = 
     return found
 
 
-def _within(points: Floats, periods: tuple[float, ...]) -> Floats:
+def within(points: Floats, periods: tuple[float, ...]) -> Floats:
     """The points moved by whole periods into [0, period)."""
     moved: Floats = np.mod(points, periods)
-    moved[moved >= periods] = 0.0
+    moved[moved >= periods] = 0.0  # of tiny negative numbers
     return moved

@@ -9,8 +9,10 @@ import numpy.typing as npt
 
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
+from cheblienet_graphs.inputs.files import array_of
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric, Point, with_period
 from cheblienet_graphs.manifolds.arrays import array
+from cheblienet_graphs.samplings.maps import within
 from cheblienet_graphs.search.cloud import Cloud
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.values import choice, left_out, number, numbers
@@ -174,7 +176,7 @@ def placed_points(
         return PlacedPoints(geometry, metric, *_on_the_sphere(table), None)
     dimension, sides = geometry.base.dimension, _periods(periodic, geometry.base.dimension)
     if sides is not None:
-        table[:, :dimension] = _wrapped(table[:, :dimension], np.array(sides))
+        table[:, :dimension] = within(table[:, :dimension], sides)
     if name == "se2":
         table[:, 2] = np.radians(table[:, 2])
     if name == "r3s2":
@@ -194,10 +196,7 @@ def _with_period(name: str, period: Any) -> Manifold:
 def _table(points: npt.ArrayLike, name: str) -> Floats:
     """(N, d) finite numbers, a copy without negative zeros."""
     accepted = f"of shape (N, {COLUMNS[name].count(',') + 1}) on {name}: {COLUMNS[name]}"
-    try:
-        table = np.asarray(points)
-    except ValueError:  # rows of several lengths
-        table = np.asarray(None)
+    table = array_of(points)
     if table.dtype.kind not in "fiu":
         raise SpecError("points", accepted, Found(f"a {type(points).__name__}"))
     if table.ndim != 2 or table.shape[1] != COLUMNS[name].count(",") + 1:
@@ -270,13 +269,6 @@ def _periods(periodic: Any, dimension: int) -> tuple[float, ...] | None:
     if max(sides) > MOST_ASPECT * min(sides):
         raise SpecError("periodic", f"none more than {MOST_ASPECT} times another", periodic)
     return sides
-
-
-def _wrapped(base: Floats, sides: Floats) -> Floats:
-    """The same places in [0, period)."""
-    inside: Floats = base % sides
-    inside[inside >= sides] = 0.0  # of tiny negative numbers
-    return inside
 
 
 def _unit_axes(axes: Floats) -> Floats:

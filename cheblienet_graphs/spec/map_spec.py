@@ -1,7 +1,5 @@
 """The specification of a map between two samplings of one manifold."""
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +12,7 @@ from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.spec.fields import SIZES
-from cheblienet_graphs.spec.graph_spec import GraphSpec
+from cheblienet_graphs.spec.graph_spec import GraphSpec, digest
 from cheblienet_graphs.spec.least import sizes_in_name
 from cheblienet_graphs.spec.map_weights import WEIGHTS
 from cheblienet_graphs.values import Number, choice, integer, left_out, number
@@ -155,8 +153,7 @@ class MapSpec:
     @property
     def sha256(self) -> str:
         """Hex digest of the canonical JSON of `to_dict()`."""
-        text = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"), allow_nan=False)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return digest(self.to_dict())
 
     @property
     def default_name(self) -> str:
