@@ -39,15 +39,7 @@ from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.boundary import Edges, along_sides
 from cheblienet_graphs.weights.edges import KernelWeights
-from cheblienet_graphs.weights.matching import (
-    FARTHEST,
-    VANISHED,
-    SparseSystem,
-    lifted,
-    nearest,
-    realizing,
-    sums_by_vertex,
-)
+from cheblienet_graphs.weights.matching import FARTHEST, VANISHED, lifted, matched
 from cheblienet_graphs.weights.selling import edges_along, selling, stencils_of
 from cheblienet_graphs.weights.tilts import TILT_TARGETS, tilt_moments
 
@@ -310,15 +302,12 @@ class _Infinite:
         )
         unknown = unknown.ravel()
         moments, targets = self._constraints(k, j, offsets)
-        constraints = sums_by_vertex(moments, k, unknown, (len(stencils), len(first)))
-        areas = self._lattice.fiber.shares(len(stencils))
-        targets = np.outer(areas, targets).ravel()
-        start = realizing(lifted(prior[first]), constraints, targets)
+        targets = np.outer(self._lattice.fiber.shares(len(stencils)), targets).ravel()
         # Selling's edges and those between axes are among these, so there are solutions; with few
         # axes they may be far from the prior.
         farthest = math.inf if self._on_axes else FARTHEST
-        system = SparseSystem(constraints)
-        matching = nearest(system, targets, start, entries / 2, farthest=farthest)
+        edges = moments, k, unknown, targets, lifted(prior[first]), entries / 2
+        matching = matched(*edges, farthest=farthest)
         if not matching.converged:
             selling = Remedy("weights", "selling")
             remedy = Words("Use ", selling, ", or more ", Remedy("neighbors"), ".")
