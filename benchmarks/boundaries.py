@@ -100,7 +100,7 @@ def cut(given: LatticeWeights) -> Edges:
 
 def corrected(given: LatticeWeights, *, rows: int = 1, fiber: bool = True) -> Laplacian:
     edges = cut(given)
-    for axis, (steps, weights) in enumerate(zip(given.along_sides, given.side_values, strict=True)):
+    for axis, (steps, weights) in enumerate(given.sides):
         for k, (s, values) in enumerate(zip(steps, weights, strict=True)):
             kept = np.full(len(s), 1) if fiber else s.orientation == k
             for depth in range(rows):

@@ -60,7 +60,8 @@ class PrunedSearch:
         self._rough_elements = tuple(e.to(kind) for e in self._elements)
         largest = max(float(abs(e).max()) for e in cloud.elements)
         rounding = torch.finfo(kind).eps
-        self._rough_error = ROUGH * rounding * max(1.0, largest) * self._longest_unit
+        longest = math.sqrt(sum(cloud.manifold.weights(cloud.metric)))  # of (1, ..., 1)
+        self._rough_error = ROUGH * rounding * max(1.0, largest) * longest
         self._pairs = PAIRS_AT_ONCE[self._device.type]
 
     @property
@@ -101,11 +102,6 @@ class PrunedSearch:
             candidates = min(2 * candidates, self._cloud.images)
             measured *= 2
         return seen, neighbors
-
-    @property
-    def _longest_unit(self) -> float:
-        """Length of (1, ..., 1) in the metric."""
-        return math.sqrt(sum(self._cloud.manifold.weights(self._cloud.metric)))
 
     @property
     def _step(self) -> float:

@@ -60,9 +60,8 @@ class LatticeWeights:
         dropped_edges: number of edges left out because their weight came out 0.
         solution: matched weights as solved for, including those that are 0, in pixels^-2.
         united: by orientation the offsets with those whose weight came out 0; none where none did.
-        along_sides: further edges of the vertices at the first and last place along an axis, by
-            axis and orientation; none where boundaries are not corrected.
-        side_values: their weights, which add to those of the same offsets.
+        sides: further edges of the vertices at the first and last place along an axis, by axis;
+            their weights add to those of the same offsets. None where boundaries are not corrected.
     """
 
     lattice: Lattice
@@ -72,18 +71,20 @@ class LatticeWeights:
     dropped_edges: int = 0
     solution: Floats | None = None
     united: tuple[Stencil, ...] = ()
-    along_sides: tuple[tuple[Stencil, ...], ...] = ()
-    side_values: tuple[tuple[Floats, ...], ...] = ()
+    sides: tuple[Weighted, ...] = ()
 
     @property
     def engine(self) -> StencilEngine:
         """Their neighbors."""
-        return StencilEngine(self.lattice, self.stencils, self.along_sides)
+        return self._engine(self.stencils)
 
     @property
     def with_left_out(self) -> StencilEngine:
         """Their neighbors, and those left out."""
-        return StencilEngine(self.lattice, self.united or self.stencils, self.along_sides)
+        return self._engine(self.united or self.stencils)
+
+    def _engine(self, stencils: tuple[Stencil, ...]) -> StencilEngine:
+        return StencilEngine(self.lattice, stencils, [along for along, _ in self.sides])
 
     def weights(self, block: RowBlock) -> Floats:
         """(nnz,) weights of the entries of some rows, 0 on the diagonal."""
@@ -111,7 +112,7 @@ class LatticeWeights:
         by_orientation = []
         for k, around in enumerate(self.engine.neighborhoods):
             masks = [around.everywhere, *around.at_sides]
-            values = [self.values[k], *(side[k] for side in self.side_values)]
+            values = [self.values[k], *(weights[k] for _, weights in self.sides)]
             rows = [np.zeros(len(around.stencil)) for _ in masks]
             for row, mask, given in zip(rows, masks, values, strict=True):
                 row[mask] = given
@@ -324,12 +325,9 @@ class _Infinite:
             values: the same in pixels^-2.
         """
         sides = along_sides(found.stencils, values, cyclic=found.lattice.fiber.cyclic)
-        across = [self._measured(edges) for edges in sides]
-        return replace(
-            found,
-            along_sides=tuple(stencils for stencils, _ in across),
-            side_values=tuple(in_widths(weights, found.lattice) for _, weights in across),
-        )
+        across = (self._measured(edges) for edges in sides)
+        in_lattice = ((along, in_widths(weights, found.lattice)) for along, weights in across)
+        return replace(found, sides=tuple(in_lattice))
 
     def _constraints(self, k: Indices, j: Indices, offsets: Indices) -> tuple[Floats, Floats]:
         """(N, c) moments that an edge of weight 1 adds, and (c,) targets of sums over the area.

@@ -100,14 +100,10 @@ N32 = [*N32, *[128] * 12]
 def test_rows_have_as_many_points_as_a_list_says() -> None:
     spec = GraphSpec("s2", pl=",".join(map(str, N32 + N32[::-1])))
     assert spec.num_vertices == 6114
-    points = spec.full_sampling(0)
-    beta, gamma = points.coordinates().T
-    nodes, weights = leggauss(64)
-    rows = np.split(np.arange(6114), np.cumsum(N32 + N32[::-1])[:-1])
-    for row, count, node, weight in zip(rows, N32 + N32[::-1], nodes[::-1], weights, strict=True):
-        assert np.allclose(np.cos(beta[row]), node, rtol=0, atol=1e-15)
-        assert np.allclose(gamma[row], np.arange(count) * 2 * math.pi / count, rtol=0, atol=1e-14)
-        assert np.allclose(points.areas()[row] * count / 6114, weight / 2, rtol=1e-12)
+    _, gamma = spec.full_sampling(0).coordinates().T
+    rows = np.split(gamma, np.cumsum(N32 + N32[::-1])[:-1])
+    for row, count in zip(rows, N32 + N32[::-1], strict=True):
+        assert np.allclose(row, np.arange(count) * 2 * math.pi / count, rtol=0, atol=1e-14)
     assert spec.default_name == "s2-reduced-gaussian-N32-999f8771"
     assert (spec.schema, spec.grid(0)) == ("1.6", (1, 6114))
     assert GraphSpec.from_dict(spec.to_dict()) == spec

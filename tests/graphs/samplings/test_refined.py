@@ -7,7 +7,6 @@ import pytest
 import scipy.sparse
 from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import eigsh
-from scipy.spatial import SphericalVoronoi
 from sphere_truth import arcs
 
 from cheblienet_graphs import GraphSpec, MapSpec, SpecError, build, build_map, inspect
@@ -55,14 +54,6 @@ def test_points_are_those_of_both_icospheres(
     first = np.arange(len(finest)) < 10 * 4**outside + 2
     expected = finest[first | is_inside(finest, region)]
     assert (refined(outside, inside, region).base_points == expected).all()
-
-
-@pytest.mark.parametrize("region", REGIONS)
-def test_cells_have_the_areas_of_another_library(region: tuple[float, ...]) -> None:
-    sampling = refined(1, 4, region)
-    areas = SphericalVoronoi(sampling.base_points).calculate_areas()
-    assert np.allclose(sampling.base_areas, areas / areas.mean(), rtol=1e-9)
-    assert math.isclose(areas.sum(), 4 * math.pi, rel_tol=1e-12)
 
 
 @pytest.mark.parametrize("region", REGIONS)
