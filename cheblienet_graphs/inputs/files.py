@@ -62,10 +62,15 @@ def reals(field: str, value: object) -> Floats:
     Raises:
         SpecError: something else.
     """
-    try:
-        array = np.array(value)
-    except (ValueError, TypeError):  # rows of several lengths, or what is no array
-        array = np.array(None)
+    array = array_of(value)
     if array.dtype.kind not in "iuf":
         raise SpecError(field, "an array of numbers", value)
     return array.astype(np.float64)
+
+
+def array_of(value: object) -> npt.NDArray[Any]:
+    """What numpy makes of a value; an array of None where that is nothing."""
+    try:
+        return np.asarray(value)
+    except (ValueError, TypeError, RuntimeError):  # rows of several lengths, or on a GPU
+        return np.asarray(None)

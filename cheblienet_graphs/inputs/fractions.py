@@ -6,7 +6,6 @@ x and [row, row + 1] along y, as images do.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -52,40 +51,28 @@ def fractions_of_array(values: Values) -> Floats:
     return values.astype(np.float64)
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """The cells of a level set that are evaluated together: some half pixels along the first axis.
+def _of_rows(level_set: LevelSet, shape: tuple[int, ...], cells: int, rows: range) -> Floats:
+    """The part of each of some half pixels where a level set is negative.
 
     Args:
-        shape: of the half pixels.
+        level_set: whose values are taken.
+        shape: of all half pixels.
         cells: along each side of one.
-        start, stop: half pixels.
+        rows: the half pixels along the first axis.
     """
-
-    shape: tuple[int, ...]
-    cells: int
-    start: int
-    stop: int
-
-    def parts(self, level_set: LevelSet) -> Floats:
-        """The part of each of these half pixels where it is negative."""
-        step = 0.5 / self.cells
-        sides = [(self.start, self.stop), *((0, side) for side in self.shape[1:])]
-        # Of one cell more on each side, so that slopes are known everywhere.
-        axes = [
-            (np.arange(low * self.cells - 1, high * self.cells + 1) + 0.5) * step
-            for low, high in sides
-        ]
-        places = np.meshgrid(*axes, indexing="ij")[::-1]
-        values = _evaluated(level_set, places)
-        inner = values[(slice(1, -1),) * values.ndim]
-        slopes = [_slope(values, axis) for axis in range(values.ndim)]
-        rise = np.linalg.norm(slopes, axis=0)
-        cells = np.divide(inner, rise, where=rise > 0, out=np.sign(inner))
-        share = np.clip(0.5 - cells, 0, 1)
-        split = [part for low, high in sides for part in (high - low, self.cells)]
-        means: Floats = share.reshape(split).mean(axis=tuple(range(1, 2 * values.ndim, 2)))
-        return means
+    step = 0.5 / cells
+    sides = [(rows.start, rows.stop), *((0, side) for side in shape[1:])]
+    # Of one cell more on each side, so that slopes are known everywhere.
+    axes = [(np.arange(low * cells - 1, high * cells + 1) + 0.5) * step for low, high in sides]
+    values = _evaluated(level_set, np.meshgrid(*axes, indexing="ij")[::-1])
+    inner = values[(slice(1, -1),) * values.ndim]
+    slopes = [_slope(values, axis) for axis in range(values.ndim)]
+    rise = np.linalg.norm(slopes, axis=0)
+    distances = np.divide(inner, rise, where=rise > 0, out=np.sign(inner))
+    share = np.clip(0.5 - distances, 0, 1)
+    split = [part for low, high in sides for part in (high - low, cells)]
+    means: Floats = share.reshape(split).mean(axis=tuple(range(1, 2 * values.ndim, 2)))
+    return means
 
 
 def _slope(values: Floats, axis: int) -> Floats:
@@ -121,11 +108,9 @@ def _of_level_set(level_set: LevelSet, shape: tuple[int, ...]) -> Floats:
     halves, cells = tuple(2 * side for side in shape), SUBCELLS[len(shape)]
     line = int(np.prod(halves[1:])) * cells ** len(shape)
     rows = max(1, AT_ONCE // line)
-    parts = [
-        _Rows(halves, cells, start, min(start + rows, halves[0])).parts(level_set)
-        for start in range(0, halves[0], rows)
-    ]
-    return np.concatenate(parts)
+    starts, last = range(0, halves[0], rows), halves[0]
+    pieces = (range(start, min(start + rows, last)) for start in starts)
+    return np.concatenate([_of_rows(level_set, halves, cells, piece) for piece in pieces])
 
 
 def half_pixels(domain: Any, shape: tuple[int, ...]) -> Floats:

@@ -100,6 +100,14 @@ class Manifold(ABC):
             least = least.minimum(other)
         return least
 
+    def rotation_angle(self, g: Point, h: Point) -> Elements:
+        """The angle from g's orientation to h's, radians, where these are angles."""
+        raise NotImplementedError
+
+    def squared_length_of_rotation(self, angle: float, metric: Metric) -> float:
+        """The least d^2 of rotations by this angle or more, up to a quarter of the period."""
+        raise NotImplementedError
+
     def fiber_distances(
         self, elements: Point, points: Elements, others: Elements, metric: Metric, own: range
     ) -> Iterator[Elements]:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from cheblienet_graphs.inputs.fractions import UNIT
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.maps import LevelMap, nearest
+from cheblienet_graphs.samplings.maps import LevelMap, Parents, nearest
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.typing import Floats, Indices
 
@@ -112,36 +112,30 @@ class CutSampling(MaskedSampling):
         full = replace(self.full, shape=tuple(side // 2 for side in shape))
         return CutSampling(full, pixel_means(coarsened(self.fraction.reshape(shape))))
 
-    def pooling(self) -> LevelMap:
-        """The map from the points to those of the next coarser level: means by mass."""
-        fine, coarse, shares = self._pooled()
-        order = np.lexsort((fine, coarse))
-        shape = self.coarser.num_points, self.num_points
-        weights = (self.masses[fine] * shares)[order]
-        return LevelMap.means(coarse[order], fine[order], weights, shape)
-
-    def unpooling(self) -> LevelMap:
-        """The map to the points: the value of the coarser pixel, or the mean of those nearest."""
-        fine, coarse, shares = self._pooled()
-        return LevelMap.means(fine, coarse, shares, (self.num_points, self.coarser.num_points))
-
-    def _pooled(self) -> tuple[Indices, Indices, Floats]:
-        """Points, the coarser ones that show them, ascending, and the share of each."""
-        coarser, children = self.coarser, self.full.children()
-        blocks = np.argsort(children, axis=None) // children.shape[1]
-        block, filling = blocks[self.places], coarser.filling
+    @cached_property
+    def parents(self) -> Parents:
+        """The coarser vertices that show each: its block, or those nearest where that is none."""
+        coarser, block = self.coarser, self.full.owners[self.places]
+        filling = coarser.filling
         counts = np.diff(filling.indptr)[block]
         starts = np.cumsum(counts) - counts
         entry = np.arange(counts.sum()) + np.repeat(filling.indptr[block] - starts, counts)
         fine = np.repeat(np.arange(self.num_points), counts)
-        column, share = filling.indices[entry], filling.data[entry]
+        parts = fine, filling.indices[entry], filling.data[entry]
+        parents = Parents(*parts, (self.num_points, coarser.num_points))
         if len(lost := np.flatnonzero(counts == 0)):  # the domain is no vertex there
             periods = self.extent if self.periodic else None
             near = nearest(coarser.base_points, self.base_points[lost], periods)
-            fine, column = np.append(fine, lost), np.append(column, near)
-            share = np.append(share, np.ones(len(lost)))
-        order = np.lexsort((column, fine))
-        return fine[order], column[order], share[order]
+            parents = parents.joined(lost, near)
+        return parents
+
+    def pooling(self) -> LevelMap:
+        """The map from the points to those of the next coarser level: means by mass."""
+        return self.parents.pooling(self.masses)
+
+    def unpooling(self) -> LevelMap:
+        """The map to the points: the value of the coarser pixel, or the mean of those nearest."""
+        return self.parents.unpooling()
 
     def whole(self) -> npt.NDArray[np.bool_]:
         """(all pixels,) which are in the domain wholly."""

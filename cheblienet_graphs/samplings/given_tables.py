@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.errors import Found, Remedy, SpecError, Words
+from cheblienet_graphs.inputs.files import array_of
 from cheblienet_graphs.limits import ASPECT, POINTS
 from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.values import choice, parsed
@@ -151,10 +152,7 @@ def _array(given: object) -> npt.NDArray[Any]:
     """An array, in which masked values are NaN; of another dtype than numbers where it is none."""
     if isinstance(given, np.ma.MaskedArray):
         given = np.ma.filled(given.astype(np.float64), np.nan)
-    try:
-        return np.asarray(given)
-    except ValueError:  # rows of several lengths
-        return np.asarray(None)
+    return array_of(given)
 
 
 def _check_shape(level: Level, finer: Level | None) -> None:

@@ -17,7 +17,6 @@ import numpy as np
 from cheblienet_graphs.errors import CheblienetError, SpecError, needing
 from cheblienet_graphs.limits import BANDLIMIT, GAUSSIAN, NSIDE, ROW
 from cheblienet_graphs.manifolds.base import Base
-from cheblienet_graphs.samplings.maps import blocks
 from cheblienet_graphs.samplings.points import Points, Scattered, isometries_about_z
 from cheblienet_graphs.samplings.sampling import Size
 from cheblienet_graphs.typing import Floats, Indices
@@ -33,9 +32,8 @@ class Healpix(Points):
     words = "HEALPix, nside {}, nested"
 
     @classmethod
-    def parse(cls, size: object, base: Base) -> Size:
+    def parse(cls, size: object, _base: Base) -> Size:
         """Take nside, a power of two."""
-        del base
         accepted = f"a power of two in {NSIDE}"
         nside = integer("nside", size, *NSIDE, accepted)
         if nside & (nside - 1):
@@ -84,9 +82,10 @@ class Healpix(Points):
         """(points,) ones."""
         return np.ones(self.num_points)
 
-    def children(self) -> Indices:
-        """(coarser points, 4): of pixel p these are 4p, ..., 4p + 3."""
-        return np.arange(self.num_points).reshape(-1, 4)
+    @property
+    def owners(self) -> Indices:
+        """(points,) p // 4 of pixel p."""
+        return np.arange(self.num_points) // 4
 
     def isometries(self) -> Iterator[tuple[str, Floats]]:
         """Rotations by 90 degrees about the axis, by 180 about others, a reflection."""
@@ -130,9 +129,12 @@ class Equiangular(Points):
         sine /= sine.mean()
         return sine
 
-    def children(self) -> Indices:
-        """(coarser points, 4) blocks of 2 x 2."""
-        return blocks(self.grid(self.size))
+    @property
+    def owners(self) -> Indices:
+        """(points,) the block of 2 x 2 that each is in."""
+        row, column = np.divmod(np.arange(self.num_points), 2 * self.size)
+        owners: Indices = row // 2 * self.size + column // 2
+        return owners
 
     def isometries(self) -> Iterator[tuple[str, Floats]]:
         """The rotation by one longitude, half turns, a reflection."""
@@ -152,9 +154,8 @@ class Gaussian(Scattered):
     schemas = "1.1", "1.1"  # 1.0 did not know them
 
     @classmethod
-    def parse(cls, size: object, base: Base) -> Size:
+    def parse(cls, size: object, _base: Base) -> Size:
         """Take "O32" or "F32"."""
-        del base
         form = (
             re.fullmatch(r"([OF])([0-9]{1,9})", size.strip().upper())
             if isinstance(size, str)
@@ -237,9 +238,8 @@ class ReducedGaussian(Gaussian):
     schemas = "1.6", "1.6"  # earlier ones did not know them
 
     @classmethod
-    def parse(cls, size: object, base: Base) -> Size:
+    def parse(cls, size: object, _base: Base) -> Size:
         """Take a sequence of numbers, or a text with commas."""
-        del base
         low, high = 2 * GAUSSIAN.low, 2 * GAUSSIAN.high
         accepted = (
             f"points of each latitude, north to south, an even number of them in [{low}, {high}], "

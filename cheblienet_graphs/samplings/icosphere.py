@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from cheblienet_graphs.limits import SUBDIVISIONS
-from cheblienet_graphs.samplings.maps import LevelMap
+from cheblienet_graphs.samplings.maps import Parents
 from cheblienet_graphs.samplings.points import HALF_TURN_X, HALF_TURN_Z, REFLECTION_Y, Points
 from cheblienet_graphs.samplings.sampling import Size
 from cheblienet_graphs.typing import Floats, Indices
@@ -92,31 +92,17 @@ class Icosphere(Points):
         areas /= areas.mean()
         return areas
 
-    def children(self) -> Indices:
-        """(coarser points, 7) each point and the midpoints of its edges.
+    @cached_property
+    def parents(self) -> Parents:
+        """Each point of the coarser mesh belongs to itself, a midpoint to both ends of its edge.
 
-        At the 12 pentagons 6 and -1.
-
-        A midpoint belongs to two points, so means by area do not keep integrals exactly.
+        So means by area do not keep integrals exactly.
         """
-        parents = self.mesh.parents
-        coarser = len(self.mesh.points) - len(parents)
-        ends, midpoints = parents.ravel(), np.repeat(np.arange(len(parents)), 2) + coarser
-        order = np.argsort(ends, kind="stable")
-        count = np.bincount(ends, minlength=coarser)
-        members = np.full((coarser, 7), -1)
-        members[:, 0] = np.arange(coarser)
-        members[:, 1:][np.arange(6) < count[:, None]] = midpoints[order]
-        return members
-
-    def unpooling(self) -> LevelMap:
-        """The map under which the coarser level's points keep their value; new ones take a mean."""
-        parents = self.mesh.parents
-        points = len(self.mesh.points)
-        kept = np.arange(points - len(parents))
-        rows = np.concatenate([kept, np.repeat(np.arange(len(kept), points), 2)])
-        columns = np.concatenate([kept, parents.ravel()])
-        return LevelMap.means(rows, columns, np.ones(len(rows)), (points, len(kept)))
+        ends, count = self.mesh.parents, len(self.mesh.points)
+        kept = np.arange(count - len(ends))
+        points = np.concatenate([kept, np.repeat(np.arange(len(kept), count), 2)])
+        coarser = np.concatenate([kept, ends.ravel()])
+        return Parents(points, coarser, np.ones(len(points)), (count, len(kept)))
 
     def isometries(self) -> Iterator[tuple[str, Floats]]:
         """Half turns, a reflection, and a rotation of each other order of the icosahedron's."""

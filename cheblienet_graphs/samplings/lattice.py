@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -12,7 +12,6 @@ from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.limits import SIDE
 from cheblienet_graphs.manifolds.base import NO_FIBER, Base, Fiber
 from cheblienet_graphs.samplings.axes import axis_set, image_of
-from cheblienet_graphs.samplings.maps import blocks
 from cheblienet_graphs.samplings.sampling import SamplingKind, Setting, Size
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.values import parsed
@@ -125,9 +124,8 @@ class Lattice(SamplingKind):
         return tuple(reversed(size))
 
     @classmethod
-    def squared_spacing(cls, size: Size, base: Base) -> float:
+    def squared_spacing(cls, size: Size, _base: Base) -> float:
         """h^2, the width of the domain being 1."""
-        del base
         return 1 / float(size[0]) ** 2
 
     @classmethod
@@ -256,9 +254,12 @@ class Lattice(SamplingKind):
         """(points,) ones, each in the memory of all others."""
         return np.broadcast_to(np.float64(1), self.num_points)
 
-    def children(self) -> Indices:
-        """(coarser points, 2^d) the pixels of blocks of 2 pixels a side."""
-        return blocks(self.shape)
+    @property
+    def owners(self) -> Indices:
+        """(points,) the block of 2 pixels a side that each is in."""
+        first, places = self.decode(np.arange(self.num_points))
+        coarser = replace(self, shape=tuple(side // 2 for side in self.shape))
+        return coarser.encode(first, (place // 2 for place in places))
 
     def probes(self) -> Indices:
         """Points where the effective metric is measured: the pixel in the middle.

@@ -3,7 +3,6 @@
 Points in no order belong to the nearest of the coarser ones.
 """
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,30 +39,45 @@ class LevelMap:
         return cls(shape, indptr, columns, weights / np.bincount(rows, weights, shape[0])[rows])
 
 
-def blocks(shape: tuple[int, ...]) -> Indices:
-    """(blocks, 2^d) the points of a grid of this shape in blocks of 2 a side."""
-    d = len(shape)
-    split = [part for side in shape for part in (side // 2, 2)]
-    order = (*range(0, 2 * d, 2), *range(1, 2 * d, 2))
-    return np.arange(math.prod(shape)).reshape(split).transpose(order).reshape(-1, 2**d)
-
-
-def averages(sources: Indices, areas: Floats) -> LevelMap:
-    """Each target is the mean of its sources by area.
+@dataclass(frozen=True)
+class Parents:
+    """The points of the next coarser level that the points of a level belong to.
 
     Args:
-        sources: (targets, m) points, ascending in each row, padded with -1 at the end.
-        areas: (points,) of all sources.
+        points: (links,) ascending.
+        coarser: (links,) a point that each belongs to, ascending for each.
+        shares: (links,) how much of it does, in any unit.
+        shape: numbers of points and of coarser ones.
     """
-    rows, place = np.nonzero(sources >= 0)
-    columns = sources[rows, place]
-    return LevelMap.means(rows, columns, areas[columns], (len(sources), len(areas)))
 
+    points: Indices
+    coarser: Indices
+    shares: Floats
+    shape: tuple[int, int]
 
-def copies(owners: Indices, coarser: int) -> LevelMap:
-    """Each point takes the value of the one of so many coarser ones that it belongs to, (N,)."""
-    count = len(owners)
-    return LevelMap.means(np.arange(count), owners, np.ones(count), (count, coarser))
+    @classmethod
+    def of(cls, owners: Indices, coarser: int) -> "Parents":
+        """Each point belongs to the one of so many coarser ones that is its owner, (points,)."""
+        count = len(owners)
+        return cls(np.arange(count), owners, np.ones(count), (count, coarser))
+
+    def joined(self, points: Indices, coarser: Indices) -> "Parents":
+        """Together with (N,) points that belong to (N,) others, too."""
+        points, coarser = np.append(self.points, points), np.append(self.coarser, coarser)
+        shares = np.append(self.shares, np.ones(len(points) - len(self.shares)))
+        order = np.lexsort((coarser, points))
+        return Parents(points[order], coarser[order], shares[order], self.shape)
+
+    def pooling(self, areas: Floats) -> LevelMap:
+        """Each coarser point is the mean of those that belong to it by area, (points,)."""
+        order = np.argsort(self.coarser, kind="stable")
+        points = self.points[order]
+        weights = areas[points] * self.shares[order]
+        return LevelMap.means(self.coarser[order], points, weights, self.shape[::-1])
+
+    def unpooling(self) -> LevelMap:
+        """Each point is the mean of those that it belongs to, by its shares."""
+        return LevelMap.means(self.points, self.coarser, self.shares, self.shape)
 
 
 def nearest(points: Floats, others: Floats, periods: tuple[float, ...] | None = None) -> Indices:
@@ -77,7 +91,7 @@ def nearest(points: Floats, others: Floats, periods: tuple[float, ...] | None = 
     from scipy.spatial import KDTree  # slow to import, most builds do without
 
     if periods is not None:
-        points, others = (_within(x, periods) for x in (points, others))
+        points, others = (within(x, periods) for x in (points, others))
     tree = KDTree(points, boxsize=periods)
     found: Indices = np.zeros(len(others), np.int64)
     if len(points) == 1:
@@ -91,8 +105,8 @@ def nearest(points: Floats, others: Floats, periods: tuple[float, ...] | None = 
     return found
 
 
-def _within(points: Floats, periods: tuple[float, ...]) -> Floats:
+def within(points: Floats, periods: tuple[float, ...]) -> Floats:
     """The points moved by whole periods into [0, period)."""
     moved: Floats = np.mod(points, periods)
-    moved[moved >= periods] = 0.0
+    moved[moved >= periods] = 0.0  # of tiny negative numbers
     return moved

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cheblienet_graphs.manifolds.base import NO_FIBER, Fiber
-from cheblienet_graphs.samplings.maps import LevelMap, copies, nearest
+from cheblienet_graphs.samplings.maps import LevelMap, Parents, nearest
 from cheblienet_graphs.samplings.sampling import SamplingKind, Setting, Size
 from cheblienet_graphs.samplings.voronoi import ANOTHER_SEED, cell_areas
 from cheblienet_graphs.typing import Floats, Indices
@@ -162,6 +162,15 @@ class Scattered(Points):
             raise ValueError("this sampling has no coarser level")
         return self._nearest(self.coarser_points, self.base_points)
 
+    @cached_property
+    def parents(self) -> Parents:
+        """Each point belongs to the nearest coarser one.
+
+        Raises:
+            ValueError: there is no coarser level.
+        """
+        return Parents.of(self.owners, len(np.asarray(self.coarser_points)))
+
     def pooling(self) -> LevelMap:
         """Means by area over the points that belong to each coarser one.
 
@@ -170,19 +179,9 @@ class Scattered(Points):
         Raises:
             ValueError: there is no coarser level.
         """
-        owners, coarse = self.owners, np.asarray(self.coarser_points)
-        alone = np.setdiff1d(np.arange(len(coarse)), owners)
-        close = self._nearest(self.base_points, coarse[alone]) if len(alone) else alone
-        rows = np.concatenate([owners, alone])
-        order = np.argsort(rows, kind="stable")
-        columns = np.concatenate([np.arange(len(owners)), close])[order]
-        shape = len(coarse), len(owners)
-        return LevelMap.means(rows[order], columns, self.base_areas[columns], shape)
-
-    def unpooling(self) -> LevelMap:
-        """The map that gives each point the value of the nearest coarser one.
-
-        Raises:
-            ValueError: there is no coarser level.
-        """
-        return copies(self.owners, len(np.asarray(self.coarser_points)))
+        parents = self.parents
+        alone = np.setdiff1d(np.arange(parents.shape[1]), parents.coarser)
+        if len(alone):
+            close = self._nearest(self.base_points, np.asarray(self.coarser_points)[alone])
+            parents = parents.joined(close, alone)
+        return parents.pooling(self.base_areas)

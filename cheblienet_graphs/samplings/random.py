@@ -42,9 +42,8 @@ class Random(Scattered):
         return size // 4 if size // 4 >= POINTS.low else None
 
     @classmethod
-    def links(cls, fine: Size, coarse: Size) -> int:
+    def links(cls, fine: Size, _coarse: Size) -> int:
         """One for each point, as coarser points are among them."""
-        del coarse
         return cls.points(fine)
 
     @classmethod

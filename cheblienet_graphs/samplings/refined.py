@@ -13,10 +13,10 @@ from cheblienet_graphs.inputs.masks import REGION, Four, inside_region, region
 from cheblienet_graphs.limits import REFINED_POINTS, REFINED_SUBDIVISIONS, SUBDIVISIONS
 from cheblienet_graphs.manifolds.base import Base
 from cheblienet_graphs.samplings.icosphere import Icosphere, Mesh, subdivided
-from cheblienet_graphs.samplings.maps import TIE, LevelMap
+from cheblienet_graphs.samplings.maps import TIE, Parents
 from cheblienet_graphs.samplings.points import Scattered
 from cheblienet_graphs.samplings.sampling import Size
-from cheblienet_graphs.typing import Floats, Indices
+from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.values import numbers
 
 MOST_TIES = 6
@@ -39,9 +39,8 @@ class RefinedIcosphere(Scattered):
     remedy: ClassVar[str] = "Give fewer subdivisions inside."
 
     @classmethod
-    def parse(cls, size: object, base: Base) -> Size:
+    def parse(cls, size: object, _base: Base) -> Size:
         """Take "G,L,W,S,E,N", or six numbers."""
-        del base
         accepted = (
             f"G,L,W,S,E,N: subdivisions G outside, in {SUBDIVISIONS}, and L inside, in "
             f"[G + 1, {REFINED_SUBDIVISIONS}], of a region {REGION}"
@@ -74,9 +73,8 @@ class RefinedIcosphere(Scattered):
         return (outside - 1, inside - 1, *sides) if outside else None
 
     @classmethod
-    def links(cls, fine: Size, coarse: Size) -> int:
+    def links(cls, fine: Size, _coarse: Size) -> int:
         """At most so many for each point."""
-        del coarse
         return MOST_TIES * cls.points(fine)
 
     @classmethod
@@ -96,10 +94,8 @@ class RefinedIcosphere(Scattered):
         return refined_points(self.size)
 
     @cached_property
-    def _parents(self) -> tuple[Indices, Indices]:
-        """(links,) points, ascending, and the coarser ones that are nearest to each, ascending.
-
-        Between two, as midpoints of edges are, a point has both.
+    def parents(self) -> Parents:
+        """The coarser points that are nearest to each: between two, it belongs to both.
 
         Raises:
             ValueError: there is no coarser level.
@@ -114,21 +110,8 @@ class RefinedIcosphere(Scattered):
         point, place = np.nonzero(tied)
         parent = near[point, place]
         order = np.lexsort((parent, point))
-        return point[order], parent[order]
-
-    def pooling(self) -> LevelMap:
-        """Means by area over the points that each coarser one is nearest to."""
-        point, parent = self._parents
-        order = np.lexsort((point, parent))
-        columns = point[order]
-        shape = int(parent.max()) + 1, self.num_points
-        return LevelMap.means(parent[order], columns, self.base_areas[columns], shape)
-
-    def unpooling(self) -> LevelMap:
-        """The value of the nearest coarser point, or the mean of those that are as near."""
-        point, parent = self._parents
-        shape = self.num_points, int(parent.max()) + 1
-        return LevelMap.means(point, parent, np.ones(len(point)), shape)
+        shape = self.num_points, len(coarse)
+        return Parents(point[order], parent[order], np.ones(len(point)), shape)
 
 
 @lru_cache(maxsize=8)

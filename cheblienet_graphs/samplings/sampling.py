@@ -11,7 +11,7 @@ import numpy as np
 from cheblienet_graphs.limits import Integers
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.manifolds.base import Base, Fiber
-from cheblienet_graphs.samplings.maps import LevelMap, averages, copies
+from cheblienet_graphs.samplings.maps import LevelMap, Parents
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.values import integer
 
@@ -187,13 +187,12 @@ class SamplingKind(Sampling):
     """The sampling in words, {} its size."""
 
     @classmethod
-    def parse(cls, size: object, base: Base) -> Size:
+    def parse(cls, size: object, _base: Base) -> Size:
         """Check a size and normalize it.
 
         Raises:
             SpecError: it is not valid.
         """
-        del base
         return integer(cls.field, size, *cls.sizes_accepted)
 
     @classmethod
@@ -217,9 +216,8 @@ class SamplingKind(Sampling):
         return base.measure / cls.points(size)
 
     @classmethod
-    def links(cls, fine: Size, coarse: Size) -> int:
+    def links(cls, fine: Size, _coarse: Size) -> int:
         """Most stored entries of a map between two levels; one for each fine point by default."""
-        del coarse
         return cls.points(fine)
 
     @classmethod
@@ -254,22 +252,25 @@ class SamplingKind(Sampling):
         """
         return
 
-    def children(self) -> Indices:
-        """(coarser points, m) points that each is the mean of, ascending, padded with -1.
-
-        Classes without such blocks have maps of their own.
+    @property
+    def owners(self) -> Indices:
+        """(points,) the point of the next coarser level that each belongs to.
 
         Raises:
-            NotImplementedError: it is one of these.
+            NotImplementedError: a class has `parents` of its own, where these may be several.
         """
         raise NotImplementedError
 
+    @cached_property
+    def parents(self) -> Parents:
+        """The points of the next coarser level that each belongs to: its owner alone."""
+        owners = self.owners
+        return Parents.of(owners, int(owners.max()) + 1)
+
     def pooling(self) -> LevelMap:
         """The map to the next coarser level's points, means by area."""
-        return averages(self.children(), self.base_areas)
+        return self.parents.pooling(self.base_areas)
 
     def unpooling(self) -> LevelMap:
-        """The map that gives each point the value of its block, blocks being disjoint."""
-        children = self.children()
-        owners = np.argsort(children, axis=None) // children.shape[1]
-        return copies(owners, len(children))
+        """The map that gives each point the mean of those that it belongs to."""
+        return self.parents.unpooling()

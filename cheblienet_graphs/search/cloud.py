@@ -44,6 +44,28 @@ class Cloud:
         """Base points and their images."""
         return len(self.base)
 
+    def squared_distances(self, rows: Indices, columns: Indices) -> Floats:
+        """d^2 of edges, to the nearest image, 0 where row and column coincide, shape of `rows`.
+
+        Each pair is measured from its lower vertex, so both directions agree to the last bit.
+        """
+        low, high = np.minimum(rows, columns), np.maximum(rows, columns)
+        start = self._at(low // self.points, low % self.points)
+        orientation, point = np.divmod(high, self.points)
+        shortest: Floats = np.full(rows.shape, np.inf)
+        images = np.arange(0, self.images, self.points)[:, None]
+        step = max(1, PAIRS_AT_ONCE // max(1, rows.size))
+        for some in (images[first : first + step] for first in range(0, len(images), step)):
+            end = self._at(orientation, point + some)
+            squared = self.manifold.squared_distance(start, end, self.metric)
+            np.minimum(shortest, squared.view(np.ndarray).min(axis=0), out=shortest)
+        shortest[rows == columns] = 0
+        return shortest
+
+    def _at(self, orientation: Indices, image: Indices) -> tuple[Floats, ...]:
+        index = orientation * self.images + image
+        return tuple(array(element.reshape(-1)[index]) for element in self.elements)
+
 
 def cloud(sampled: SampledManifold[Sampling], rings: int = 0) -> Cloud:
     """The vertices of a sampling, with `rings` rings of images around a periodic domain."""
@@ -76,35 +98,3 @@ def cloud(sampled: SampledManifold[Sampling], rings: int = 0) -> Cloud:
         tuple(element.view(np.ndarray) for element in elements),
         complete_within,
     )
-
-
-class PairLengths:
-    """Squared lengths of edges from the coordinates, on samplings without a lattice's tables.
-
-    Each pair is measured from its lower vertex, so both directions agree to the last bit.
-    """
-
-    def __init__(self, cloud: Cloud) -> None:
-        self._cloud = cloud
-        self._elements = tuple(array(element.ravel()) for element in cloud.elements)
-
-    def squared_distances(self, rows: Indices, columns: Indices) -> Floats:
-        """d^2 of edges, to the nearest image, 0 where row and column coincide."""
-        cloud = self._cloud
-        low, high = np.minimum(rows, columns), np.maximum(rows, columns)
-        start = self._at(low // cloud.points, low % cloud.points)
-        orientation, point = np.divmod(high, cloud.points)
-        shortest: Floats = np.full(rows.shape, np.inf)
-        images = np.arange(0, cloud.images, cloud.points)[:, None]
-        step = max(1, PAIRS_AT_ONCE // max(1, rows.size))
-        for some in (images[first : first + step] for first in range(0, len(images), step)):
-            squared = cloud.manifold.squared_distance(
-                start, self._at(orientation, point + some), cloud.metric
-            )
-            np.minimum(shortest, squared.view(np.ndarray).min(axis=0), out=shortest)
-        shortest[rows == columns] = 0
-        return shortest
-
-    def _at(self, orientation: Indices, image: Indices) -> tuple[Floats, ...]:
-        index = orientation * self._cloud.images + image
-        return tuple(element[index] for element in self._elements)

@@ -9,15 +9,14 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.spatial import KDTree
 
 from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
 from cheblienet_graphs.manifolds.arrays import array
-from cheblienet_graphs.search.point_columns import PlacedPoints
+from cheblienet_graphs.search.point_columns import PlacedPoints, first_of_each
 from cheblienet_graphs.typing import Floats, Indices
 
 SHELL = 1e-6
@@ -151,7 +150,8 @@ class Crossing:
         chords, images = (np.reshape(part, (len(rows), -1)) for part in near)
         sources, squared = self._cloud.source[images], self._measured(rows, images)
         if self._sources.periods is not None:
-            squared[~_first_of_source(sources, squared)] = np.inf
+            nearest_first = np.lexsort((squared, sources), axis=1)
+            squared[~first_of_each(sources, nearest_first)] = np.inf
         limits = self._rule.limits(squared)
         done = limits * (1 + ROUNDING) < self._bound(chords[:, -1], count)
         chosen = done[:, None] & (squared <= limits[:, None])
@@ -160,11 +160,11 @@ class Crossing:
 
     def _measured(self, rows: Indices, images: Indices) -> Floats:
         """(rows, M) d^2 between targets and images of sources."""
-        start = tuple(element[:, None] for element in elements_of(self._targets, rows))
+        start = tuple(
+            element[:, None] for element in self._targets.elements(self._targets.columns[rows])
+        )
         end = tuple(element[images] for element in self._elements)
-        squared = self._cloud.manifold.squared_distance(start, end, self._cloud.metric)
-        positive: Floats = np.maximum(squared.view(np.ndarray), 0)
-        return positive
+        return self._targets.measured(start, end)
 
     def _bound(self, chords: Floats, count: int) -> Floats:
         """(rows,) d^2 below which all sources are looked at."""
@@ -187,23 +187,6 @@ class Crossing:
         return SpecError("radius", "such that each target has a source", found, fewer)
 
 
-def _first_of_source(sources: Indices, squared: Floats) -> npt.NDArray[np.bool_]:
-    """(rows, M) which images are the nearest of their source."""
-    order = np.lexsort((squared, sources), axis=1)
-    ascending = np.take_along_axis(sources, order, axis=1)
-    new = np.ones(sources.shape, bool)
-    new[:, 1:] = ascending[:, 1:] != ascending[:, :-1]
-    first = np.empty_like(new)
-    np.put_along_axis(first, order, new, axis=1)
-    return first
-
-
-def elements_of(points: PlacedPoints, rows: Indices) -> tuple[Any, ...]:
-    """Numbers that distances of some points are computed from."""
-    columns = points.columns[rows]
-    return tuple(points.manifold.elements(tuple(array(column.copy()) for column in columns.T)))
-
-
 def lengths(
     sources: PlacedPoints, targets: PlacedPoints, rows: Indices, columns: Indices, farthest: float
 ) -> Floats:
@@ -221,11 +204,11 @@ def lengths(
     rings = [range(-n, n + 1) for n in (math.ceil(farthest / side) + 1 for side in periods)]
     for lo in range(0, len(rows), PAIRS_AT_ONCE):
         some = slice(lo, lo + PAIRS_AT_ONCE)
-        start, ends = elements_of(targets, rows[some]), sources.columns[columns[some]]
+        start = targets.elements(targets.columns[rows[some]])
+        ends = sources.columns[columns[some]]
         for steps in itertools.product(*rings):
             moved = ends.copy()
             moved[:, : len(steps)] += np.multiply(steps, periods)
-            end = sources.manifold.elements(tuple(array(column.copy()) for column in moved.T))
-            measured = sources.manifold.squared_distance(start, end, sources.metric)
-            np.minimum(squared[some], np.maximum(measured.view(np.ndarray), 0), out=squared[some])
+            measured = sources.measured(start, sources.elements(moved))
+            np.minimum(squared[some], measured, out=squared[some])
     return squared

@@ -11,7 +11,6 @@ from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.search.choice import Choice
-from cheblienet_graphs.search.cloud import PairLengths
 from cheblienet_graphs.search.rule import Lengths, Scratch, too_few
 from cheblienet_graphs.search.stencil import StencilEngine, Stencils
 
@@ -104,7 +103,7 @@ class NeighborRule:
         Args:
             lists: among all images that edges can reach.
         """
-        return self.rule if self._on_lattice else PairLengths(lists.cloud)
+        return self.rule if self._on_lattice else lists.cloud
 
     def too_few(self) -> SpecError:
         """The error where no two vertices list each other: names the smallest K that works."""

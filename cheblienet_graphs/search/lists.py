@@ -33,6 +33,17 @@ COMPARISONS_AT_ONCE = 2**23
 """Entries of lists compared together, K^2 for each vertex."""
 
 
+def search_of(choice: Choice, cloud: Cloud) -> Search:
+    """The search of a choice, "pruned" or "keops", on this process' own device of its kind."""
+    device = own_device(choice.device)
+    if choice.engine == "keops":
+        # Not every machine can compile what KeOps needs.
+        from cheblienet_graphs.search.keops import KeopsSearch
+
+        return KeopsSearch(cloud, device)
+    return PrunedSearch(cloud, device)
+
+
 class NeighborLists:
     """For each vertex a, the vertices within r_a.
 
@@ -81,12 +92,7 @@ class NeighborLists:
 
     @cached_property
     def _search(self) -> Search:
-        if self._choice.engine == "keops":
-            # Not every machine can compile what KeOps needs.
-            from cheblienet_graphs.search.keops import KeopsSearch
-
-            return KeopsSearch(self.cloud, own_device(self._choice.device))
-        return PrunedSearch(self.cloud, own_device(self._choice.device))
+        return search_of(self._choice, self.cloud)
 
     def of(self, start: int, stop: int) -> Iterator[tuple[int, Indices, float]]:
         """The lists of the vertices over base points start..stop, some points at a time.

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.manifolds.arrays import array
+from cheblienet_graphs.manifolds.moments import logarithms
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.search.rule import last_whole_shell
@@ -193,10 +194,8 @@ class Ellipsoids:
 def _candidates(lattice: Lattice, manifold: Manifold, offset: Indices) -> Floats:
     """(candidates, dim, n_o^2) logarithms from each orientation at the origin to each at (d,)."""
     own, others = np.divmod(np.arange(lattice.orientations**2), lattice.orientations)
-    starts, ends = lattice.edge_coordinates(own, others, np.tile(offset, (len(own), 1)))
-    start, end = (manifold.elements(tuple(map(array, p.T))) for p in (starts, ends))
-    logarithms: Floats = np.stack([np.stack(c) for c in manifold.logarithms(start, end)])
-    return logarithms.view(np.ndarray)
+    ends = lattice.edge_coordinates(own, others, np.tile(offset, (len(own), 1)))
+    return logarithms(manifold, *ends)
 
 
 def _sum_of_squares(quadratic: Floats) -> tuple[Floats, Floats]:

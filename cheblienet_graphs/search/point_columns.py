@@ -9,8 +9,10 @@ import numpy.typing as npt
 
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
-from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric, with_period
+from cheblienet_graphs.inputs.files import array_of
+from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric, Point, with_period
 from cheblienet_graphs.manifolds.arrays import array
+from cheblienet_graphs.samplings.maps import within
 from cheblienet_graphs.search.cloud import Cloud
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.values import choice, left_out, number, numbers
@@ -99,7 +101,7 @@ class PlacedPoints:
         moved = self.columns[source]
         if self.periods is not None:
             moved[:, : base.shape[1]] = base
-        elements = tuple(element[None].view(np.ndarray) for element in self._elements(moved))
+        elements = tuple(element[None].view(np.ndarray) for element in self.elements(moved))
         within = math.inf if self.periods is None else reach
         parts = self.manifold, self.metric, len(self), base, source
         return Cloud(*parts, elements, within), shifts
@@ -117,12 +119,32 @@ class PlacedPoints:
         end = self.columns[high]
         if self.periods is not None:
             end[:, : shifts.shape[1]] += np.where(swapped[:, None], -shifts, shifts)
-        start = self._elements(self.columns[low])
-        squared: Floats = self.manifold.squared_distance(start, self._elements(end), self.metric)
-        return np.maximum(squared.view(np.ndarray), 0)
+        return self.measured(self.elements(self.columns[low]), self.elements(end))
 
-    def _elements(self, columns: Floats) -> Any:
+    def measured(self, start: Point, end: Point) -> Floats:
+        """d^2 between elements, of any shape; not negative by rounding."""
+        squared = self.manifold.squared_distance(start, end, self.metric)
+        positive: Floats = np.maximum(squared.view(np.ndarray), 0)
+        return positive
+
+    def elements(self, columns: Floats) -> Point:
+        """The numbers that distances are computed from, of (M, d) coordinates."""
         return self.manifold.elements(tuple(array(column.copy()) for column in columns.T))
+
+
+def first_of_each(numbers: Indices, order: Indices) -> npt.NDArray[np.bool_]:
+    """(rows, M) where in each row a number comes for the first time.
+
+    Args:
+        numbers: (rows, M).
+        order: (rows, M) places in which they ascend, of equal ones the first one first.
+    """
+    ascending = np.take_along_axis(numbers, order, axis=1)
+    new = np.ones(numbers.shape, bool)
+    new[:, 1:] = ascending[:, 1:] != ascending[:, :-1]
+    first = np.empty_like(new)
+    np.put_along_axis(first, order, new, axis=1)
+    return first
 
 
 def placed_points(
@@ -154,7 +176,7 @@ def placed_points(
         return PlacedPoints(geometry, metric, *_on_the_sphere(table), None)
     dimension, sides = geometry.base.dimension, _periods(periodic, geometry.base.dimension)
     if sides is not None:
-        table[:, :dimension] = _wrapped(table[:, :dimension], np.array(sides))
+        table[:, :dimension] = within(table[:, :dimension], sides)
     if name == "se2":
         table[:, 2] = np.radians(table[:, 2])
     if name == "r3s2":
@@ -174,10 +196,7 @@ def _with_period(name: str, period: Any) -> Manifold:
 def _table(points: npt.ArrayLike, name: str) -> Floats:
     """(N, d) finite numbers, a copy without negative zeros."""
     accepted = f"of shape (N, {COLUMNS[name].count(',') + 1}) on {name}: {COLUMNS[name]}"
-    try:
-        table = np.asarray(points)
-    except ValueError:  # rows of several lengths
-        table = np.asarray(None)
+    table = array_of(points)
     if table.dtype.kind not in "fiu":
         raise SpecError("points", accepted, Found(f"a {type(points).__name__}"))
     if table.ndim != 2 or table.shape[1] != COLUMNS[name].count(",") + 1:
@@ -250,13 +269,6 @@ def _periods(periodic: Any, dimension: int) -> tuple[float, ...] | None:
     if max(sides) > MOST_ASPECT * min(sides):
         raise SpecError("periodic", f"none more than {MOST_ASPECT} times another", periodic)
     return sides
-
-
-def _wrapped(base: Floats, sides: Floats) -> Floats:
-    """The same places in [0, period)."""
-    inside: Floats = base % sides
-    inside[inside >= sides] = 0.0  # of tiny negative numbers
-    return inside
 
 
 def _unit_axes(axes: Floats) -> Floats:

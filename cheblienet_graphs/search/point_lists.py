@@ -8,14 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.machine.threads import own_device, threads_each, torch_threads
+from cheblienet_graphs.machine.threads import threads_each, torch_threads
 from cheblienet_graphs.search.choice import Choice, choose
 from cheblienet_graphs.search.cloud import Cloud
 from cheblienet_graphs.search.isotropic import nearest_by_tree
-from cheblienet_graphs.search.lists import SLACK
-from cheblienet_graphs.search.nearest import Closest, Listing, Search
-from cheblienet_graphs.search.point_columns import PlacedPoints, placed_points
-from cheblienet_graphs.search.pruned import PrunedSearch
+from cheblienet_graphs.search.lists import SLACK, search_of
+from cheblienet_graphs.search.nearest import Closest, Listing
+from cheblienet_graphs.search.point_columns import PlacedPoints, first_of_each, placed_points
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.values import integer
 
@@ -48,15 +47,10 @@ class Pairs:
     def first(self) -> npt.NDArray[np.bool_]:
         """(N, K) whether another point is listed for the first time, by its nearest image."""
         if self.points.periods is None:
-            new: npt.NDArray[np.bool_] = self.others < len(self.points)
-            return new
+            there: npt.NDArray[np.bool_] = self.others < len(self.points)
+            return there
         order = np.argsort(self.others, axis=1, kind="stable")
-        ascending = np.take_along_axis(self.others, order, axis=1)
-        new = ascending < len(self.points)
-        new[:, 1:] &= ascending[:, 1:] != ascending[:, :-1]
-        first = np.empty_like(new)
-        np.put_along_axis(first, order, new, axis=1)
-        return first
+        return first_of_each(self.others, order) & (self.others < len(self.points))
 
     def chosen(self, which: npt.NDArray[np.bool_]) -> tuple[Indices, Indices, Floats]:
         """Rows, columns and d^2 of some of the listed, (N, K), point after point."""
@@ -93,7 +87,7 @@ class PointSearch:
 
     def _listed(self, cloud: Cloud, listing: Listing) -> tuple[float, Indices]:
         """The largest d^2 that lists depend on, and (N, K) the images listed."""
-        search, count = self._search(cloud), len(self.points)
+        search, count = search_of(self.choice, cloud), len(self.points)
         images = np.empty((count, listing.count), np.int64)
         farthest, step = 0.0, search.points_at_once
         with torch_threads(threads_each(self.choice.engine, processes=1)):
@@ -103,15 +97,6 @@ class PointSearch:
                 images[start:stop] = nearest[0].numpy()
                 farthest = max(farthest, float(reach.max()))
         return farthest, images
-
-    def _search(self, cloud: Cloud) -> Search:
-        device = own_device(self.choice.device)
-        if self.choice.engine == "keops":
-            # Not every machine can compile what KeOps needs.
-            from cheblienet_graphs.search.keops import KeopsSearch
-
-            return KeopsSearch(cloud, device)
-        return PrunedSearch(cloud, device)
 
     def _likely_reach(self, count: int) -> float:
         """Distance on a torus within which so many points are likely."""

@@ -9,14 +9,12 @@ those over a near base point are too far away: a window around the parallel one 
 """
 
 import math
-from typing import Protocol, cast
 
 import numpy as np
 import torch
 from scipy.spatial import KDTree
 from torch import Tensor
 
-from cheblienet_graphs.manifolds import Elements, Metric, Point
 from cheblienet_graphs.search.cloud import Cloud
 from cheblienet_graphs.search.nearest import Listing
 from cheblienet_graphs.typing import Floats, Indices
@@ -43,16 +41,6 @@ WORTHWHILE = 2
 """A window is used where it has this many times fewer orientations than the fiber, or better."""
 
 
-class Fibered(Protocol):
-    """A manifold with orientations: rotation angles, and their least lengths."""
-
-    def rotation_angle(self, g: Point, h: Point) -> Elements:
-        """The angle from g's orientation to h's, radians; it grows as the latter does."""
-
-    def squared_length_of_rotation(self, angle: float, metric: Metric) -> float:
-        """The least d^2 of rotations by this angle or more, in [0, pi/2] radians."""
-
-
 class PrunedSearch:
     """Exact nearest neighbors, distances evaluated in torch.
 
@@ -72,8 +60,8 @@ class PrunedSearch:
         self._rough_elements = tuple(e.to(kind) for e in self._elements)
         largest = max(float(abs(e).max()) for e in cloud.elements)
         rounding = torch.finfo(kind).eps
-        self._rough_error = ROUGH * rounding * max(1.0, largest) * self._longest_unit
-        self._manifold = cast("Fibered", cloud.manifold)
+        longest = math.sqrt(sum(cloud.manifold.weights(cloud.metric)))  # of (1, ..., 1)
+        self._rough_error = ROUGH * rounding * max(1.0, largest) * longest
         self._pairs = PAIRS_AT_ONCE[self._device.type]
 
     @property
@@ -114,11 +102,6 @@ class PrunedSearch:
             candidates = min(2 * candidates, self._cloud.images)
             measured *= 2
         return seen, neighbors
-
-    @property
-    def _longest_unit(self) -> float:
-        """Length of (1, ..., 1) in the metric."""
-        return math.sqrt(sum(self._cloud.manifold.weights(self._cloud.metric)))
 
     @property
     def _step(self) -> float:
@@ -231,7 +214,7 @@ class PrunedSearch:
             return torch.arange(orientations, device=own.device)[None, None, :, None]
         start = tuple(e[0][points][:, None] for e in self._elements)
         end = tuple(e[0][others] for e in self._elements)
-        steps = self._manifold.rotation_angle(start, end) / self._step
+        steps = self._cloud.manifold.rotation_angle(start, end) / self._step
         window = torch.arange(-margin, margin + 1, device=own.device)
         parallel = own[:, None, None, None] - steps.round().long()[None, :, None, :]
         near: Tensor = (parallel + window[None, None, :, None]) % orientations
@@ -246,7 +229,7 @@ class PrunedSearch:
         margin = 0
         while WORTHWHILE * (2 * margin + 1) <= orientations:
             if (
-                self._manifold.squared_length_of_rotation((margin + 0.5) * self._step, metric)
+                self._cloud.manifold.squared_length_of_rotation((margin + 0.5) * self._step, metric)
                 > squared_reach
             ):
                 break

@@ -260,15 +260,14 @@ class StencilEngine(Engine):
         return around.pairs(lattice.shape)
 
 
-def nearest_image(offset: Indices, period: int) -> Indices:
+def nearest_image(offset: Indices, period: int | Indices) -> Indices:
     """The representative of `offset` modulo `period` in [-(period // 2), (period - 1) // 2]."""
     return (offset + period // 2) % period - period // 2
 
 
 def _wrapped(stencil: Stencil, k: int, lattice: Lattice) -> Stencil:
     """The stencil on the torus: the nearest image of each neighbor, none of the vertex itself."""
-    sides = np.array(lattice.shape)
-    offsets = (stencil.offsets + sides // 2) % sides - sides // 2
+    offsets = nearest_image(stencil.offsets, np.array(lattice.shape))
     nearest_first = np.argsort(stencil.squared_distance, kind="stable")
     classes = np.column_stack([stencil.orientation, offsets])[nearest_first]
     kept = np.unique(classes, axis=0, return_index=True)[1]

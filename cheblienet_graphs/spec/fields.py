@@ -21,10 +21,7 @@ from cheblienet_graphs.spec.edges import edge_fields, operator_fields
 from cheblienet_graphs.spec.mask import Mask, size_of
 from cheblienet_graphs.values import Given, choice, integer, left_out, number, numbers, parsed
 
-SIZES = (
-    *("size", "subdivisions", "refined", "nside", "bandlimit", "gaussian", "pl", "points"),
-    "coordinates",
-)
+SIZES = tuple(kind.field for kind in SAMPLINGS.values())
 """Fields that hold the size of some kind of sampling."""
 ROUNDING = 1e-4
 """A spacing that is given may differ by so much of itself from that of the mask."""

@@ -391,5 +391,10 @@ class GraphSpec:
     @property
     def sha256(self) -> str:
         """Hex digest of the canonical JSON of `to_dict()`."""
-        text = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"), allow_nan=False)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return digest(self.to_dict())
+
+
+def digest(values: Mapping[str, Any]) -> str:
+    """SHA-256 of the canonical JSON of a specification, in hex."""
+    text = json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()

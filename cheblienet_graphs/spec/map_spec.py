@@ -1,7 +1,5 @@
 """The specification of a map between two samplings of one manifold."""
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,26 +11,15 @@ from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import Sampling
-from cheblienet_graphs.spec.graph_spec import GraphSpec
+from cheblienet_graphs.spec.fields import SIZES
+from cheblienet_graphs.spec.graph_spec import GraphSpec, digest
 from cheblienet_graphs.spec.least import sizes_in_name
 from cheblienet_graphs.spec.map_weights import WEIGHTS
 from cheblienet_graphs.values import Number, choice, integer, left_out, number
 
 POINTS = (
-    *("manifold", "sampling", "size", "subdivisions", "refined", "nside", "bandlimit", "gaussian"),
-    *(
-        "pl",
-        "points",
-        "seed",
-        "coordinates",
-        "orientations",
-        "period",
-        "axes",
-        "spacing",
-        "boundary",
-        "mask",
-    ),
-    *("mask_edge", "region"),
+    *("manifold", "sampling", *SIZES, "seed", "orientations", "period", "axes", "spacing"),
+    *("boundary", "mask", "mask_edge", "region"),
 )
 """Fields of a graph's specification that say where its points are."""
 METRIC = ("eps", "xi", "alpha")
@@ -130,7 +117,7 @@ class MapSpec:
     @property
     def shape(self) -> tuple[int, int]:
         """Numbers of vertices of the target and of the source."""
-        return vertices(self.target), vertices(self.source)
+        return self.target.num_vertices, self.source.num_vertices
 
     def to_dict(self) -> dict[str, Any]:
         """The normalized values as JSON types; fields that do not apply are left out."""
@@ -166,8 +153,7 @@ class MapSpec:
     @property
     def sha256(self) -> str:
         """Hex digest of the canonical JSON of `to_dict()`."""
-        text = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"), allow_nan=False)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return digest(self.to_dict())
 
     @property
     def default_name(self) -> str:
@@ -188,11 +174,6 @@ class MapSpec:
     def __repr__(self) -> str:
         rule = ", ".join(f"{key}={value!r}" for key, value in list(self.to_dict().items())[2:])
         return f"MapSpec({self.source!r}, {self.target!r}, {rule})"
-
-
-def vertices(side: GraphSpec) -> int:
-    """Vertices of the finest level of a graph, the points of a side of a map."""
-    return side.vertices[0]
 
 
 def side_sampling(side: GraphSpec) -> Sampling:
@@ -250,7 +231,7 @@ def _rule(source: GraphSpec, given: Mapping[str, Any]) -> dict[str, Any]:
     for name in known[1:]:
         where = Words("where ", Remedy(known[0]), " is given")
         left_out(name, given[name], where, "Give one of the two.")
-    most = min(vertices(source), limits.NEIGHBORS.high)
+    most = min(source.num_vertices, limits.NEIGHBORS.high)
     rule, value, checked = known[0], given[known[0]], 0.0
     if rule == "radius":
         checked = number(rule, value, *limits.RADIUS)

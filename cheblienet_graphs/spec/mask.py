@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
+from cheblienet_graphs.inputs.files import array_of
 from cheblienet_graphs.inputs.fractions import half_pixels
 from cheblienet_graphs.inputs.masks import LatLonMask, inside_of_array, inside_region
 from cheblienet_graphs.inputs.polygons import Polygons
@@ -282,10 +283,7 @@ def _array(geometry: Manifold, mask: Any) -> npt.NDArray[Any]:
     if np.ma.is_masked(mask):
         accepted = "an array without masked values; fill them, as .filled(False) does"
         raise SpecError("mask", accepted, MISSING)
-    try:
-        array = np.asarray(mask)
-    except (ValueError, TypeError, RuntimeError):  # as of rows of several lengths, or on a GPU
-        array = np.asarray(None)
+    array = array_of(mask)
     if array.dtype.kind in "OSU" and not array.ndim:
         accepted = "an array of booleans"
         raise SpecError("mask", accepted, Found(f"a {type(mask).__name__}"))

@@ -18,7 +18,7 @@ from cheblienet_graphs.search.crossing import SHELL, lengths
 from cheblienet_graphs.search.point_columns import PlacedPoints
 from cheblienet_graphs.sparse import near
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.spec.map_spec import MapSpec, extent, vertices
+from cheblienet_graphs.spec.map_spec import MapSpec, extent
 from cheblienet_graphs.spec.map_weights import UNIT, averages
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.agreement import (
@@ -94,7 +94,7 @@ class MapArrays:
             StoreError: they can't be read, or are not finite.
         """
         spec = self.facts.spec.sides[side]
-        shape = vertices(spec), len(spec.geometry.columns)
+        shape = spec.num_vertices, len(spec.geometry.columns)
         array = self.version / side / "coordinates"
         return within(array, mapped_array(array, shape, ("float64",)))
 

@@ -25,7 +25,7 @@ import scipy.sparse
 from cheblienet_graphs.samplings.cut import FAR, CutSampling, shells
 from cheblienet_graphs.search.masked import MaskedStencils
 from cheblienet_graphs.search.offsets import Stencil
-from cheblienet_graphs.search.stencil import reach
+from cheblienet_graphs.search.stencil import nearest_image, reach
 from cheblienet_graphs.sparse import RowBlock
 from cheblienet_graphs.typing import Floats, Indices
 
@@ -255,8 +255,7 @@ class _Near:
         lattice, places = self._cut.full, np.array(self._own)
         steps = places[:, other] - places[:, one]
         if lattice.periodic:
-            sides = np.array(lattice.shape)[:, None]
-            steps = (steps + sides // 2) % sides - sides // 2
+            steps = nearest_image(steps, np.array(lattice.shape)[:, None])
         return self._about(2 * (places[:, one] + self._margin).T + steps.T)
 
     def _about(self, corners: Indices) -> Floats:

@@ -39,15 +39,7 @@ from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.boundary import Edges, along_sides
 from cheblienet_graphs.weights.edges import KernelWeights
-from cheblienet_graphs.weights.matching import (
-    FARTHEST,
-    VANISHED,
-    SparseSystem,
-    lifted,
-    nearest,
-    realizing,
-    sums_by_vertex,
-)
+from cheblienet_graphs.weights.matching import FARTHEST, VANISHED, lifted, matched
 from cheblienet_graphs.weights.selling import edges_along, selling, stencils_of
 from cheblienet_graphs.weights.tilts import TILT_TARGETS, tilt_moments
 
@@ -68,9 +60,8 @@ class LatticeWeights:
         dropped_edges: number of edges left out because their weight came out 0.
         solution: matched weights as solved for, including those that are 0, in pixels^-2.
         united: by orientation the offsets with those whose weight came out 0; none where none did.
-        along_sides: further edges of the vertices at the first and last place along an axis, by
-            axis and orientation; none where boundaries are not corrected.
-        side_values: their weights, which add to those of the same offsets.
+        sides: further edges of the vertices at the first and last place along an axis, by axis;
+            their weights add to those of the same offsets. None where boundaries are not corrected.
     """
 
     lattice: Lattice
@@ -80,18 +71,20 @@ class LatticeWeights:
     dropped_edges: int = 0
     solution: Floats | None = None
     united: tuple[Stencil, ...] = ()
-    along_sides: tuple[tuple[Stencil, ...], ...] = ()
-    side_values: tuple[tuple[Floats, ...], ...] = ()
+    sides: tuple[Weighted, ...] = ()
 
     @property
     def engine(self) -> StencilEngine:
         """Their neighbors."""
-        return StencilEngine(self.lattice, self.stencils, self.along_sides)
+        return self._engine(self.stencils)
 
     @property
     def with_left_out(self) -> StencilEngine:
         """Their neighbors, and those left out."""
-        return StencilEngine(self.lattice, self.united or self.stencils, self.along_sides)
+        return self._engine(self.united or self.stencils)
+
+    def _engine(self, stencils: tuple[Stencil, ...]) -> StencilEngine:
+        return StencilEngine(self.lattice, stencils, [along for along, _ in self.sides])
 
     def weights(self, block: RowBlock) -> Floats:
         """(nnz,) weights of the entries of some rows, 0 on the diagonal."""
@@ -119,7 +112,7 @@ class LatticeWeights:
         by_orientation = []
         for k, around in enumerate(self.engine.neighborhoods):
             masks = [around.everywhere, *around.at_sides]
-            values = [self.values[k], *(side[k] for side in self.side_values)]
+            values = [self.values[k], *(weights[k] for _, weights in self.sides)]
             rows = [np.zeros(len(around.stencil)) for _ in masks]
             for row, mask, given in zip(rows, masks, values, strict=True):
                 row[mask] = given
@@ -310,15 +303,12 @@ class _Infinite:
         )
         unknown = unknown.ravel()
         moments, targets = self._constraints(k, j, offsets)
-        constraints = sums_by_vertex(moments, k, unknown, (len(stencils), len(first)))
-        areas = self._lattice.fiber.shares(len(stencils))
-        targets = np.outer(areas, targets).ravel()
-        start = realizing(lifted(prior[first]), constraints, targets)
+        targets = np.outer(self._lattice.fiber.shares(len(stencils)), targets).ravel()
         # Selling's edges and those between axes are among these, so there are solutions; with few
         # axes they may be far from the prior.
         farthest = math.inf if self._on_axes else FARTHEST
-        system = SparseSystem(constraints)
-        matching = nearest(system, targets, start, entries / 2, farthest=farthest)
+        edges = moments, k, unknown, targets, lifted(prior[first]), entries / 2
+        matching = matched(*edges, farthest=farthest)
         if not matching.converged:
             selling = Remedy("weights", "selling")
             remedy = Words("Use ", selling, ", or more ", Remedy("neighbors"), ".")
@@ -335,12 +325,9 @@ class _Infinite:
             values: the same in pixels^-2.
         """
         sides = along_sides(found.stencils, values, cyclic=found.lattice.fiber.cyclic)
-        across = [self._measured(edges) for edges in sides]
-        return replace(
-            found,
-            along_sides=tuple(stencils for stencils, _ in across),
-            side_values=tuple(in_widths(weights, found.lattice) for _, weights in across),
-        )
+        across = (self._measured(edges) for edges in sides)
+        in_lattice = ((along, in_widths(weights, found.lattice)) for along, weights in across)
+        return replace(found, sides=tuple(in_lattice))
 
     def _constraints(self, k: Indices, j: Indices, offsets: Indices) -> tuple[Floats, Floats]:
         """(N, c) moments that an edge of weight 1 adds, and (c,) targets of sums over the area.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.linalg
 import scipy.sparse
 from scipy.sparse.linalg import LinearOperator, cg
@@ -44,6 +45,12 @@ class Matching:
     values: Floats
     residual: float
     converged: bool
+
+    @property
+    def kept(self) -> npt.NDArray[np.bool_]:
+        """(N,) which values count as more than 0."""
+        positive: npt.NDArray[np.bool_] = self.values > VANISHED * self.values.max()
+        return positive
 
 
 def lifted(prior: Floats) -> Floats:
@@ -239,6 +246,33 @@ def nearest(
         weights, value, gradient = trial
     residual = float(abs(gradient).max())
     return Matching(weights, residual, converged=residual <= RESIDUAL)
+
+
+def matched(
+    parts: Floats,
+    rows: Indices,
+    unknowns: Indices,
+    targets: Floats,
+    prior: Floats,
+    repeats: Floats,
+    *,
+    farthest: float = FARTHEST,
+) -> Matching:
+    """The weights nearest to a prior, once this is scaled, whose sums by vertex are exact.
+
+    Args:
+        parts: (entries, m) as of `sums_by_vertex`.
+        rows: (entries,) the vertices.
+        unknowns: (entries,) the edges.
+        targets: (vertices m,) the sums.
+        prior: (edges,) positive; it is scaled so that it fulfils the sums on average.
+        repeats: (edges,) as of `nearest`.
+        farthest: as of `nearest`.
+    """
+    shape = len(targets) // parts.shape[1], len(prior)
+    constraints = sums_by_vertex(parts, rows, unknowns, shape)
+    start = realizing(prior, constraints, targets)
+    return nearest(SparseSystem(constraints), targets, start, repeats, farthest=farthest)
 
 
 def matching_with_little_drift(

@@ -12,15 +12,7 @@ from cheblienet_graphs.search.rule import Engine, Lengths, last_whole_shell
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Indices
 from cheblienet_graphs.weights.edges import KernelWeights, ListedEdges
-from cheblienet_graphs.weights.matching import (
-    VANISHED,
-    SparseSystem,
-    lifted,
-    matching_with_little_drift,
-    nearest,
-    realizing,
-    sums_by_vertex,
-)
+from cheblienet_graphs.weights.matching import lifted, matched, matching_with_little_drift
 
 STEPS = 8
 """Most base points around a vertex over which parallel neighbors are added to it."""
@@ -72,9 +64,7 @@ def matched_edges(
     second = np.stack([moments[:, a, b] for a, b in pairs], axis=1) / areas[rows, None]
     targets = np.tile([2.0 * (a == b) for a, b in pairs], vertices)
     if spec.drift is None:
-        constraints = sums_by_vertex(second, rows, unknown, (vertices, len(prior)))
-        prior = realizing(prior, constraints, targets)
-        matching = nearest(SparseSystem(constraints), targets, prior, np.ones(len(prior)))
+        matching = matched(second, rows, unknown, targets, prior, np.ones(len(prior)))
     else:
         first = components[:, :dimension] / areas[rows, None]
         squares = second[:, [a == b for a, b in pairs]].sum(axis=1)
@@ -86,8 +76,7 @@ def matched_edges(
         remedy = Words("Use more ", Remedy("neighbors"), xi, Remedy("weights", "kernel"), ".")
         accepted = f"kernel here: no weights on these edges, K = {spec.neighbors}, match the metric"
         raise SpecError("weights", accepted, "matched", remedy)
-    kept = matching.values > VANISHED * matching.values.max()
-    edges = kept[unknown]
+    edges = matching.kept[unknown]
     entries = (rows[edges], columns[edges], matching.values[unknown[edges]])
     dropped = rows[~edges], columns[~edges]
     return ListedEdges(entries, vertices, kernel.bandwidth, dropped)

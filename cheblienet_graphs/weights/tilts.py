@@ -15,7 +15,6 @@ import numpy as np
 from cheblienet_graphs.samplings.axes import Axes
 from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.weights.matching import (
-    VANISHED,
     Matching,
     SparseSystem,
     nearest,
@@ -126,5 +125,5 @@ class _Pairs:
         system = SparseSystem(constraints)
         nearby = nearest(system, targets, prior, prior * self._times[near])
         values = np.zeros(len(near))
-        values[near] = np.where(nearby.values > VANISHED * nearby.values.max(), nearby.values, 0)
+        values[near] = np.where(nearby.kept, nearby.values, 0)
         return nearby, values[self._unknown]

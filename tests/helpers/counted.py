@@ -6,7 +6,7 @@ import pytest
 
 from cheblienet_graphs.manifolds import spectra
 from cheblienet_graphs.search import lists
-from cheblienet_graphs.search.cloud import PairLengths
+from cheblienet_graphs.search.cloud import Cloud
 from cheblienet_graphs.search.offsets import Ellipsoids
 from cheblienet_graphs.search.pruned import PrunedSearch
 from cheblienet_graphs.spectrum import lanczos, numeric
@@ -23,10 +23,10 @@ class Work:
             PrunedSearch, "_rough_distances", "distances", lambda result, *_: result.numel()
         )
         self._count(
-            PairLengths,
+            Cloud,
             "squared_distances",
             "distances",
-            lambda result, lengths, *_: result.size * lengths._cloud.images / lengths._cloud.points,
+            lambda result, cloud, *_: result.size * cloud.images / cloud.points,
         )
         self._count(Ellipsoids, "offsets", "offsets", lambda result, *_: len(result[0]))
         self._count(spectra, "_squared_frequencies", "frequencies", lambda result, *_: len(result))

@@ -25,7 +25,7 @@ SPECS = {
 
 KINDS = {
     *("Level", "LatticeRows", "SearchedRows", "NeighborLists", "MutualNeighbors", "PrunedSearch"),
-    *("KDTree", "Cloud", "PairLengths", "Stencils", "ListedEdges", "KernelWeights", "RowBlock"),
+    *("KDTree", "Cloud", "Stencils", "ListedEdges", "KernelWeights", "RowBlock"),
     *("Staging", "Build", "Icosphere", "Random", "StencilEngine", "NeighborRule"),
 }
 
@@ -99,11 +99,11 @@ def test_matched_weights_of_a_lattice_are_solved_once(
     spec, solved = SPECS["matched lattice"], list[float]()
 
     def nudged(*arguments: object, **options: float) -> matching.Matching:
-        solution = matching.nearest(*arguments, **options)
+        solution = matching.matched(*arguments, **options)
         solved.append(len(solved) * 1e-9)
         return replace(solution, values=solution.values * (1 + solved[-1]))
 
-    monkeypatch.setattr(lattice, "nearest", nudged)
+    monkeypatch.setattr(lattice, "matched", nudged)
     build(spec, tmp_path / "a", block_rows=100)
     assert len(solved) == 1
     solved.clear()

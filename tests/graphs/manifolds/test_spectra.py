@@ -50,20 +50,6 @@ def test_boxes_without_flux_through_sides(sides: tuple, count: int) -> None:
     assert over_boxes(count, sides) == pytest.approx(every[:count], rel=1e-12)
 
 
-@pytest.mark.parametrize("metric", [Metric(0.3, 1e4), Metric(0.001, 0.5), Metric(1.0, 30.0)])
-def test_rotations_with_extreme_metrics(metric: Metric) -> None:
-    """Against all degrees up to 150, which hold the smallest 60."""
-    expected = []
-    for degree in range(150):
-        index, length = np.arange(-(degree - degree % 2), degree + 1, 2), degree * (degree + 1)
-        operator = np.diag((1 + metric.eps**2) / 2 * (length - index**2) + index**2 / metric.xi**2)
-        for a, k in enumerate(index[:-1]):
-            ladder = (length - k * (k + 1)) * (length - (k + 1) * (k + 2))
-            operator[a, a + 1] = operator[a + 1, a] = -(1 - metric.eps**2) / 4 * ladder**0.5
-        expected += [value for value in np.linalg.eigvalsh(operator) for _ in range(2 * degree + 1)]
-    assert np.allclose(SO3(60, metric, None), np.sort(expected)[:60], atol=1e-9)
-
-
 TOPS = [(0.4, 0.7), (0.3162, 0.1), (1.0, 3.0), (0.05, 0.5)]
 
 

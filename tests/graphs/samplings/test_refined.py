@@ -7,7 +7,6 @@ import pytest
 import scipy.sparse
 from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import eigsh
-from scipy.spatial import SphericalVoronoi
 from sphere_truth import arcs
 
 from cheblienet_graphs import GraphSpec, MapSpec, SpecError, build, build_map, inspect
@@ -58,25 +57,6 @@ def test_points_are_those_of_both_icospheres(
 
 
 @pytest.mark.parametrize("region", REGIONS)
-def test_cells_have_the_areas_of_another_library(region: tuple[float, ...]) -> None:
-    sampling = refined(1, 4, region)
-    areas = SphericalVoronoi(sampling.base_points).calculate_areas()
-    assert np.allclose(sampling.base_areas, areas / areas.mean(), rtol=1e-9)
-    assert math.isclose(areas.sum(), 4 * math.pi, rel_tol=1e-12)
-
-
-def test_of_one_resolution_all_is_as_on_the_icosphere() -> None:
-    """Points, areas, and maps by nearest points, those of two parents in equal parts."""
-    plain, same = Icosphere(size=3), refined(3, 3, EUROPE)
-    assert (plain.base_points == same.base_points).all()
-    assert np.allclose(plain.base_areas, same.base_areas, rtol=1e-12)
-    for name in ("pooling", "unpooling"):
-        one, other = matrix(getattr(plain, name)()), matrix(getattr(same, name)())
-        assert one.shape == other.shape
-        assert abs(one - other).max() < 1e-12
-
-
-@pytest.mark.parametrize("region", REGIONS)
 def test_levels_share_points_and_average_them(region: tuple[float, ...]) -> None:
     """Against all pairs: who is nearest, and means by area of those."""
     fine, coarse = refined(2, 4, region), refined(1, 3, region)
@@ -122,14 +102,6 @@ def test_a_pyramid_is_consistent_and_is_a_side_of_maps(tmp_path) -> None:
     assert MapSpec.from_dict(encoder.to_dict()) == encoder
     sizes = build_map(encoder, tmp_path / "g.zarr").sizes
     assert (sizes.sources, sizes.targets) == (544, spec.num_vertices)
-
-
-def test_oriented_graphs_have_them_too(tmp_path) -> None:
-    spec = GraphSpec("so3", refined=(1, 2, *EUROPE), orientations=4, levels=2)
-    pyramid = build(spec, tmp_path / "g.zarr").open()
-    assert [g.num_vertices for g in pyramid.levels] == [
-        4 * n for n in map(spec.base_points, (0, 1))
-    ]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from scipy.spatial import KDTree
 from cheblienet_graphs import CheblienetError, GraphSpec, SpecError, build, inspect, verify
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.region import RegionSampling, clipped
-from cheblienet_graphs.samplings.voronoi import cell_areas
 from cheblienet_graphs.weights.voronoi import voronoi_entries
 
 EUROPE = (-10.0, 35.0, 30.0, 70.0)
@@ -56,12 +55,6 @@ def test_areas_are_those_counted(region: tuple[float, ...], count: int) -> None:
     counted = np.bincount(owner, minlength=count) / len(owner) * area(region)
     assert cells.sum() == pytest.approx(area(region), rel=1e-12)
     assert np.abs(cells - counted).max() <= 0.006 * cells.mean()
-
-
-def test_all_of_the_sphere_clips_nothing() -> None:
-    points = on_the_sphere((-180, -90, 180, 90), np.random.default_rng(0).random((300, 2)))
-    cells = clipped(points, (-180, -90, 180, 90)).cells
-    assert np.allclose(cells, cell_areas(points), rtol=1e-9)
 
 
 def rectangle(region: tuple[float, ...], count: int, n: int = 1500) -> np.ndarray:

@@ -1,6 +1,5 @@
 """The pruned search's edges against all pairs, on every sampling, by blocks of any size."""
 
-import numpy as np
 import pytest
 import torch
 from all_pairs import (
@@ -60,7 +59,16 @@ FIBERED = [
         for fiber in FIBERS
     ),
 ]
+ARROWS = [
+    ({"manifold": "se2", "points": 80}, 16),
+    ({"manifold": "se2", "points": 80, "boundary": "periodic"}, 16),
+    ({"manifold": "se2", "size": 8, "orientations": 7, "boundary": "periodic"}, 16),
+    ({"manifold": "so3", "subdivisions": 2, "orientations": 12, "alpha": 0.1}, 16),
+    ({"manifold": "so3", "subdivisions": 1, "orientations": 24, "alpha": 20}, 16),
+    ({"manifold": "so3", "bandlimit": 3, "orientations": 2, "alpha": 0.05}, 8),
+]
 CASES = [
+    *(({"period": "2pi", "levels": 1, **fields}, count) for fields, count in ARROWS),
     *((fields, count) for fields in PLAIN for count in COUNTS),
     # On each sampling all counts and all fibers, in pairs that differ from one to the next.
     *((fields, COUNTS[(n + n // len(FIBERS)) % len(COUNTS)]) for n, fields in enumerate(FIBERED)),
@@ -137,24 +145,6 @@ def test_pruned_equals_stencils(fields: dict, boundary: str, count: int) -> None
 def test_pruned_on_a_gpu_equals_the_cpu(fields: dict, count: int) -> None:
     spec = GraphSpec(**fields, neighbors=count)
     assert edges(spec, Choice("pruned", "cuda")) == edges(spec)
-
-
-@pytest.mark.parametrize(("fields", "count"), SOME, ids=name)
-def test_candidates_grow_from_a_poor_guess(
-    fields: dict, count: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    spec = GraphSpec(**fields, neighbors=count)
-    expected = edges(spec)
-    tried, block = set(), PrunedSearch._block
-
-    def counting(self: PrunedSearch, *arguments: np.ndarray) -> tuple:
-        tried.add(arguments[2].shape[1])
-        return block(self, *arguments)
-
-    monkeypatch.setattr(PrunedSearch, "_guess", lambda *_: 2)
-    monkeypatch.setattr(PrunedSearch, "_block", counting)
-    assert edges(spec) == expected
-    assert {2, 4, 8} <= tried
 
 
 @pytest.mark.parametrize(("fields", "count"), SOME[1::3], ids=name)

@@ -7,13 +7,12 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 from all_pairs import listed
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 from masks import disc
 from sphere_truth import Edges
 from truth import brute_force_edges
 
 from cheblienet_graphs import GraphSpec, SpecError, build
+from cheblienet_graphs.manifolds.base import PERIODS
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.search.offsets import OffsetDistances
 from cheblienet_graphs.search.stencil import Stencils
@@ -29,19 +28,29 @@ def edges(spec: GraphSpec) -> Edges:
     return listed(stencils.engine, stencils, spec.num_vertices)
 
 
-GRIDS = [("se2", "12x12", 6), ("se2", "16x10", 5), ("se2", "9x9", 8), ("r2", "7x12", None)]
+GRIDS = [
+    *(("se2", "12x12", 6, "pi"), ("se2", "16x10", 5, "pi"), ("se2", "9x9", 8, "pi")),
+    *(("se2", "9x12", 3, "2pi"), ("se2", "10x8", 8, "2pi"), ("r2", "7x12", None, None)),
+]
 
 
 @pytest.mark.parametrize("count", [4, 8, 16, 32])  # the first one, as distances are for all
 @pytest.mark.parametrize("boundary", ["open", "periodic"])
 @pytest.mark.parametrize("eps", [0.1, 0.3162, 1.0])
-@pytest.mark.parametrize(("manifold", "size", "orientations"), GRIDS)
+@pytest.mark.parametrize(("manifold", "size", "orientations", "period"), GRIDS)
 def test_equal_brute_force(
-    manifold: str, size: str, orientations: int | None, count: int, eps: float, boundary: str
+    manifold: str,
+    size: str,
+    orientations: int | None,
+    period: str | None,
+    count: int,
+    eps: float,
+    boundary: str,
 ) -> None:
-    fiber = {"orientations": orientations, "eps": eps} if orientations else {}
+    fiber = {"orientations": orientations, "eps": eps, "period": period} if orientations else {}
     spec = GraphSpec(manifold, size, **fiber, neighbors=count, boundary=boundary)
     around = {"alpha": 1, "count": count, "periodic": boundary == "periodic"}
+    around["period"] = PERIODS[period or "pi"]
     expected = brute_force_edges(*spec.size, orientations, eps=spec.eps or 1, **around)
     stencil_edges = edges(spec)
     assert stencil_edges.keys() == expected.keys()
@@ -66,31 +75,6 @@ def test_verified_degrees(
     stencils = stencils_of(spec).stencils
     assert [len(s) for s in stencils] == degrees * 2
     assert [int((s.orientation == k).sum()) for k, s in enumerate(stencils)] == in_plane * 2
-
-
-specs = st.builds(
-    GraphSpec,
-    st.just("se2"),
-    st.tuples(st.integers(2, 9), st.integers(2, 9)),
-    orientations=st.integers(1, 7),
-    eps=st.sampled_from([0.1, 0.3162, 0.7, 1.0]),
-    alpha=st.sampled_from([0.3, 1.0, 3.41]),
-    neighbors=st.integers(4, 20),
-    boundary=st.sampled_from(["open", "periodic"]),
-    levels=st.just(1),
-)
-
-
-@settings(max_examples=50)
-@given(spec=specs)
-def test_rule(spec: GraphSpec) -> None:
-    try:
-        lengths = edges(spec)
-    except SpecError:
-        assume(False)
-    assert all(lengths.get((b, a)) == squared for (a, b), squared in lengths.items())
-    assert np.bincount([a for a, _ in lengths]).max() <= spec.neighbors
-    assert all(a != b and squared > 0 for (a, b), squared in lengths.items())
 
 
 def test_too_few_neighbors_names_the_least() -> None:

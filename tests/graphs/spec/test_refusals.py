@@ -66,6 +66,8 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("r2", {"orientations": 6}, "orientations must be left out on r2"),
     ("se2", {"eps": 0.1, "eps_squared": 0.01}, "eps must be left out where `eps_squared` is given"),
     ("se2", {"xi": 0.1, "alpha": 1}, "alpha must be left out where `xi` is 0.1"),
+    ("r2", {"period": "2pi"}, "period must be left out on r2, which has no angles"),
+    ("se2", {"period": 2}, "period must be one of pi, 2pi"),
     ("so3", {**ONE, "xi": "auto"}, "xi must be left out with one orientation"),
     *(("r3s2", {"axes": axes}, SETS) for axes in (5, "ico7", "healpix", 12.5, True, [12])),
     ("r3s2", {"orientations": 12}, "orientations must be .*`axes` says how many"),

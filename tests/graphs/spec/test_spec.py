@@ -37,19 +37,6 @@ def test_the_period_is_that_of_lines_unless_it_is_named() -> None:
     assert arrows.metric(0).xi ** 2 == pytest.approx(4 * arrows.squared_spacing(0))
 
 
-@pytest.mark.parametrize(
-    ("manifold", "period", "accepted"),
-    [
-        ("r2", "2pi", "left out on r2, which has no angles"),
-        ("r3s2", "2pi", "left out on r3s2"),
-        ("se2", 2, "one of pi, 2pi"),
-    ],
-)
-def test_other_periods_are_refused(manifold: str, period: object, accepted: str) -> None:
-    with pytest.raises(SpecError, match=rf"^period must be {accepted}.*Got '?{period}'?"):
-        GraphSpec(manifold, 8, period=period)
-
-
 def test_defaults_are_the_papers() -> None:
     se2, r2 = GraphSpec("se2", 96), GraphSpec("r2", 96)
     assert (se2.orientations, se2.neighbors, r2.neighbors) == (6, 16, 8)
@@ -143,11 +130,6 @@ def test_drift_is_told_only_where_it_is_given() -> None:
     plain, little = GraphSpec("s2", **fields), GraphSpec("s2", **fields, drift="3/100")
     assert (plain.drift, plain.schema, little.schema) == (None, "1.0", "1.1")
     assert plain.to_dict() | {"drift": 0.03} == little.to_dict() != plain.to_dict()
-
-
-def test_as_many_eigenpairs_as_vertices() -> None:
-    assert GraphSpec("se2", 16, eigenpairs=384).eigenpairs == 384
-    assert GraphSpec("se2", 96, eigenpairs="1e3", levels=1).eigenpairs == 1000
 
 
 CORRECTED = [

@@ -63,10 +63,8 @@ def test_missing_is_what_strips_lack(weights: str, eps: float, k: int, axis: int
 def test_edges_along_sides_are_positive_and_symmetric(weights: str, orientations: int) -> None:
     spec = GraphSpec("se2", (16, 12), orientations=orientations, weights=weights, levels=1)
     weighed = of_lattice(spec)
-    assert len(weighed.along_sides) == len(weighed.side_values) == 2
-    for axis, (steps, values) in enumerate(
-        zip(weighed.along_sides, weighed.side_values, strict=True)
-    ):
+    assert len(weighed.sides) == 2
+    for axis, (steps, values) in enumerate(weighed.sides):
         edges = offsets(replace(weighed, stencils=steps, values=values))
         check_symmetric(edges, turned=False)
         assert all((dy, dx)[axis] == 0 for _, dy, dx, _ in edges)
@@ -82,7 +80,7 @@ def test_engine_has_the_edges_of_sides_at_sides_alone(weights: str, eps: float) 
         parts = [(weighed.stencils[k], weighed.values[k])]
         for axis, there in enumerate((y in {0, 6}, x in {0, 8})):
             if there:
-                parts.append((weighed.along_sides[axis][k], weighed.side_values[axis][k]))
+                parts.append(tuple(part[k] for part in weighed.sides[axis]))
         for stencil, values in parts:
             for j, (dy, dx), w in zip(stencil.orientation, stencil.offsets, values, strict=True):
                 if 0 <= y + dy < 7 and 0 <= x + dx < 9:
@@ -97,7 +95,7 @@ def test_engine_has_the_edges_of_sides_at_sides_alone(weights: str, eps: float) 
     block = with_diagonal(0, degrees, columns)
     given = weighed.weights(block)[block.rows != block.columns]
     np.testing.assert_array_equal(given, [expected[edge] for edge in sorted(expected)])
-    bare = replace(weighed, along_sides=(), side_values=()).engine
+    bare = replace(weighed, sides=()).engine
     assert engine.total_degree > bare.total_degree
     assert lattice_components(engine) == Components(1, 1)
 
@@ -138,9 +136,7 @@ def test_steps_along_the_fiber_give_back_what_sides_cut(orientations: int) -> No
         turn = (stencil.orientation - k + orientations // 2) % orientations - orientations // 2
         return weights * turn**2 / 2
 
-    for axis, (sides, values) in enumerate(
-        zip(weighed.along_sides, weighed.side_values, strict=True)
-    ):
+    for axis, (sides, values) in enumerate(weighed.sides):
         cut = given = 0.0
         for k, stencil in enumerate(weighed.stencils):
             across = stencil.offsets[:, axis]

@@ -202,16 +202,6 @@ def test_gaps_of_a_pixel_part_a_domain(tmp_path: Path) -> None:
     assert components(built(tmp_path, "r2", slanted).laplacian) == 1
 
 
-def test_a_domain_across_the_seam_is_the_domain_moved(tmp_path: Path) -> None:
-    """On a torus, for eigenvalues and masses alike."""
-    part = coverage(elliptic(0.3 * np.eye(2), 16), (16, 16))
-    there = built(tmp_path, "se2", part, orientations=4, boundary="periodic")
-    moved = np.roll(part, (7, 8), (0, 1))
-    across = built(tmp_path, "se2", moved, orientations=4, boundary="periodic")
-    assert np.sort(there.area) == pytest.approx(np.sort(across.area), rel=1e-6)
-    assert eigenvalues(across) == pytest.approx(eigenvalues(there), rel=1e-4, abs=1e-3)
-
-
 @pytest.mark.parametrize(
     ("manifold", "fields"), [("r2", {}), ("se2", {"orientations": 4}), ("r3", {})]
 )

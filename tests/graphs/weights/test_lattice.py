@@ -9,12 +9,10 @@ from moments import EPS, check_symmetric, deviation, inverse_metric, of_lattice,
 from truth import plane_moments
 
 from cheblienet_graphs import GraphSpec, SpecError
-from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.samplings.axes import axis_set
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
-from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.weights.lattice import LatticeWeights, directional_weights, lattice_weights
 
 
@@ -61,28 +59,6 @@ def test_the_cosine_along_the_fiber_is_exact_modulo_2_pi(orientations: int, weig
     for (i, _, _, j), weight in offsets(of_lattice(spec)).items():
         values[i] += weight * (np.cos(theta[i]) - np.cos(theta[j]))
     assert values == pytest.approx(np.cos(theta) / spec.metric(0).xi ** 2, rel=1e-8, abs=1e-6)
-
-
-@pytest.mark.parametrize("weights", ["selling", "matched", "kernel"])
-def test_arrows_are_lines_twice(weights: str) -> None:
-    """2 n orientations modulo 2 pi have the Laplacian of n, where edges turn by little."""
-    fields = {"weights": weights, "levels": 1, "laplacian": "combinatorial", "lambda_max": "exact"}
-    lines, arrows = (
-        GraphSpec("se2", 12, orientations=n, period=period, **fields)
-        for n, period in ((6, "pi"), (12, "2pi"))
-    )
-    assert arrows.metric(0) == lines.metric(0)
-    if weights == "kernel":
-        fewer, more = (Level(spec, Choice("stencil", "cpu")).stencils for spec in (lines, arrows))
-    else:
-        fewer, more = (of_lattice(spec) for spec in (lines, arrows))
-    for k in range(12):
-        # -pi + k pi/6 is -pi/2 + (k - 3) pi/6.
-        one, twice = fewer.stencils[(k - 3) % 6], more.stencils[k]
-        turn, turns = (one.orientation - k + 3) % 6, (twice.orientation - k) % 12 % 6
-        order, other = (np.lexsort((*s.offsets.T, t)) for s, t in ((one, turn), (twice, turns)))
-        assert np.array_equal(one.offsets[order], twice.offsets[other])
-        assert np.array_equal(turn[order], turns[other])
 
 
 @pytest.mark.parametrize("weights", ["selling", "matched"])

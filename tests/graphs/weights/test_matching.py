@@ -13,7 +13,6 @@ from truth import plane_moments, se2_squared_distance
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.weights import matching
 from cheblienet_graphs.weights.matching import (
-    BlockSystem,
     SparseSystem,
     matching_with_little_drift,
     nearest,
@@ -170,16 +169,3 @@ def test_weights_of_little_drift_are_those_of_least_squares(seed: int) -> None:
     assert (expected == 0).any()  # bounds matter
     assert solution.values == pytest.approx(expected, abs=1e-5)
     assert exact @ solution.values == pytest.approx(targets, abs=1e-9)
-
-
-def test_without_slack_the_two_matchings_are_one() -> None:
-    rows, edges, random = entries(1)
-    parts = random.uniform(0.5, 1.5, (len(rows), 2))
-    prior = random.uniform(0.5, 2, edges.max() + 1)
-    matrix = scipy.sparse.csr_array(dense(parts, rows, edges))
-    targets, ones = matrix @ random.exponential(size=len(prior)), np.ones(len(prior))
-    blocks = nearest(BlockSystem(parts, rows, edges), targets, prior, ones)
-    other = nearest(SparseSystem(matrix), targets, prior, ones)
-    assert blocks.converged
-    assert other.converged
-    assert blocks.values == pytest.approx(other.values, abs=1e-9)
