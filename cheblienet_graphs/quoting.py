@@ -1,7 +1,10 @@
-"""Values in messages: cut to what a reader needs, on one line, without control characters."""
+"""Values in messages: cut to what a reader needs, on one line, without control characters.
+
+Rows of a table are aligned here, too.
+"""
 
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 VALUE = 80
 """Most characters of a value."""
@@ -42,3 +45,18 @@ def listed(names: Iterable[str]) -> str:
     known = list(names)
     more = f" and {len(known) - NAMES} more" if len(known) > NAMES else ""
     return ", ".join(known[:NAMES]) + more
+
+
+def aligned(rows: Sequence[Sequence[str]], sides: str) -> list[str]:
+    """Rows in columns.
+
+    Args:
+        rows: their cells.
+        sides: of each column "<" or ">"; the last one is that of all further ones.
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    each = [*zip(sides.ljust(len(widths), sides[-1]), widths, strict=False)]
+    return [
+        "  ".join(f"{c:{side}{width}}" for c, (side, width) in zip(row, each, strict=True)).rstrip()
+        for row in rows
+    ]

@@ -1,7 +1,7 @@
 """clg build and clg recipes: sample, connect, weigh, publish."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -82,21 +82,22 @@ def _command(manifold: Manifold) -> click.Command:
     @options_of(manifold)
     @_how("size and non-default fields")
     def command(**chosen: Any) -> None:
-        how = {of.name: chosen.pop(of.name) for of in recipe.params if of.name in chosen}
-        given = {name: value for name, value in chosen.items() if value not in (None, ())}
-        _run(specification(manifold, given), **how)
+        how = {name: chosen[name] for name in OF_BUILDS}
+        _run(specification(manifold, chosen), **how)
 
     return command
 
 
-def specification(manifold: Manifold, given: dict[str, Any]) -> "graphs.GraphSpec":
-    """What options say, with the contents of their files.
+def specification(manifold: Manifold, chosen: Mapping[str, Any]) -> "graphs.GraphSpec":
+    """What options say of a graph, with the contents of their files.
 
     Raises:
         InputError: a file can't be read, or the specification refuses what it holds.
         SpecError: it refuses something else.
     """
-    fields, sphere = dict(given), not manifold.base.flat
+    given = {name: value for name, value in chosen.items() if value not in (None, ())}
+    fields = {name: value for name, value in given.items() if name not in OF_BUILDS}
+    sphere = not manifold.base.flat
     files = {"mask": given.get("mask"), "coordinates": ", ".join(given.get("coordinates", ()))}
     try:
         if files["mask"]:
@@ -129,6 +130,9 @@ def recipe(name_or_file: str, **how: Any) -> None:
         # Named as in the file: the command line has no such option here.
         raise RecipeError(f"{name_or_file}: {error}") from error
 
+
+OF_BUILDS = {str(of.name) for of in recipe.params if of.expose_value} - {"name_or_file"}
+"""Parameters that say how to build, and nothing of the graph."""
 
 for known in MANIFOLDS.values():
     build.add_command(_command(known))

@@ -3,23 +3,20 @@
 import shlex
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
 import cheblienet_graphs as graphs
 from cheblienet_cli import options
-from cheblienet_cli.build import HOW, build, specification
+from cheblienet_cli.build import HOW, OF_BUILDS, build, specification
 from cheblienet_cli.options import Once, option
 from cheblienet_cli.output import show
 from cheblienet_graphs import limits
 from cheblienet_graphs.manifolds import MANIFOLDS
 from cheblienet_graphs.progress import progress_bar
 from cheblienet_graphs.quoting import quoted
-
-OF_BUILDS = {*(flag.split()[0] for flag in HOW), "--name", "--store", "--json", "--quiet"}
-OF_BUILDS |= {"--verbose"}
-"""Options of builds that say nothing of points."""
 
 
 @click.command("map", cls=Once)
@@ -67,31 +64,20 @@ OF_BUILDS |= {"--verbose"}
 def build_map(
     source: str,
     target: str,
-    neighbors: str | None,
-    radius: str | None,
-    scales: str | None,
-    weights: str | None,
-    bandwidth: str | None,
     name: str | None,
     store: Path,
     dry_run: bool,
     force: bool,
     as_json: bool,
     quiet: bool,
+    **rule: Any,
 ) -> None:
     """Build a sparse map between two samplings of a manifold, and publish it beside graphs.
 
     As the encoder and the decoder of a network need them: from a data grid to a mesh and back.
     """
-    spec = graphs.MapSpec(
-        _side("source", source),
-        _side("target", target),
-        neighbors=neighbors,
-        radius=radius,
-        scales=scales,
-        weights="inverse" if weights is None else weights,
-        bandwidth=bandwidth,
-    )
+    given = {field: value for field, value in rule.items() if value is not None}
+    spec = graphs.MapSpec(_side("source", source), _side("target", target), **given)
     if dry_run:
         _plan(spec, as_json)
         return
@@ -144,16 +130,12 @@ def _side(side: str, text: str) -> "graphs.GraphSpec":
         )
     command = build.commands[manifold]
     context = command.make_context(manifold, words, parent=click.get_current_context())
-    chosen = dict(context.params)
     for parameter in command.params:
         known = str(parameter.name)
-        if OF_BUILDS.isdisjoint(parameter.opts):
-            continue
-        del chosen[known]
-        if context.get_parameter_source(known) is ParameterSource.COMMANDLINE:
+        typed = context.get_parameter_source(known) is ParameterSource.COMMANDLINE
+        if typed and known in OF_BUILDS:
             raise click.UsageError(
                 f"--{side} must say where points are: leave out {parameter.opts[-1]}, which says "
                 "how to build."
             )
-    given = {name: value for name, value in chosen.items() if value not in (None, ())}
-    return specification(MANIFOLDS[manifold], given)
+    return specification(MANIFOLDS[manifold], context.params)

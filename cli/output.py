@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from cheblienet_graphs.quoting import aligned
+
 
 def show(value: Any) -> None:
     """Print a text, or JSON types as one line."""
@@ -14,10 +16,7 @@ def show(value: Any) -> None:
 
 def print_table(rows: Sequence[Sequence[str]]) -> None:
     """Print rows, columns below each other."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        line = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
-        click.echo(line.rstrip())
+    click.echo("\n".join(aligned(rows, "<")))
 
 
 def count(number: int, one: str) -> str:

@@ -25,10 +25,6 @@ def names_after(*examples: str) -> dict[str, Any]:
     return names
 
 
-def test_only_the_first_example_needs_pygsp() -> None:
-    assert ["pygsp" in example for example in EXAMPLES] == [True, False, False, False]
-
-
 def test_both_networks_agree_on_one_graph() -> None:
     names = names_after(THEIRS, OURS)
     ours = names["network"]

@@ -10,14 +10,6 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PROSE: dict[str, Any] = runpy.run_path(str(ROOT / ".ci/prose.py"))
 PAGES = {str(file.relative_to(ROOT)): file for file in PROSE["pages"]()}
-RIDDLES = (
-    "whoever finds them|stand(s)? for (the|that) metric|What others do not have|are staircases"
-    "|Linux is what|sideways dear|What you bring|land being missing|is not to be used"
-    "|worth reading, seldom|did not fit in any more|do not care|lasts while newer|gives nothing"
-    "|has to be waited for|whoever did what|which else fails|left to themselves|What finds neighbo"
-    "|drawn by chance|remedy, to be typed|Take the name"
-)
-"""Sentences that had to be read twice."""
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -25,12 +17,6 @@ def test_sentences_are_short(page: str) -> None:
     prose = PROSE["prose_of"](PROSE["text_of"](PAGES[page]))
     assert prose.words > 20
     assert prose.mean <= 18
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_no_riddle_is_left(page: str) -> None:
-    text = " ".join(PROSE["text_of"](PAGES[page]).split())
-    assert re.findall(f".{{20}}(?:{RIDDLES})", text) == []
 
 
 def test_the_pages_are_all_of_them() -> None:
@@ -59,11 +45,8 @@ $$x = 1$$
     prose = PROSE["prose_of"](page)
     assert [len(sentence) for sentence in prose.sentences] == [4, 6]
     assert (prose.mean, prose.longest) == (5, 6)
-    assert [len(s) for s in PROSE["prose_of"]("Half is 0.5. It ends! So does 2.").sentences] == [
-        3,
-        2,
-        3,
-    ]
+    several = PROSE["prose_of"]("Half is 0.5. It ends! So does 2.").sentences
+    assert [len(sentence) for sentence in several] == [3, 2, 3]
 
 
 def test_the_grade_is_flesch_and_kincaids() -> None:

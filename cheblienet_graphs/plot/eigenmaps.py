@@ -11,11 +11,11 @@ from cheblienet_graphs.plot.figure import DIVERGING, Asked, Canvas, Figure, sent
 from cheblienet_graphs.plot.places import Places, places_of
 from cheblienet_graphs.plot.spectrum import connected, soon_computed, too_large, unit_of
 from cheblienet_graphs.report.opened import OpenedGraph
-from cheblienet_graphs.report.spectra import computed_eigenpairs
+from cheblienet_graphs.report.spectra import computed_eigenpairs, stored_eigenpairs
 from cheblienet_graphs.sparse import inverse_root
 from cheblienet_graphs.spec.fibers import counted, title, words
 from cheblienet_graphs.spectrum.numeric import multiplicities
-from cheblienet_graphs.typing import Floats
+from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.values import integer
 
 COUNT = 8
@@ -77,19 +77,15 @@ def eigenmaps_of(graph: OpenedGraph, *, level: int = 0, count: int = COUNT) -> E
     facts = arrays.of_level
     scale, count = facts.eigenvalue_scale, min(count, facts.vertices)
     connected(graph, level, count)
-    eigenpairs: tuple[Any, Any] = arrays.eigenvalues, arrays.eigenvectors
-    if arrays.eigenvalues is None or len(arrays.eigenvalues) < count:
-        pairs = computed_eigenpairs(arrays, count)
-        if not pairs.converged:
-            raise NotDrawnError(f"The eigenvectors of {graph.name} did not converge.")
-        eigenpairs = pairs.values, pairs.vectors
-    values, vectors = (np.array(x, np.float64)[..., :count] for x in eigenpairs)
-    copies = [n for n in multiplicities(values, facts.lambda_max) for _ in range(n)]
-    functions = _functions(vectors, arrays.mass.astype(np.float64))
+    pairs = stored_eigenpairs(arrays, count) or computed_eigenpairs(arrays, count)
+    if not pairs.converged:
+        raise NotDrawnError(f"The eigenvectors of {graph.name} did not converge.")
+    copies = [n for n in multiplicities(pairs.values, facts.lambda_max) for _ in range(n)]
+    functions = _functions(pairs.vectors, arrays.mass.astype(np.float64))
     return Eigenmaps(
         level,
         places,
-        values * (scale or 1.0),
+        pairs.values * (scale or 1.0),
         scale is not None,
         tuple(copies),
         count < facts.vertices,
@@ -118,31 +114,28 @@ def draw_eigenmaps(canvas: Canvas, data: Eigenmaps) -> None:
     """
     from matplotlib.colors import Normalize
 
+    of_axes, rows = data.places.of_axes, _rows(data)
+    shown = _shown(data) if len(data.places.samples) > 1 else ()
+    labels = [title(data.places.samples, int(k)) for k in shown]
+    bar = "eigenfunction / its largest size"
+    below: dict[str, Any] = {"location": "bottom", "fraction": 0.03, "aspect": 50}
+    norm = Normalize(-1, 1)
+    pictures.draw_panels(canvas, rows, labels, bar, norm, DIVERGING, small=of_axes, **below)
+
+
+def _shown(data: Eigenmaps) -> Indices:
+    return pictures.shown_orientations(data.places.points.orientations, most=ORIENTATIONS)
+
+
+def _rows(data: Eigenmaps) -> list[list[pictures.Panel]]:
+    """Pictures of eigenfunctions, a row for each orientation shown; else some in each row."""
     [view, *_] = pictures.whole(data.places, FINE)
-    rows, columns = _shape(data)
-    count, titles = data.places.points.orientations, titles_of(data)
-    shown = pictures.shown_orientations(count, most=ORIENTATIONS)
-    values = data.functions[:, shown].transpose(1, 0, 2).reshape(-1, data.functions.shape[2])
-    grid = canvas.subplots(rows, columns, squeeze=False)
-    for axes in grid.flat:
-        pictures.bare(axes)
-    for axes, signal in zip(grid.flat, values, strict=False):
-        image = pictures.picture(axes, view, signal, Normalize(-1, 1), DIVERGING)
-    for axes, above in zip(grid.flat, titles, strict=False):
-        axes.set_title(above, pad=3)
-    for cells, k in zip(grid if count > 1 else (), shown.tolist(), strict=False):
-        small = {"size": pictures.SMALL} if data.places.of_axes else {}
-        pictures.row_label(cells[0], title(data.places.samples, k), **small)
-    below = {"location": "bottom", "fraction": 0.03, "aspect": 50}
-    pictures.color_bar(canvas, image, list(grid.flat), "eigenfunction / its largest size", **below)
-
-
-def _shape(data: Eigenmaps) -> tuple[int, int]:
-    """Rows and columns of pictures."""
-    count = data.places.points.orientations
-    if count == 1:
-        return -(-len(data.values) // COLUMNS), COLUMNS
-    return len(pictures.shown_orientations(count, most=ORIENTATIONS)), len(data.values)
+    first, *others = data.functions[:, _shown(data)].swapaxes(0, 1)
+    rows = [pictures.row_of(view, first, titles_of(data))]
+    rows += [pictures.row_of(view, signals) for signals in others]
+    if len(data.places.samples) > 1:
+        return rows
+    return [rows[0][start : start + COLUMNS] for start in range(0, len(rows[0]), COLUMNS)]
 
 
 def titles_of(data: Eigenmaps) -> list[str]:
@@ -158,10 +151,10 @@ def titles_of(data: Eigenmaps) -> list[str]:
 
 def _draw(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
     data, spec = eigenmaps_of(graph, level=asked.level), graph.spec
-    rows, columns = _shape(data)
-    side = FIGURE.size[0] / columns * pictures.whole(data.places, FINE)[0].ratio
+    rows = _rows(data)
+    side = FIGURE.size[0] / len(rows[0]) * rows[0][0].view.ratio
     titled = 0.3 if spec.orientations == 1 else 0.0
-    canvas.set_size_inches(FIGURE.size[0], min(12.0, 1.2 + rows * (side + titled)))
+    canvas.set_size_inches(FIGURE.size[0], min(12.0, 1.2 + len(rows) * (side + titled)))
     draw_eigenmaps(canvas, data)
     seen = "" if data.places.flat else ", on Mollweide's map with longitude 0 in the middle"
     return sentences(
@@ -170,7 +163,7 @@ def _draw(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
         data.level != asked.level and f"Level {asked.level} is too large to compute them.",
         max(data.copies) > 1 and "Of equal eigenvalues (2x) one basis of many is shown.",
         spec.orientations > 1
-        and f"Rows are {rows} of {spec.orientations} {words(spec)}. {counted(spec)}",
+        and f"Rows are {len(rows)} of {spec.orientations} {words(spec)}. {counted(spec)}",
     )
 
 

@@ -236,28 +236,22 @@ def _draw_symmetries(axes: Axes, symmetries: dict[str, float]) -> None:
 def _draw_pictures(canvas: Part, data: Equivariance, turned: Pictures) -> None:
     """The input and the activations, a row as they are and one turned.
 
-    Both rows stand side by side where there are no orientations.
+    Both are one row where there are no orientations.
     """
     from matplotlib.colors import Normalize
 
-    samples = data.places.samples
-    shown = pictures.shown_orientations(
-        len(samples), most=AXES if data.places.of_axes else pictures.SHOWN
-    )
+    samples, of_axes = data.places.samples, data.places.of_axes
+    shown = pictures.shown_orientations(len(samples), most=AXES if of_axes else pictures.SHOWN)
     named = [title(samples, int(k)) for k in shown] if len(samples) > 1 else ["activation"]
     [view, *_] = pictures.around(data.places, data.point, math.ceil(data.radius))
-    shape = (2, 1 + len(shown)) if len(samples) > 1 else (1, 4)
-    grid = canvas.subplots(*shape, squeeze=False)
     inputs, activations = (x / (np.nanmax(x) or 1.0) for x in (turned.inputs, turned.activations))
-    for row, label in enumerate(("as it is", f"turned by {turned.angle:.4g}°")):
-        cells = grid.reshape(2, -1)[row]
-        for axes, values in zip(cells, [inputs[row], *activations[row, shown]], strict=True):
-            image = pictures.picture(axes, view, values, Normalize(0, 1))
-        pictures.row_label(cells[0], label)
-        if not row or len(grid) == 1:
-            for axes, above in zip(cells, ["input", *named], strict=True):
-                axes.set_title(above)
-    pictures.color_bar(canvas, image, list(grid.ravel()), "share of the largest")
+    still, moved = ([inputs[row], *activations[row, shown]] for row in (0, 1))
+    rows = [pictures.row_of(view, still, ["input", *named]), pictures.row_of(view, moved)]
+    labels = ["as it is", f"turned by {turned.angle:.4g}°"]
+    if len(samples) == 1:
+        rows = [[*rows[0], *pictures.row_of(view, moved, labels[1:] * 2)]]
+    norm, bar = Normalize(0, 1), "share of the largest"
+    pictures.draw_panels(canvas, rows, labels, bar, norm, small=of_axes)
 
 
 def _draw(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import eval_legendre
@@ -32,8 +33,6 @@ CONTOURS = (0.03, 0.1, 0.3)
 """Of the largest, at which lines of equal heat are drawn."""
 REACH = 3.2
 """Half of the pictures' sides, in spreads."""
-Panel = tuple[str, Floats, pictures.View, bool]
-"""A picture's title, values and view, and whether its axes have numbers."""
 MARKS = 500
 """More marks than this are drawn as an image."""
 WIDEST = 3.2
@@ -231,39 +230,33 @@ def draw_heat(canvas: Canvas, data: Heat) -> None:
     """
     from matplotlib.colors import Normalize
 
-    norm, oriented = Normalize(0, 1), data.widest.oriented
+    graph, norm, bar = data.widest, Normalize(0, 1), "heat, share of the largest"
     rows = [_panels(data, graph) for graph in data.graphs]
     if len(data.other_axes):
-        graph = data.widest
-        view = rows[data.graphs.index(graph)][0][2]
+        view = rows[data.graphs.index(graph)][0].view
         named = [title(graph.places.samples, k) for k in data.other_axes.tolist()]
-        each = zip(named, graph.density[data.other_axes] / data.most(alone=True), strict=True)
-        rows.append([(above, density, view, False) for above, density in each])
-    columns = max(map(len, rows))
-    grid = canvas.subplots(len(rows), columns + (not oriented), squeeze=False)
-    for cells, panels in zip(grid[:, :columns], rows, strict=True):
-        for axes in cells[len(panels) :]:
-            pictures.bare(axes)
-        for axes, (above, values, view, ticks) in zip(cells, panels, strict=False):
-            image = pictures.picture(axes, view, values, norm, title=above, ticks=ticks)
-            pictures.contours(axes, view, values, CONTOURS)
-    for axes in grid[-1] if len(data.other_axes) else ():
-        axes.title.set_size(pictures.SMALL)
-    for axes in grid[: len(data.graphs) - 1].flat:
-        axes.set_xlabel("")  # that of the last graph serves all
-    if len(rows) > 1:
-        labels = [*(graph.name for graph in data.graphs), "other axes"]
-        for axes, label in zip(grid[:, 0], labels, strict=False):
-            pictures.row_label(axes, label)
-    for axes, graph in zip(() if oriented else grid[:, -1], data.graphs, strict=False):
-        _draw_profile(axes, graph, data.spread, data.reach)
-    where = {"location": "bottom"} | ({"fraction": 0.05, "aspect": 40} if oriented else {})
-    where = {} if len(rows) > 1 else where
-    every = list(grid[:, :columns].ravel())
-    pictures.color_bar(canvas, image, every, "heat, share of the largest", **where)
+        heat = graph.density[data.other_axes] / data.most(alone=True)
+        rows.append(pictures.row_of(view, heat, named))
+    labels = [*(graph.name for graph in data.graphs), "other axes"] if len(rows) > 1 else []
+    where: dict[str, Any] = {} if len(rows) > 1 else {"location": "bottom"}
+    if where and graph.oriented:
+        where |= {"fraction": 0.05, "aspect": 40}
+    profiles = pictures.draw_panels(
+        canvas,
+        rows,
+        labels,
+        bar,
+        norm,
+        levels=CONTOURS,
+        further=not graph.oriented,
+        small=graph.places.of_axes,
+        **where,
+    )
+    for axes, each in zip(profiles, data.graphs, strict=False):
+        _draw_profile(axes, each, data.spread, data.reach)
 
 
-def _panels(data: Heat, graph: Diffusion) -> list[Panel]:
+def _panels(data: Heat, graph: Diffusion) -> list[pictures.Panel]:
     """All heat over the points, and that of orientations alone: titles above the middle slice."""
     views, panels = pictures.around(graph.places, graph.point, data.reach), []
     shown = [None, *(data.shown.tolist() if graph.oriented else ())]
@@ -275,7 +268,8 @@ def _panels(data: Heat, graph: Diffusion) -> list[Panel]:
         values = heat / data.most(alone=k is not None)
         for view in views:
             over = above if view is views[len(views) // 2] else ""
-            panels.append((f"{over}\n{view.plane}".strip(), values, view, k is None))
+            above_it = f"{over}\n{view.plane}".strip()
+            panels.append(pictures.Panel(above_it, view, values, ticks=k is None))
     return panels
 
 
@@ -311,19 +305,16 @@ def _draw(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
     return _caption(widest.spec, data)
 
 
-def _shares() -> str:
-    return listed(f"{100 * share:g} %" for share in CONTOURS)
-
-
 def _caption(spec: GraphSpec, data: Heat) -> str:
     """What to see in the figure of some heat, and what it leaves out."""
     first, shown, oriented = data.graphs[0], len(data.shown), data.widest.oriented
+    shares = listed(f"{100 * share:g} %" for share in CONTOURS)
     unit, width = "units of 1 / Delta", f"{data.spread * first.places.visible:.3g}"
     if first.operator:
         unit = f"squared {spec.geometry.base.unit}, sqrt(2 t) = {width} {first.places.unit}"
     return sentences(
         f"Heat that started at vertex {data.vertex} of level {data.level}, after t = "
-        f"{first.time:.3g} {unit}. Lines are at {_shares()} of the largest value: "
+        f"{first.time:.3g} {unit}. Lines are at {shares} of the largest value: "
         f"{data.most(alone=False):.2g} of all heat"
         + (
             f" with {words(spec)} summed, {data.most(alone=True):.2g} at one {word(spec)}."

@@ -163,72 +163,107 @@ def _cropped(view: View) -> View:
     return View(kept, extent, view.across, view.down, view.plane)
 
 
-def picture(
-    axes: Axes,
-    view: View,
-    values: Floats,
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """A picture of a signal on the base.
+
+    Args:
+        title: above it.
+        view: which point each pixel shows.
+        values: (points,) of the signal.
+        ticks: whether its axes have names and numbers.
+    """
+
+    title: str
+    view: View
+    values: Floats
+    ticks: bool = False
+
+
+def row_of(
+    view: View, signals: Sequence[Floats] | Floats, titles: Sequence[str] = ()
+) -> list[Panel]:
+    """Pictures of several signals (points,) from the same points; without titles unless given."""
+    named = zip(titles or [""] * len(signals), signals, strict=True)
+    return [Panel(title, view, signal) for title, signal in named]
+
+
+def draw_panels(
+    canvas: Part,
+    rows: Sequence[Sequence[Panel]],
+    labels: Sequence[str],
+    bar: str,
     norm: Any,
     colors: str = SEQUENTIAL,
     *,
-    title: str = "",
-    ticks: bool = False,
-) -> Image:
-    """Draw a signal on the base.
+    levels: Sequence[float] = (),
+    further: int = 0,
+    small: bool = False,
+    **given: Any,
+) -> Sequence[Axes]:
+    """Draw rows of pictures in one scale, what each row shows, and the bar that tells colors.
 
     Args:
-        axes: to draw on.
-        view: which point each pixel shows.
-        values: (points,) of the signal.
+        canvas: empty figure.
+        rows: the pictures.
+        labels: left of the rows; none where there is nothing to say.
+        bar: what the colors tell, with its unit.
         norm: from values to colors.
         colors: name of the color map.
-        title: above the picture.
-        ticks: whether the axes have names and numbers.
+        levels: of lines of equal values, ascending.
+        further: axes right of each row that stay empty.
+        small: whether titles are long, as those of axes in space.
+        given: of the bar, as of matplotlib's `Figure.colorbar`.
+
+    Returns:
+        The further axes, row by row.
     """
-    image = axes.imshow(
-        view.of(values),
-        cmap=colors,
-        norm=norm,
-        extent=view.extent,
-        interpolation="nearest",
-        aspect="equal",
-    )
-    axes.set_title(title, pad=3)
-    bare(axes)
-    if ticks:
+    columns, size = max(map(len, rows)), SMALL if small else None
+    grid = canvas.subplots(len(rows), columns + further, squeeze=False)
+    for axes in grid[:, :columns].flat:
+        axes.tick_params(left=False, bottom=False, labelleft=False, labelbottom=False)
+        axes.spines[:].set_visible(False)
+    for cells, panels in zip(grid, rows, strict=True):
+        for axes, panel in zip(cells, panels, strict=False):
+            image = _draw_panel(axes, panel, norm, colors)
+            axes.set_title(panel.title, pad=3, fontsize=size)
+            _draw_contours(axes, panel, levels)
+    for axes, label in zip(grid[:, 0], labels, strict=False):
+        axes.set_ylabel(f"{label}\n{axes.get_ylabel()}".strip(), labelpad=2, fontsize=size)
+    color_bar(canvas, image, list(grid[:, :columns].flat), bar, **given)
+    return list(grid[:, columns:].flat)
+
+
+def _draw_panel(axes: Axes, panel: Panel, norm: Any, colors: str) -> Image:
+    view = panel.view
+    if panel.ticks:
         axes.spines[["left", "bottom"]].set_visible(True)
         axes.tick_params(left=True, bottom=True, labelleft=True, labelbottom=True, length=3)
         axes.locator_params(nbins=NUMBERS)
         axes.set_xlabel(view.across, labelpad=1)
         axes.set_ylabel(view.down, labelpad=1)
-    return image
+    look = {"cmap": colors, "norm": norm, "interpolation": "nearest"}
+    return axes.imshow(view.of(panel.values), extent=view.extent, **look)
 
 
-def contours(axes: Axes, view: View, values: Floats, levels: Sequence[float]) -> None:
-    """Draw lines of equal values on a picture; between points these are interpolated.
-
-    Args:
-        axes: of the picture.
-        view: which point each pixel shows.
-        values: (points,) of the signal.
-        levels: the values, ascending.
-    """
-    left, right, bottom, top = view.extent
-    drawn = view.of(values)
-    height, width = drawn.shape
-    if min(height, width) < 2 or not np.nanmax(drawn, initial=0.0) > levels[0]:
+def _draw_contours(axes: Axes, panel: Panel, levels: Sequence[float]) -> None:
+    """Draw lines of equal values on a picture; between points these are interpolated."""
+    view, drawn = panel.view, panel.view.of(panel.values)
+    if not levels or min(drawn.shape) < 2 or not np.nanmax(drawn, initial=0.0) > levels[0]:
         return
-    across = left + (np.arange(width) + 0.5) * (right - left) / width
-    down = top + (np.arange(height) + 0.5) * (bottom - top) / height
     shown, owner = np.unique(view.points, return_inverse=True)
     look = {"levels": levels, "colors": CONTOUR, "linewidths": 0.8}
     if len(shown) == view.points.size:
-        axes.contour(across, down, drawn, **look)
+        axes.contour(drawn, extent=view.extent, origin="upper", **look)
         return
     # Several pixels show a point: it stands at their middle.
-    count = np.bincount(owner.ravel())
-    places = [np.bincount(owner.ravel(), at.ravel()) / count for at in np.meshgrid(across, down)]
+    left, right, bottom, top = view.extent
+    (height, width), count = drawn.shape, np.bincount(owner.ravel())
+    down, across = (np.bincount(owner.ravel(), i.ravel()) / count for i in np.indices(drawn.shape))
+    x = left + (across + 0.5) * (right - left) / width
+    y = top + (down + 0.5) * (bottom - top) / height
     inside = shown >= 0
-    axes.tricontour(*(at[inside] for at in places), values[shown[inside]], **look)
+    axes.tricontour(x[inside], y[inside], panel.values[shown[inside]], **look)
 
 
 def lines(axes: Axes, ends: Floats, color: str, widths: Any, **given: Any) -> None:
@@ -251,12 +286,6 @@ def thickness(weights: Floats, heaviest: float, most: float) -> Floats:
     return 0.5 + (most - 0.5) * weights / (heaviest or 1.0)
 
 
-def bare(axes: Axes) -> None:
-    """Leave out an axis' frame and numbers."""
-    axes.tick_params(left=False, bottom=False, labelleft=False, labelbottom=False)
-    axes.spines[:].set_visible(False)
-
-
 def color_bar(canvas: Part, image: Image, axes: Sequence[Axes], label: str, **given: Any) -> None:
     """Draw the bar that tells colors of the pictures on some axes.
 
@@ -269,11 +298,6 @@ def color_bar(canvas: Part, image: Image, axes: Sequence[Axes], label: str, **gi
     """
     place: dict[str, Any] = {"fraction": 0.05, "pad": 0.02} | given
     canvas.colorbar(image, ax=axes, label=label, **place).outline.set_edgecolor(FAINT)
-
-
-def row_label(axes: Axes, text: str, **given: Any) -> None:
-    """Write what a row of pictures shows, left of its first one and of its axis' name."""
-    axes.set_ylabel(f"{text}\n{axes.get_ylabel()}".strip(), labelpad=2, **given)
 
 
 def shown_orientations(count: int, *, most: int = SHOWN, through: int = 0) -> Indices:

@@ -97,9 +97,9 @@ def draw_sparsity(data: Sparsity, ax: Axes) -> Image:
         names = [str(k) if of_axes else title(data.samples, k) for k in range(count)]
         ax.set_yticks((np.arange(count) + 0.5) * side / count, names)
         ax.set_ylabel(f"vertices, by {'axis' if of_axes else 'orientation'}")
-        for limit in np.arange(1, count) * side / count:
-            ax.axhline(limit, color=FAINT, linewidth=0.4)
-            ax.axvline(limit, color=FAINT, linewidth=0.4)
+        limits = np.arange(1, count) * side / count
+        ax.hlines(limits, 0, side, FAINT, linewidth=0.4)
+        ax.vlines(limits, 0, side, FAINT, linewidth=0.4)
     ax.spines[["left", "bottom"]].set_visible(False)
     return image
 

@@ -7,7 +7,7 @@ import numpy as np
 from cheblienet_graphs.errors import NotDrawnError, Remedy
 from cheblienet_graphs.plot.figure import FAINT, INK, SERIES, Asked, Axes, Canvas, Figure, sentences
 from cheblienet_graphs.report.bars import error_bars
-from cheblienet_graphs.report.comparison import unknown_spectrum
+from cheblienet_graphs.report.comparison import LARGE, unknown_spectrum
 from cheblienet_graphs.report.diagnostics import components
 from cheblienet_graphs.report.moments import effective_metrics, probes, scale_of
 from cheblienet_graphs.report.opened import OpenedGraph
@@ -19,9 +19,7 @@ from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats, Indices
 
 MANY, FEW = 32, 16
-"""Eigenvalues that are computed where none are stored; of larger graphs fewer,"""
-LARGE = 2**15
-"""those of more vertices than this, unless they are periodic lattices, where it takes seconds;"""
+"""Eigenvalues that are computed where none are stored; fewer of `LARGE` graphs,"""
 LARGEST = 2**17
 """and none of those of more than this."""
 MOST = 200

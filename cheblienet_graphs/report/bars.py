@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse
 
 from cheblienet_graphs.report.moments import EffectiveMetric, scale_of
+from cheblienet_graphs.report.spectra import computed_eigenvalues
 from cheblienet_graphs.report.verdict import faults
 from cheblienet_graphs.sparse import CAST_AT_ONCE
 from cheblienet_graphs.spec import GraphSpec, fibers
@@ -22,7 +23,6 @@ from cheblienet_graphs.spectrum.numeric import (
     Eigenpairs,
     Eigenvalues,
     extreme_eigenpairs,
-    smallest_eigenvalues,
 )
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats
@@ -149,13 +149,7 @@ def _coarser_values(arrays: LevelArrays, coarser: LevelArrays, count: int) -> Fl
         sampling = coarser.sampling
         found: Eigenvalues = extreme_eigenpairs(rescaled, lambda_max, count, sampling=sampling)
     else:
-        found = smallest_eigenvalues(
-            coarser.laplacian,
-            coarser.of_level.lambda_max,
-            count,
-            sampling=coarser.sampling,
-            shift=coarser.null_shift,
-        )
+        found = computed_eigenvalues(coarser, count)
     usable = found.converged and found.method != "lanczos"
     return found.values * scale if usable else None
 

@@ -5,9 +5,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from cheblienet_graphs.quoting import one_line
+from cheblienet_graphs.quoting import aligned, one_line
 from cheblienet_graphs.report.opened import open_graph
-from cheblienet_graphs.report.rows import aligned
 from cheblienet_graphs.spec import words
 
 WIDEST = 40

@@ -12,8 +12,8 @@ import numpy as np
 from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
 from cheblienet_graphs.manifolds.moments import logarithms
 from cheblienet_graphs.manifolds.r3s2 import directions_across
+from cheblienet_graphs.quoting import aligned
 from cheblienet_graphs.report.opened import open_graph
-from cheblienet_graphs.report.rows import aligned
 from cheblienet_graphs.samplings.axes import angles_between
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling, periods
@@ -254,7 +254,7 @@ def _parsed(
     """A place in Cartesian coordinates on the base, and an orientation in radians or an axis."""
     given = numbers(at)
     base, fiber = spec.geometry.base, spec.geometry.fiber.columns
-    limits = zip(given, _limits(sampling), strict=False)
+    limits = zip(given, _limits(sampling).values(), strict=False)
     place, sample = np.array(given[: base.dimension]), np.array(given[base.dimension :])
     length = float(np.linalg.norm(sample)) if spec.axes is not None else 1.0
     if (
@@ -278,26 +278,23 @@ def _nearest_point(spec: GraphSpec, sampling: Sampling, place: Floats) -> tuple[
     return point, float(spec.geometry.base.distance(chords[point]))
 
 
-def _limits(sampling: Sampling) -> list[tuple[float, float]]:
+def _limits(sampling: Sampling) -> dict[str, tuple[float, float]]:
     """Least and largest number of each direction of the base, as they are written."""
     if sampling.extent is None:
-        return [(-90.0, 90.0), (-180.0, 360.0)]
-    return [(0.0, side) for side in sampling.extent]
+        return {"LAT": (-90.0, 90.0), "LON": (-180.0, 360.0)}
+    return {name: (0.0, side) for name, side in zip("XYZ", sampling.extent, strict=False)}
 
 
 def _form(spec: GraphSpec, sampling: Sampling) -> str:
     """'X,Y,THETA with X in [0, 1] and Y in [0, 1] widths of the domain, THETA in degrees'."""
-    names = ["LAT", "LON"] if sampling.extent is None else ["X", "Y", "Z"][: len(sampling.extent)]
-    ranges = [
-        f"{name} in [{low:g}, {high:.4g}]"
-        for name, (low, high) in zip(names, _limits(sampling), strict=True)
-    ]
+    limits = _limits(sampling)
+    ranges = [f"{name} in [{low:g}, {high:.4g}]" for name, (low, high) in limits.items()]
     unit = "degrees" if sampling.extent is None else "widths of the domain"
     angles = [column.upper() for column in spec.geometry.fiber.columns]
     turned = "".join(f", {angle} in degrees" for angle in angles)
     if spec.axes is not None:
         turned = ", NX,NY,NZ along the axis, not all 0"
-    return f"{','.join(names + angles)} with {' and '.join(ranges)} {unit}{turned}"
+    return f"{','.join([*limits, *angles])} with {' and '.join(ranges)} {unit}{turned}"
 
 
 def _shortest_logarithms(
@@ -319,22 +316,15 @@ def _shortest_logarithms(
     dimension, starts = geometry.base.dimension, np.repeat(start, len(ends), axis=0)
     nearest = np.array(ends)
     nearest[:, :dimension] -= periods(sampling, (ends - start)[:, :dimension])
-    shifts = np.zeros((3**dimension if sampling.periodic else 1, ends.shape[1]))
-    shifts[:, :dimension] = _images(sampling, dimension)
+    images = [*itertools.product((0, -1, 1) if sampling.periodic else (0,), repeat=dimension)]
+    shifts = np.zeros((len(images), ends.shape[1]))
+    shifts[:, :dimension] = np.array(images) * (sampling.extent or 1.0)
     every = np.concatenate([logarithms(geometry, starts, nearest + shift) for shift in shifts])
     squared = np.einsum("kan,a->kn", every**2, np.array(geometry.weights(sampled.metric)))
     least = squared <= squared.min(axis=0) * (1 + TIE)
     turns = np.linalg.norm(every[:, dimension:], axis=1)
     chosen, each = np.argmin(np.where(least, turns, np.inf), axis=0), np.arange(len(ends))
     return every[chosen, :, each], np.sqrt(squared[chosen, each])
-
-
-def _images(sampling: Sampling, dimension: int) -> list[Floats]:
-    """Shifts by whole periods of a periodic domain, none first; else no shift at all."""
-    if not sampling.periodic or not sampling.extent:
-        return [np.zeros(dimension)]
-    steps = itertools.product((0, -1, 1), repeat=dimension)
-    return [np.array(step) * sampling.extent for step in steps]
 
 
 def _classes(distances: Floats) -> Indices:

@@ -1,14 +1,15 @@
 """The report on a published map between samplings."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from cheblienet_graphs.report.opened import VersionReport
 from cheblienet_graphs.spec.map_spec import MapSpec
-from cheblienet_graphs.spec.words import domain, human_bytes, map_sentences, percent
+from cheblienet_graphs.spec.words import domain, map_sentences, percent
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.map_arrays import MapArrays
 from cheblienet_graphs.store.map_facts import read_map_facts
@@ -29,15 +30,11 @@ class Spread:
         return cls(least, float(np.mean(values, dtype=np.float64)), largest)
 
 
-@dataclass(frozen=True)
-class MapReport:
-    """A published version of a map; `bytes` counts all of its files. str() is its text.
+@dataclass(frozen=True, kw_only=True)
+class MapReport(VersionReport):
+    """A published map: a `VersionReport`, and what was measured. str() is its text.
 
     Args:
-        name, version, refs: where it is.
-        spec: of the build.
-        spec_sha256, generator, created: as recorded.
-        bytes: size.
         sources, targets: numbers of vertices.
         entries: of the matrix.
         sources_of_target: how many each target has.
@@ -47,14 +44,7 @@ class MapReport:
         farthest: the largest distance of an entry.
     """
 
-    name: str
-    version: str
-    refs: tuple[str, ...]
     spec: MapSpec
-    spec_sha256: str
-    generator: dict[str, str]
-    created: str
-    bytes: int
     sources: int
     targets: int
     entries: int
@@ -64,28 +54,21 @@ class MapReport:
     weights: Spread
     farthest: float
 
-    def to_json(self) -> dict[str, Any]:
-        """The report as JSON types."""
-        plain: Any = replace(self, spec=None)  # type: ignore[arg-type]
-        return asdict(plain) | {"spec": self.spec.to_dict()}
-
     def __str__(self) -> str:
         spec, unit = self.spec, self.spec.source.geometry.base.unit
-        refs = f"  ({', '.join(self.refs)})" if self.refs else ""
         each, back = self.sources_of_target, self.targets_of_source
         unused = percent(self.unused / self.sources)
         counts = f"{each.min} to {each.max} sources a target, mean {each.mean:.3g}"
         weights = f"weights {self.weights.min:.3g} to {self.weights.max:.3g}"
-        built = f"built {self.created} by {' '.join(self.generator.values())}"
         lines = [
-            f"{self.name}@{self.version}{refs}",
+            self.title,
             f"  from  {self.sources:,} vertices: {domain(spec.source)}",
             f"  to    {self.targets:,} vertices: {domain(spec.target)}",
             f"  {map_sentences(spec)}",
             f"  {self.entries:,} entries: {counts}; {back.min} to {back.max} targets a source",
             f"  {self.unused:,} sources ({unused}) have no target",
             f"  farthest source {self.farthest:.4g} {unit}; {weights}",
-            f"  {human_bytes(self.bytes)}, {built}, spec {self.spec_sha256[:12]}",
+            f"  {self.origin}",
         ]
         return "\n".join(lines)
 
@@ -105,21 +88,15 @@ def inspect_map(store: str | Path, name: str | None = None) -> MapReport:
     facts = read_map_facts(version)
     arrays = MapArrays(version, facts)
     back = np.diff(arrays.transposed.indptr)
-    return MapReport(
-        version.parent.name,
-        version.name,
-        tuple(ref for ref, target in layout.refs(version.parent).items() if target == version.name),
-        facts.spec,
-        facts.spec_sha256,
-        dict(facts.generator),
-        facts.created,
-        facts.nbytes + (version / "zarr.json").stat().st_size,
-        facts.sizes.sources,
-        facts.sizes.targets,
-        facts.sizes.nnz,
-        Spread.of(np.diff(arrays.matrix.indptr)),
-        Spread.of(back),
-        int((back == 0).sum()),
-        Spread.of(arrays.matrix.data),
-        facts.sizes.farthest,
+    return MapReport.of(
+        version,
+        facts,
+        sources=facts.sizes.sources,
+        targets=facts.sizes.targets,
+        entries=facts.sizes.nnz,
+        sources_of_target=Spread.of(np.diff(arrays.matrix.indptr)),
+        targets_of_source=Spread.of(back),
+        unused=int((back == 0).sum()),
+        weights=Spread.of(arrays.matrix.data),
+        farthest=facts.sizes.farthest,
     )

@@ -11,6 +11,7 @@ from cheblienet_graphs.spec import GraphSpec, fibers, units, words
 
 UNKNOWN = "-"
 DEGREES = "{min:.0f} / {mean:.1f} / {max:.0f}"
+MASSES = "{least:.3g} / {most:.3g}"
 
 Row = tuple[str, list[str]]
 """A title, and a cell for each level."""
@@ -63,7 +64,7 @@ def rows_of(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Row]:
     every: list[Quantity] = [
         (masked, f"inside the {'mask' if spec.region is None else 'region'}", _inside),
         (cut, "points whose pixel is cut", lambda x: words.percent((x.cut or {})["share"])),
-        (cut, "mass of a point, pixels, min / max", _masses),
+        (cut, "mass of a point, pixels, min / max", lambda x: MASSES.format(**x.cut or {})),
         (True, "grid", lambda x: _grid(x, " x ")),
         (True, "vertices", lambda x: f"{x.vertices:,}"),
         (True, "edges", lambda x: f"{x.edges:,}"),
@@ -71,7 +72,11 @@ def rows_of(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Row]:
         (True, "sparsity (paper: >= 98.5 %)", lambda x: words.two_places(x.sparsity)),
         (True, "degree, min / mean / max", lambda x: DEGREES.format(**x.degree)),
         (True, "in-plane fraction", _in_plane),
-        (True, "weights, min / median / max", _weights),
+        (
+            True,
+            "weights, min / median / max",
+            lambda x: " / ".join(map(_short, x.weights.values())),
+        ),
         (True, "lambda_max", lambda x: f"{x.lambda_max:.7g}"),
         (True, "isolated vertices", lambda x: f"{x.isolated:,}"),
         (True, "components", lambda x: f"{x.components:,}"),
@@ -194,21 +199,6 @@ def largest_errors(levels: Sequence[LevelReport]) -> dict[str, float]:
     return worst
 
 
-def aligned(rows: Sequence[Sequence[str]], sides: str) -> list[str]:
-    """Rows in columns.
-
-    Args:
-        rows: their cells.
-        sides: of each column "<" or ">"; the last one is that of all further ones.
-    """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    each = [*zip(sides.ljust(len(widths), sides[-1]), widths, strict=False)]
-    return [
-        "  ".join(f"{c:{side}{width}}" for c, (side, width) in zip(row, each, strict=True)).rstrip()
-        for row in rows
-    ]
-
-
 def _grid(level: LevelReport, by: str) -> str:
     """The grid as a size: width x height x orientations."""
     orientations, *base = level.grid
@@ -218,15 +208,6 @@ def _grid(level: LevelReport, by: str) -> str:
 
 def _inside(level: LevelReport) -> str:
     return words.percent(level.inside or 0.0)
-
-
-def _masses(level: LevelReport) -> str:
-    masses = level.cut or {}
-    return f"{masses['least']:.3g} / {masses['most']:.3g}"
-
-
-def _weights(level: LevelReport) -> str:
-    return " / ".join(map(_short, level.weights.values()))
 
 
 def _in_plane(level: LevelReport) -> str:
@@ -246,8 +227,7 @@ def _drift(level: LevelReport) -> list[float]:
 def _span(values: Sequence[float | None], digits: int, between: str) -> str:
     """'0.0036..0.005', the least and the largest over the orientations, or one number."""
     known = [value for value in values if value is not None]
-    ends = [f"{end:.{digits}g}" for end in (min(known), max(known))] if known else [UNKNOWN]
-    return between.join(dict.fromkeys(ends))
+    return words.Interval(min(known), max(known)).written(digits, between) if known else UNKNOWN
 
 
 def _short(number: float) -> str:

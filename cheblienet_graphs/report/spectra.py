@@ -1,5 +1,6 @@
 """Spectra of published graphs, and those of their metrics' operators."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -72,6 +73,23 @@ def computed_eigenpairs(arrays: LevelArrays, count: int, which: End = "smallest"
     )
 
 
+def computed_eigenvalues(
+    arrays: LevelArrays, count: int, progress: Callable[[int, int], None] | None = None
+) -> Eigenvalues:
+    """The smallest eigenvalues of a level, by a solver.
+
+    Args:
+        arrays: of the level.
+        count: M in [1, V].
+        progress: called with the products done and the most there may be.
+    """
+    laplacian, lambda_max, points = arrays.laplacian, arrays.of_level.lambda_max, arrays.sampling
+    shift = arrays.null_shift
+    return smallest_eigenvalues(
+        laplacian, lambda_max, count, sampling=points, shift=shift, progress=progress
+    )
+
+
 def eigenvalues(store: str | Path, name: str | None = None, *, level: int = 0) -> Floats:
     """(V,) all eigenvalues of a published graph's Delta, ascending.
 
@@ -120,25 +138,23 @@ def first_eigenvalues(
         return Eigenvalues(np.empty(0), converged=True, method="")
     if components >= count:  # solvers converge slowly where many are equal
         return Eigenvalues(np.zeros(count), converged=True, method="components")
-    stored = arrays.eigenvalues
-    if stored is not None and len(stored) >= count:
-        vectors = arrays.eigenvectors
-        values = np.array(stored[:count])
-        if vectors is None:
-            return Eigenvalues(values, converged=True, method="stored")
-        pairs = vectors[:, :count].astype(np.float64)
-        return Eigenpairs(values, converged=True, method="stored", vectors=pairs)
+    if stored := stored_eigenpairs(arrays, count):
+        return stored
+    return computed_eigenvalues(arrays, count, partial(step, "eigenvalues"))
 
-    laplacian, lambda_max = arrays.laplacian, arrays.of_level.lambda_max
-    points, progress = arrays.sampling, partial(step, "eigenvalues")
-    return smallest_eigenvalues(
-        laplacian,
-        lambda_max,
-        count,
-        sampling=points,
-        shift=arrays.null_shift,
-        progress=progress,
-    )
+
+def stored_eigenpairs(arrays: LevelArrays, count: int) -> Eigenpairs | None:
+    """The smallest eigenpairs, as they were stored; None where there are not so many.
+
+    Args:
+        arrays: of the level.
+        count: M, at most as many as there are vertices.
+    """
+    values, vectors = arrays.eigenvalues, arrays.eigenvectors
+    if values is None or vectors is None or len(values) < count:
+        return None
+    kept = vectors[:, :count].astype(np.float64)
+    return Eigenpairs(np.array(values[:count]), converged=True, method="stored", vectors=kept)
 
 
 def exact_eigenvalues(

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from cheblienet_graphs.errors import Remedy, Spell
+from cheblienet_graphs.quoting import aligned
 from cheblienet_graphs.report import rows as tables
 from cheblienet_graphs.report.findings import Finding, levels_in_words, lines
 from cheblienet_graphs.report.level import LevelReport
@@ -52,7 +53,7 @@ def short_text(
     """
     spell, columns = _unbroken(spell), tables.columns_of(spec, levels)
     rows = zip(*([*title.split("\n"), *cells] for title, cells in columns), strict=True)
-    table = tables.aligned([*rows], ">")
+    table = aligned([*rows], ">")
     text = [*(line for sentence in words.brief(spec) for line in _wrapped("  ", sentence)), ""]
     text += [
         *_answers(spec, levels, nbytes, spell, extrapolate=extrapolate),
@@ -76,7 +77,7 @@ def full_text(spec: GraphSpec, levels: Sequence[LevelReport], spell: Spell = str
     rows = [["", *(f"level {level.level}" for level in levels)]]
     rows += [[title, *cells] for title, cells in tables.rows_of(spec, levels)]
     rows += [[f"|P'LP - L|, {symmetry}", *cells] for symmetry, cells in tables.error_rows(levels)]
-    text = [*tables.aligned(rows, "<>"), "", *tables.reading(spec)]
+    text = [*aligned(rows, "<>"), "", *tables.reading(spec)]
     for level in levels:
         if level.eigenvalues:
             text += ["", *_eigenvalues(level)]
@@ -276,4 +277,4 @@ def _eigenvalues(level: LevelReport) -> list[str]:
     listed = tables.eigenvalue_rows(level, bars=bars, exact=exact)
     rows += [[f"{copies} x", *cells] for copies, cells in listed]
     unknown = [] if bars else [f"errors not estimated: {level.error_bars.unknown}"]
-    return [*tables.aligned(rows, ">"), *unknown]
+    return [*aligned(rows, ">"), *unknown]

@@ -22,12 +22,6 @@ def called(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[str, st
     return captured.out, captured.err
 
 
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def test_a_map_is_built_once_and_read(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     name = "s2-gaussian-O4-to-s2-icosahedral-1-k2"
     out, err = called(capsys, "build", "map", *SIDES, "--neighbors", "2")
@@ -61,9 +55,8 @@ def test_a_dry_run_writes_nothing(here: Path, capsys: pytest.CaptureFixture[str]
     out, _ = called(capsys, "build", "map", *SIDES, "--neighbors", "2", "--dry-run")
     assert out.startswith("from 208 vertices: S^2: 208 points (octahedral Gaussian grid O4)\nto 42")
     assert "the 2 nearest sources of each target, ties included; weights by inverse" in out
-    told = json.loads(
-        called(capsys, "build", "map", *SIDES, "--radius", "1", "--dry-run", "--json")[0]
-    )
+    planned = called(capsys, "build", "map", *SIDES, "--radius", "1", "--dry-run", "--json")
+    told = json.loads(planned[0])
     assert (told["sources"], told["spec"]["radius"]) == (208, 1)
     assert not list(here.iterdir())
 
@@ -103,11 +96,9 @@ def test_wrong_input(given: tuple[str, ...], capsys: pytest.CaptureFixture[str])
 
 SIDE = {
     "s3 --size 4": "--source must be what follows `clg build`, such as 's2 --gaussian O80'. Got",
-    "": "--source must be what follows `clg build`",
     "'s2": "--source must be what follows `clg build`",
     "s2 --subdivisions 2 --engine keops": "--source must say where points are: leave out --engine",
     "s2 --subdivisions 2 --name x": "--source must say where points are: leave out --name",
-    "s2 --subdivision 2": "No such option '--subdivision'",
     "s2 --subdivisions x": "--subdivisions must be an integer in [0, 9]. Got 'x'.",
     "s2 more": "Got unexpected extra argument (more)",
 }
@@ -129,10 +120,8 @@ def test_commands_of_graphs_say_that_it_is_a_map(capsys: pytest.CaptureFixture[s
         ["neighbors", "m", "--vertex", "0"],
     ):
         code, message = failing(capsys, *arguments)
-        assert (code, "m/v001 is a map between samplings, where a graph is needed." in message) == (
-            1,
-            True,
-        )
+        assert code == 1
+        assert "m/v001 is a map between samplings, where a graph is needed." in message
     for arguments in (
         ["inspect", "m", "--html", "page.html"],
         ["inspect", "m", "--level", "0"],

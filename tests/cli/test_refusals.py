@@ -35,24 +35,8 @@ def world(tmp_path_factory: pytest.TempPathFactory, store: Path) -> Path:
     """A folder with stores of one graph and of several, and files of all kinds."""
     here = tmp_path_factory.mktemp("world")
     one = str(here / "graphs.zarr")
-    assert (
-        run(
-            [
-                "build",
-                "r2",
-                "--size",
-                "8",
-                "--levels",
-                "2",
-                "--name",
-                "r2-8x8",
-                "--quiet",
-                "--store",
-                one,
-            ]
-        )
-        == 0
-    )
+    build = "build r2 --size 8 --levels 2 --name r2-8x8 --quiet --store"
+    assert run([*build.split(), one]) == 0
     assert run(["tag", "r2-8x8", "paper", "--store", one]) == 0
     shutil.copytree(one, here / "foreign.zarr")
     zarr.open_group(here / "foreign.zarr" / "mine", mode="w")
@@ -91,19 +75,13 @@ USAGE = [
     ("build r2 --size 8 --nonsense", "No such option"),
     ("build s2 --size 16", "'--store'?) See `clg build s2 --help`."),
     *((f"build {of} 1", "No such option") for of in ("r2 --region", "r3 --gaussian")),
-    (
-        "build s5",
-        "no manifold 's5'. Choose one of r2, se2, s2, so3, r3, r3s2, or `recipe NAME`",
-    ),
+    ("build s5", "no manifold 's5'. Choose one of r2, se2, s2, so3, r3, r3s2, or `recipe NAME`"),
     ("build recipe imagenet", "There is no recipe 'imagenet'. There are cifar10, cifar10-isotr"),
     ("build recipe few.toml", "few.toml: neighbors must be at least 4"),
     ("build recipe other.toml", "The recipe other.toml can't be read: No such file or directory."),
     # What a specification refuses, its parameters being options.
     ("build se2", "--size must be given"),
-    (
-        "build s2",
-        "by its size: --refined, --nside, --bandlimit, --gaussian, --pl, --points, --points-file.",
-    ),
+    ("build s2", "by its size: --refined, --nside, --bandlimit, --gaussian, --pl, --points, --p"),
     ("build se2 --size 8 --eps 1 --eps-squared 1", "--eps must be left out where --eps-squared is"),
     ("build so3 --nside 4 --weights matched", "Use --neighbors 24 or more"),
     ("build se2 --size 8 --weights matched --eps .001 --levels 1", "--levels, a larger --size or"),
@@ -145,10 +123,7 @@ USAGE = [
     ("plot sparsity -o b.png", "--output must be a file. Got 'b.png, a folder'."),
     ("plot subgraphs -o a.png --seed -1", "--seed must be an integer in [0, "),
     ("plot sparsity --vertex 3 -o x.png", "--vertex must be left out: sparsity has none. Got 3."),
-    (
-        "plot --list heat",
-        "it only lists the figures. See `clg plot --help`.",
-    ),
+    ("plot --list heat", "it only lists the figures. See `clg plot --help`."),
     ("plot spectrum torus torus@v001 -o a.png --store several", "spectrum draws one graph, not 2"),
     ("export --to zip --level 0", "--level must be left out with --to zip, which has all"),
     ("export --to zip --output .", "--output must be a file. . is a folder."),

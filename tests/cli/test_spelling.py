@@ -58,15 +58,6 @@ def test_what_is_told_of_a_build_and_in_a_report_names_options(
     assert all("--weights selling" in text for text in texts[2:])
 
 
-def test_recipes_are_told_as_they_are_written(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (here / "mine.toml").write_text('[graph]\nmanifold = "so3"\nnside = 4\nweights = "matched"\n')
-    message = failing(capsys, "build", "recipe", "mine.toml")[1]
-    assert "mine.toml: neighbors must be at least 24" in message
-    assert "Use `neighbors=24` or more" in message
-
-
 BACKTICKS = ["`eps`.zarr", "`eps=3", "`eps=3.zarr", "a `eps=1` b", "`", "x`y`=`z"]
 
 

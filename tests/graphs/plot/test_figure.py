@@ -5,9 +5,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 from unittest.mock import Mock
 
-import numpy as np
 import pytest
-from matplotlib.image import imread
 from pictured import opened
 
 from cheblienet_graphs.errors import SpecError, StoreError
@@ -28,15 +26,6 @@ def test_files_have_the_same_bytes_each_time(tmp_path: Path, ending: str) -> Non
     texts = [tmp_path / "a.txt", tmp_path / "b.txt"]
     assert [text.read_text() for text in texts] == [f"{caption}\n"] * 2
     assert sorted(tmp_path.iterdir()) == sorted([first, second, *texts])
-
-
-@pytest.mark.parametrize(("name", "graph"), [("subgraphs", "volume"), ("heat", "group")])
-def test_there_are_no_blank_margins(tmp_path: Path, name: str, graph: str) -> None:
-    """Ink begins within a tenth of an inch of each side."""
-    write_figure(figure_named(name), opened(graph), Asked(), tmp_path / "a.png")
-    ink = (imread(tmp_path / "a.png")[..., :3] < 1).any(axis=2)
-    for side in range(4):
-        assert np.rot90(ink, side)[:20].any()
 
 
 def test_the_british_name_still_works() -> None:

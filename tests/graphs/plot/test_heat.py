@@ -1,4 +1,3 @@
-import itertools
 import re
 
 import numpy as np
@@ -11,7 +10,7 @@ from pictured import generator, opened
 
 from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.plot.chebyshev import heat_on
-from cheblienet_graphs.plot.figure import Asked, style
+from cheblienet_graphs.plot.figure import Asked
 from cheblienet_graphs.plot.heat import FIGURE, exact_density, heat_of
 from cheblienet_graphs.plot.pictures import around
 from cheblienet_graphs.plot.places import places_of
@@ -155,13 +154,3 @@ def test_lines_of_equal_heat_are_where_the_heat_has_that_share(name: str) -> Non
         radius = np.hypot(*path.vertices.T) / graph.places.visible
         exact = exact_density(graph.places, np.array([radius.mean()]), spread)[0] / middle
         assert exact == pytest.approx(share, rel=0.25)
-
-
-def test_titles_of_axes_stand_apart() -> None:
-    """Boxes of the titles of one row, as matplotlib places them, do not overlap."""
-    canvas, _ = FIGURE.drawn(opened("twelve"), Asked())
-    with style():
-        canvas.draw_without_rendering()
-    boxes = [axes.title.get_window_extent() for axes in canvas.axes if "axis" in axes.get_title()]
-    assert len(boxes) > 4
-    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))

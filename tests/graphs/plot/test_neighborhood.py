@@ -5,26 +5,13 @@ import math
 import numpy as np
 import pytest
 from axes_truth import logarithm_moments
-from pictured import dense_weights, opened
+from pictured import opened
 
 from cheblienet_graphs import inspect
 from cheblienet_graphs.plot import Asked
 from cheblienet_graphs.plot.neighborhood import neighborhood_of
 from cheblienet_graphs.plot.neighborhood_panels import FIGURE
 from cheblienet_graphs.report.edges_of import axis_frame
-
-NAMES = ["masked", "own", "rotations", "region", "volume", "scan"]
-
-
-@pytest.mark.parametrize("name", ["plane", "torus", "six", "columns", *NAMES])
-def test_edges_are_those_of_the_graph(name: str) -> None:
-    data = neighborhood_of(opened(name))
-    weights = dense_weights(opened(name))
-    for view in data.views:
-        row = weights[view.vertex]
-        np.testing.assert_array_equal(view.neighbors, np.flatnonzero(row))
-        np.testing.assert_allclose(view.weights, row[view.neighbors], rtol=1e-6)
-    assert data.heaviest == max(view.weights.max() for view in data.views)
 
 
 @pytest.mark.parametrize("name", ["six", "torus", "masked", "volume"])

@@ -11,7 +11,6 @@ from cheblienet_graphs import (
     CheblienetError,
     GraphSpec,
     SpecError,
-    UnknownGraphError,
     build,
     eigenpairs,
     eigenvalues,
@@ -90,13 +89,7 @@ def test_json_has_the_promised_keys(store: Path) -> None:
     )
     report = json.loads(json.dumps(inspect(store, "torus").to_json(), allow_nan=False))
     assert {
-        "name",
-        "version",
-        "spec",
-        "spec_sha256",
-        "generator",
-        "created",
-        "bytes",
+        *["name", "version", "spec", "spec_sha256", "generator", "created", "bytes"]
     } <= report.keys()
     for level in report["levels"]:
         assert {*promised.split()} <= level.keys()
@@ -109,12 +102,6 @@ def test_json_has_the_promised_keys(store: Path) -> None:
     cosines = [math.pi**2 * (k**2 + (1.5 * m) ** 2) for k, m in half_waves]
     exact = inspect(store, "r2-24x16").levels[0].exact_eigenvalues
     assert exact == pytest.approx(cosines)
-
-
-def test_unknown_graphs(store: Path) -> None:
-    for name in ("nothing", "torus@v009", "torus@paper", None, "../torus"):
-        with pytest.raises(UnknownGraphError):
-            inspect(store, name)
 
 
 @pytest.mark.parametrize("name", ["r2-24x16", "torus"])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cheblienet_graphs import GraphSpec, UnknownGraphError, build, compare
+from cheblienet_graphs import GraphSpec, build, compare
 from cheblienet_graphs.store.facts import read_facts
 
 KERNEL = GraphSpec("se2", 8, orientations=4, levels=2)
@@ -66,9 +66,3 @@ def test_fields_and_facts_that_differ(store: Path) -> None:
     assert ["specification:", "bandwidth", "0.2", "none"] in lines
     assert ["level", "0:", "edges", *(str(edges) for edges in facts["edges"])] in lines
     assert json.loads(json.dumps(difference.to_json(), allow_nan=False))["identical"] is False
-
-
-def test_refusals(store: Path) -> None:
-    for other, path, message in (("nothing", store, "nothing"), ("kernel", "none", "no store")):
-        with pytest.raises(UnknownGraphError, match=message):
-            compare(store, "kernel", other, other_store=path)
