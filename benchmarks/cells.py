@@ -24,9 +24,8 @@ from scripts import graph_of, parser_of, print_head, print_row
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.typing import Floats
 from cheblienet_models.resampling.cells import cells_of
-from cheblienet_models.resampling.entries import Entries
 from cheblienet_models.resampling.grids import Pixels
-from cheblienet_models.resampling.overlaps import shared_areas
+from cheblienet_models.resampling.overlaps import Entries, shared_areas
 from cheblienet_models.resampling.samplings import Sampling, sampling_of, unit_vectors
 
 SIZES: dict[str, list[dict[str, Any]]] = {

@@ -19,8 +19,8 @@ from cheblienet_models.harmonics import (
     largest_degree,
 )
 from cheblienet_models.layers.cheb_conv import ChebConv, low_pass_
+from cheblienet_models.layers.derivatives import Gradient, GradientNorm
 from cheblienet_models.layers.diffusion import Diffusion
-from cheblienet_models.layers.gradient import Gradient, GradientNorm
 from cheblienet_models.layers.lifting import Lift, Project
 from cheblienet_models.layers.oriented_lift import OrientedLift
 from cheblienet_models.layers.pooling import GlobalPool, SpatialPool, SpatialUnpool

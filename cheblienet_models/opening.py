@@ -8,15 +8,17 @@ from cheblienet_models.arguments import file_path, flag
 from cheblienet_models.errors import StoreError, UnreadableError, quoted
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import Identity
+from cheblienet_models.graphs.mapped import made_of, part_of
 from cheblienet_models.graphs.pyramid import LevelMap, Pyramid
 from cheblienet_models.graphs.vertex_map import VertexMap
 from cheblienet_models.store.files import Folder, opened
-from cheblienet_models.store.maps import is_map, read_map
 from cheblienet_models.store.version import (
     UnknownGraphError,
     check_schema,
     graph_names,
     is_graph,
+    is_map,
+    read_map,
     read_version,
     resolved,
 )
@@ -185,19 +187,13 @@ def _pyramid(root: Folder, handle: Handle, *, verify: bool = False) -> Pyramid:
     """The modules over a version's arrays; each is pickled as how to open it again."""
     _, name, version = handle
     stored = read_version(root / name / version, f"{name}@{version}", verify=verify)
-    levels = [Graph((_open_level, (*handle, n)), level) for n, level in enumerate(stored.levels)]
+    reopen = open_version, handle
+    levels = [
+        Graph(made_of(reopen, part_of, f"level{n}"), level) for n, level in enumerate(stored.levels)
+    ]
     poolings, unpoolings = (
-        [LevelMap((_open_map, (*handle, kind, n)), matrix) for n, matrix in enumerate(matrices)]
-        for kind, matrices in (("pooling", stored.poolings), ("unpooling", stored.unpoolings))
+        [LevelMap(made_of(reopen, part_of, f"{kind}{n}"), matrix) for n, matrix in enumerate(maps)]
+        for kind, maps in (("pool", stored.poolings), ("unpool", stored.unpoolings))
     )
     identity = Identity(name, version, stored.spec_sha256, stored.spec)
-    return Pyramid((open_version, handle), identity, levels, poolings, unpoolings)
-
-
-def _open_level(path: str, name: str, version: str, level: int) -> Graph:
-    return open_version(path, name, version).levels[level]
-
-
-def _open_map(path: str, name: str, version: str, kind: str, level: int) -> LevelMap:
-    pyramid = open_version(path, name, version)
-    return pyramid.pooling(level) if kind == "pooling" else pyramid.unpooling(level)
+    return Pyramid(reopen, identity, levels, poolings, unpoolings)

@@ -71,12 +71,40 @@ class Csr(NamedTuple):
     columns: Tensor
     values: Tensor
 
+    def rows(self) -> Tensor:
+        """(nnz,) int64 row of each entry."""
+        counts = self.row_pointers.long().diff()
+        rows = torch.arange(len(counts), device=counts.device)
+        return rows.repeat_interleave(counts, output_size=len(self.columns))
+
 
 def csr_tensor(matrix: Csr, columns: int) -> Tensor:
     """The sparse CSR tensor, (rows, columns), over its parts, neither copied nor checked."""
     announce_sparse()
     shape = len(matrix.row_pointers) - 1, columns
     return torch.sparse_csr_tensor(*matrix, size=shape, check_invariants=False)
+
+
+def padded(matrix: Csr, chosen: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """(n, m) columns and values of rows, which end in the first column again, with the value 0.
+
+    Views where all rows are asked for, and equally long.
+
+    Args:
+        matrix: with at least one entry in each of the rows.
+        chosen: (n,) the rows; all where left out.
+    """
+    pointers = matrix.row_pointers.long()
+    starts, counts = pointers[:-1], pointers.diff()
+    if chosen is not None:
+        starts, counts = starts[chosen], counts[chosen]
+    width = int(counts.max())
+    if chosen is None and bool((counts == width).all()):
+        return matrix.columns.view(-1, width), matrix.values.view(-1, width)
+    position = torch.arange(width)
+    missing = position >= counts[:, None]
+    entry = starts[:, None] + position.masked_fill(missing, 0)
+    return matrix.columns[entry], matrix.values[entry].masked_fill(missing, 0)
 
 
 @cache

@@ -47,7 +47,7 @@ nitpick_ignore = [
     ("py:class", "cheblienet_graphs.manifolds.base.Metric"),
     ("py:class", "cheblienet_models.store.csr.CsrArrays"),
     ("py:class", "cheblienet_models.store.levels.Level"),
-    ("py:class", "cheblienet_models.store.maps.StoredMap"),
+    ("py:class", "cheblienet_models.store.version.StoredMap"),
     # matplotlib's, by its short name in the packages.
     ("py:class", "Axes"),
     # PyTorch Geometric's.

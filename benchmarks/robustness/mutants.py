@@ -56,13 +56,11 @@ PARTS = {
         (
             "cheblienet_models/layers/cheb_conv.py",
             "cheblienet_models/layers/chebyshev.py",
-            "cheblienet_models/layers/chebyshev_sums.py",
             "cheblienet_models/tensors.py",
         ),
         (
             "tests/models/layers/test_cheb_conv.py",
             "tests/models/layers/test_chebyshev.py",
-            "tests/models/layers/test_chebyshev_sums.py",
             "tests/models/layers/test_layout.py",
         ),
     ),

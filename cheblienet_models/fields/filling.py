@@ -1,15 +1,19 @@
-"""Missing values filled by the harmonic function that has the known ones as its boundary."""
+"""Missing values, and these filled by the harmonic function with the known ones as boundary."""
 
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from cheblienet_models.fields.missing import known_values, level_of
+from cheblienet_models.arguments import check_signal, instance, integer
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.pyramid import Pyramid
-from cheblienet_models.tensors import Csr, csr_tensor, logical, vertex_major
+from cheblienet_models.tensors import Csr, csr_tensor, logical, sparse_product, vertex_major
 
+UNSEEN = -1.6375e30
+"""What healpy writes where a map has no value."""
+CLOSE = 1e-5
+"""Of UNSEEN, as healpy compares: maps may have been rounded to float32."""
 RESIDUAL = 1e-11
 """At which the iteration ends, relative to where it starts."""
 MOST_STEPS = 20_000
@@ -57,7 +61,7 @@ def _filled(graph: Graph, known: Tensor, values: Tensor) -> tuple[Tensor, Tensor
     reached = _reached(matrix, known)
     holes, start = (reached & ~known).double(), root * values.flatten(1)
     # 2 Delta / lambda_max: its scale does not matter.
-    flux = holes * (_Product.apply(start, matrix) + start)  # type: ignore[no-untyped-call]
+    flux = holes * (sparse_product(matrix, matrix, start) + start)
     change = _Solution.apply(flux, holes, matrix)  # type: ignore[no-untyped-call]
     filled = torch.where(holes > 0, -change / torch.where(root > 0, root, 1), 0.0)
     return logical(filled.view(shape)), logical(reached.view(shape))
@@ -70,19 +74,6 @@ def _reached(matrix: Csr, known: Tensor) -> Tensor:
     while count != (count := int(reached.sum())) and count < reached.numel():
         reached = reached | (links @ reached.float() > 0)
     return reached
-
-
-class _Product(torch.autograd.Function):
-    """A symmetric matrix times (V, n)."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, matrix: Csr) -> Tensor:
-        ctx.matrix = matrix
-        return csr_tensor(matrix, len(x)) @ x
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
-        return _Product.apply(grads[0].contiguous(), ctx.matrix), None  # type: ignore[no-untyped-call]
 
 
 class _Solution(torch.autograd.Function):
@@ -122,13 +113,47 @@ def _conjugate_gradients(matrix: Csr, holes: Tensor, b: Tensor) -> Tensor:
 
 def _inverse_diagonal(matrix: Csr) -> Tensor:
     """(V, 1) of I + L; 1 where a vertex has no edges."""
-    pointers, columns, values = matrix
-    vertices = torch.arange(len(pointers) - 1, device=columns.device)
-    rows = vertices.repeat_interleave(pointers.long().diff(), output_size=len(columns))
-    diagonal = 1 + values[rows == columns]
+    diagonal = 1 + matrix.values[matrix.rows() == matrix.columns]
     return torch.where(diagonal > 0, 1 / diagonal, 1.0)[:, None]
 
 
 def _ratio(above: Tensor, below: Tensor) -> Tensor:
     """0 where a column has converged to nothing left."""
     return torch.where(below > 0, above / below, 0.0)
+
+
+def level_of(pyramid: Pyramid, level: int) -> Graph:
+    """A level of a pyramid.
+
+    Raises:
+        TypeError: it is no pyramid, or level no integer.
+        ValueError: there is no such level.
+    """
+    instance("pyramid", pyramid, Pyramid)
+    return pyramid.levels[integer("level", level, 0, len(pyramid.levels) - 1)]
+
+
+def known_values(name: str, graph: Graph, x: Tensor) -> tuple[Tensor, Tensor]:
+    """Where a field has values, (B, C, V) bool, and these in float64 with 0 elsewhere.
+
+    Args:
+        name: of the function that takes the field, for messages.
+        graph: with V vertices.
+        x: (B, C, V); missing values are NaN or UNSEEN.
+
+    Raises:
+        TypeError: x is no tensor.
+        ValueError: x has another shape, dtype or device, or a value is infinite.
+    """
+    name = f"{name} on {graph.label}"
+    check_signal(name, x, ("B", "C", graph.num_vertices), graph.values.device)
+    wide = x.double()
+    missing = wide.isnan() | ((wide - UNSEEN).abs() <= CLOSE * -UNSEEN)
+    known = torch.where(missing, 0.0, wide)
+    if not bool(known.isfinite().all()):
+        count = int(known.isinf().sum())
+        raise ValueError(
+            f"{name} takes finite values, and NaN or {UNSEEN:g} where they are missing. Got "
+            f"{count} infinite ones among {x.numel()}: make them NaN."
+        )
+    return ~missing, known

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor
 
 from cheblienet_models.arguments import instance
-from cheblienet_models.graphs.edge_sets import EdgeSet, centered, edge_set, own_edges
+from cheblienet_models.graphs.edges import EdgeSet, centered, edges_of_graph, edges_of_map
 from cheblienet_models.graphs.vertex_map import VertexMap
 from cheblienet_models.tensors import Csr
 
@@ -82,7 +82,7 @@ def coupled(
         _check(name, "target", one.target_coordinates, nodes[target])
         parts = Csr(one.row_pointers, one.columns, one.finite("values"))
         at = nodes[source].pos, nodes[target].pos
-        edges[source, "to", target] = str(one.identity), edge_set(pyramid.spec, parts, *at)
+        edges[source, "to", target] = str(one.identity), edges_of_map(pyramid.spec, parts, *at)
     return Coupled(pyramid.spec, hidden, nodes, edges)
 
 
@@ -107,12 +107,12 @@ def _levels(
     label, levels = str(pyramid.identity), pyramid.levels
     for n, (name, graph) in enumerate(zip(hidden, levels, strict=True)):
         if n or own:
-            yield (name, "to", name), (graph.label, own_edges(graph))
+            yield (name, "to", name), (graph.label, edges_of_graph(graph))
     for n, (fine, coarse) in enumerate(itertools.pairwise(hidden)):
         here, there = places[fine].pos, places[coarse].pos
         down, up = _parts(pyramid.pooling(n)), _parts(pyramid.unpooling(n))
-        yield (fine, "to", coarse), (label, edge_set(pyramid.spec, down, here, there))
-        yield (coarse, "to", fine), (label, edge_set(pyramid.spec, up, there, here))
+        yield (fine, "to", coarse), (label, edges_of_map(pyramid.spec, down, here, there))
+        yield (coarse, "to", fine), (label, edges_of_map(pyramid.spec, up, there, here))
 
 
 def _parts(level_map: "LevelMap") -> Csr:

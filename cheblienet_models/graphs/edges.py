@@ -1,14 +1,23 @@
-"""The undirected edges of a graph, found in the entries of its Laplacian."""
+"""The edges of graphs and maps, and where sources lie as seen from targets.
+
+Logarithms are those of `cheblienet_graphs.manifolds`, so that each manifold has one formula. That
+is loaded where edges are asked for; it needs numpy alone.
+"""
 
 import operator
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from cheblienet_models.errors import quoted
+from cheblienet_models.graphs.identity import is_spherical
 from cheblienet_models.tensors import Csr
+
+if TYPE_CHECKING:
+    from cheblienet_models.graphs.graph import Graph
 
 
 @dataclass(frozen=True)
@@ -30,50 +39,27 @@ class EdgeList:
     diagonal: Tensor
 
 
-def edge_list(laplacian: Csr, mass: Tensor, lambda_max: float) -> EdgeList:
-    """The edges of 2 Delta / lambda_max - I with Delta_ij = -w_ij / sqrt(m_i m_j).
+def edge_list(graph: "Graph") -> EdgeList:
+    """The edges of a whole graph, by 2 Delta / lambda_max - I and Delta_ij = -w_ij / sqrt(m_i m_j).
 
-    Args:
-        laplacian: symmetric, with its whole diagonal stored.
-        mass: (V,) m.
-        lambda_max: upper bound of the spectrum of Delta.
+    The Laplacian is symmetric, with its whole diagonal stored.
     """
-    columns, values = laplacian.columns.long(), laplacian.values
-    vertices = torch.arange(len(mass), device=columns.device)
-    rows = vertices.repeat_interleave(laplacian.row_pointers.long().diff())
+    laplacian = graph.laplacian_parts()
+    rows, columns, values = laplacian.rows(), laplacian.columns.long(), laplacian.values
     # The pattern is symmetric: by columns its entries are those by rows, transposed.
     mirror = torch.empty_like(rows)
     mirror[columns.argsort(stable=True)] = torch.arange(len(rows), device=rows.device)
     upper = (rows < columns).nonzero()[:, 0]
     first, second = rows[upper], columns[upper]
-    root = mass.to(values).sqrt()
+    root = graph.mass.to(values).sqrt()
     return EdgeList(
         first,
         second,
-        -values[upper] * (lambda_max / 2) * root[first] * root[second],
+        -values[upper] * (graph.lambda_max / 2) * root[first] * root[second],
         upper,
         mirror[upper],
         (rows == columns).nonzero()[:, 0],
     )
-
-
-def directed(laplacian: Csr, mass: Tensor, lambda_max: float) -> Csr:
-    """W as a matrix without its diagonal: both directions of each edge.
-
-    Args:
-        laplacian: 2 Delta / lambda_max - I with Delta_ij = -w_ij / sqrt(m_i m_j).
-        mass: (V,) m.
-        lambda_max: its scale.
-    """
-    count = laplacian.row_pointers.long().diff()
-    rows = torch.arange(len(mass), device=count.device).repeat_interleave(count)
-    edge = laplacian.columns != rows
-    rows, columns = rows[edge], laplacian.columns[edge]
-    root = mass.to(laplacian.values).sqrt()
-    low, high = torch.minimum(rows, columns), torch.maximum(rows, columns)  # both with one rounding
-    weights = -laplacian.values[edge] * (lambda_max / 2) * root[low] * root[high]
-    degrees = rows.bincount(minlength=len(mass))
-    return Csr(torch.cat([degrees.new_zeros(1), degrees.cumsum(0)]), columns, weights)
 
 
 class Neighbors(NamedTuple):
@@ -93,26 +79,8 @@ class Neighbors(NamedTuple):
     coordinates: Tensor
 
 
-def neighbors_of(
-    label: str,
-    laplacian: Csr,
-    lambda_max: float,
-    mass: Tensor,
-    coordinates: Tensor,
-    vertex: int,
-) -> Neighbors:
-    """The edges of a vertex.
-
-    Args:
-        label: of the graph.
-        laplacian: 2 Delta / lambda_max - I.
-        lambda_max: its scale.
-        mass: (V,) m.
-        coordinates: (V, d).
-        vertex: in [0, V).
-
-    Returns:
-        Tensors on the device of the graph.
+def neighbors_of(graph: "Graph", vertex: int) -> Neighbors:
+    """The edges of a vertex in [0, V), on the device of the graph.
 
     Raises:
         ValueError: there is no such vertex, or it is no whole number.
@@ -121,13 +89,102 @@ def neighbors_of(
         number = operator.index(vertex)
     except TypeError:
         number = -1
-    if isinstance(vertex, bool) or not 0 <= number < len(mass):
+    if isinstance(vertex, bool) or not 0 <= number < graph.num_vertices:
         raise ValueError(
-            f"vertex of {label} must be an integer in [0, {len(mass) - 1}]. Got {quoted(vertex)}."
+            f"vertex of {graph.label} must be an integer in [0, {graph.num_vertices - 1}]. "
+            f"Got {quoted(vertex)}."
         )
-    pointers, columns, values = laplacian
+    pointers, columns, values = graph.laplacian_parts()
     row = slice(*pointers[number : number + 2].tolist())
     edge = columns[row] != number
     vertices, entries = columns[row][edge].long(), values[row][edge]
-    roots = mass[vertices].to(entries).sqrt() * mass[number].to(entries).sqrt()
-    return Neighbors(vertices, -entries * (lambda_max / 2) * roots, coordinates[vertices])
+    roots = graph.mass[vertices].to(entries).sqrt() * graph.mass[number].to(entries).sqrt()
+    weights = -entries * (graph.lambda_max / 2) * roots
+    return Neighbors(vertices, weights, graph.coordinates[vertices])
+
+
+@dataclass(frozen=True)
+class EdgeSet:
+    """Edges, targets ascending.
+
+    Args:
+        edge_index: (2, E) int64, sources and targets.
+        edge_weight: (E,).
+        edge_attr: (E, dim), of the dtype of the weights: components of log g^-1 h, h the source, g
+            the target.
+    """
+
+    edge_index: Tensor
+    edge_weight: Tensor
+    edge_attr: Tensor
+
+
+def edges_of_map(
+    spec: Mapping[str, Any], weights: Csr, sources: Tensor, targets: Tensor
+) -> EdgeSet:
+    """The edges of a matrix.
+
+    Args:
+        spec: of the points.
+        weights: (targets, sources).
+        sources: (sources, d) float64 coordinates.
+        targets: (targets, d) float64 coordinates.
+    """
+    ends = torch.stack([weights.columns.long(), weights.rows()])
+    return _edge_set(spec, ends, weights.values, (sources, targets))
+
+
+def edges_of_graph(graph: "Graph") -> EdgeSet:
+    """Both directions of the edges of a whole graph, also where a random sub-graph is drawn."""
+    edges = edge_list(graph)
+    order = torch.cat([edges.upper, edges.lower]).argsort()
+    one, other = torch.stack([edges.first, edges.second]), torch.stack([edges.second, edges.first])
+    ends, weights = torch.cat([other, one], dim=1)[:, order], edges.weights.tile(2)[order]
+    return _edge_set(graph.spec, ends, weights, (graph.coordinates, graph.coordinates))
+
+
+def _edge_set(
+    spec: Mapping[str, Any], ends: Tensor, weights: Tensor, points: tuple[Tensor, Tensor]
+) -> EdgeSet:
+    """Edges (2, E) between sources and targets, whose coordinates are given."""
+    source, target = (one[which] for one, which in zip(points, ends, strict=True))
+    return EdgeSet(ends, weights, _components(spec, target, source).to(weights))
+
+
+def _components(spec: Mapping[str, Any], targets: Tensor, sources: Tensor) -> Tensor:
+    """(E, dim) float64 on the CPU, of (E, d) coordinates."""
+    from cheblienet_graphs.manifolds import with_period  # layers and networks do without
+    from cheblienet_graphs.manifolds.moments import edge_components
+
+    manifold = with_period(spec["manifold"], spec.get("period"))
+    periods = extent(spec) if spec.get("boundary") == "periodic" else None
+    ends = targets.cpu().numpy(), sources.cpu().numpy()
+    return torch.from_numpy(edge_components(manifold, *ends, periods))
+
+
+def extent(spec: Mapping[str, Any]) -> tuple[float, ...] | None:
+    """Sides of the domain of a flat base, in widths; None on the sphere."""
+    if is_spherical(spec):
+        return None
+    if "size" in spec:
+        spacing = spec.get("spacing", [1.0] * len(spec["size"]))
+        sides = [n * side for n, side in zip(spec["size"], spacing, strict=True)]
+        return tuple(side / sides[0] for side in sides)
+    return tuple(spec["coordinates"]["extent"]) if "coordinates" in spec else (1.0, 1.0)
+
+
+def centered(spec: Mapping[str, Any], grid: tuple[int, ...], coordinates: Tensor) -> Tensor:
+    """(V, d) coordinates of a graph, those of pixels and voxels at their centers, as maps have.
+
+    Args:
+        spec: of the points.
+        grid: orientations, and shape of the base, of the level.
+        coordinates: (V, d) float64; of a lattice these begin at 0.
+    """
+    sides = extent(spec)
+    if "size" not in spec or sides is None:
+        return coordinates
+    halves = [side / n / 2 for side, n in zip(sides, reversed(grid[1:]), strict=True)]
+    shift = coordinates.new_zeros(coordinates.shape[1])
+    shift[: len(halves)] = coordinates.new_tensor(halves)
+    return coordinates + shift

@@ -53,10 +53,7 @@ class Operator:
         pointers, columns, values = self.laplacian
         if torch.float64 not in {dtype, values.dtype}:
             return self.laplacian
-        root, values = self.mass.double().sqrt(), values.double()
-        vertices = torch.arange(len(root), device=columns.device)
-        lengths = pointers.long().diff()
-        rows = vertices.repeat_interleave(lengths, output_size=len(columns))
+        root, values, rows = self.mass.double().sqrt(), values.double(), self.laplacian.rows()
         off = root.index_add(0, rows, values * root[columns.long()])
         surplus = torch.where(root > 0, off / root, 0)
         return Csr(pointers, columns, values - torch.where(rows == columns, surplus[rows], 0))

@@ -1,7 +1,7 @@
 """Between maps of a level's full sampling and signals on those of its points that are inside."""
 
 import math
-from typing import Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 import torch
@@ -10,57 +10,46 @@ from torch import Tensor
 from cheblienet_models.arguments import check_shape, choice, number
 from cheblienet_models.graphs.healpix import nside_of, ring_indices
 from cheblienet_models.store.levels import Level
+from cheblienet_models.tensors import padded
+
+if TYPE_CHECKING:
+    from cheblienet_models.graphs.graph import Graph
 
 Order = Literal["nested", "ring"]
 
 
-def checked_order(label: str, sampling: str | None, grid: tuple[int, ...], order: Order) -> None:
-    """Check that maps of a level can be in an order.
+def places_in_map(graph: "Graph", order: Order) -> Tensor | None:
+    """(num_points,) integers: where each point is in a flat map; None where in its own place.
+
+    Args:
+        graph: whose points.
+        order: of the map.
 
     Raises:
         ValueError: another word, or "ring" for what is no HEALPix sampling.
     """
-    choice("order", order, get_args(Order))
-    if order == "ring" and (sampling != "healpix" or len(grid) != 2 or nside_of(grid[1]) is None):
-        raise ValueError(
-            f"order='ring' is for HEALPix maps. {label} is on {sampling or 'another sampling'}."
-        )
-
-
-def places_in_map(grid: tuple[int, ...], base_index: Tensor | None, order: Order) -> Tensor | None:
-    """(n_inside,) integers: where each point is in a flat map; None where in its own place.
-
-    Args:
-        grid: (orientations, *base shape) of the full sampling.
-        base_index: (n_inside,) of the points inside; None for all.
-        order: of the map, one that `checked_order` takes.
-    """
-    if order == "nested":
-        return base_index
-    count = grid[1]
-    nested = np.arange(count) if base_index is None else base_index.cpu().numpy()
+    if choice("order", order, get_args(Order)) == "nested":
+        return graph.base_index
+    count = graph.grid[1]
+    if graph.sampling != "healpix" or len(graph.grid) != 2 or nside_of(count) is None:
+        found = graph.sampling or "another sampling"
+        raise ValueError(f"order='ring' is for HEALPix maps. {graph.label} is on {found}.")
+    index = graph.base_index
+    nested = np.arange(count) if index is None else index.cpu().numpy()
     ring = torch.from_numpy(ring_indices(math.isqrt(count // 12), nested))
-    return ring if base_index is None else ring.to(base_index.device)
+    return ring if index is None else ring.to(index.device)
 
 
 def on_grid(
-    label: str,
-    grid: tuple[int, ...],
-    count: int,
-    places: Tensor | None,
-    x: Tensor,
-    fill: float,
-    small: "SmallPixels | None" = None,
+    graph: "Graph", x: Tensor, fill: float, places: Tensor | None, small: "SmallPixels | None"
 ) -> Tensor:
     """A signal on the points inside as a map of the full sampling.
 
     Args:
-        label: of the level, for messages.
-        grid: (orientations, *base shape) of the full sampling.
-        count: points inside.
-        places: (count,) of the points in a flat map; None where in their own places.
-        x: (B, C, count) or (B, C, orientations * count).
+        graph: whose points.
+        x: (B, C, num_points) or (B, C, V).
         fill: the value elsewhere.
+        places: (num_points,) of the points in a flat map; None where in their own places.
         small: pixels that show others; None where there are none.
 
     Returns:
@@ -70,9 +59,9 @@ def on_grid(
         ValueError: x has another shape, or fill is no number of its dtype where it is needed.
     """
     number("fill", fill)
-    orientations, *base = grid
-    sizes = count, orientations * count
-    check_shape(f"to_grid on {label}", x, [("B", "C", size) for size in sizes])
+    (orientations, *base), count = graph.grid, graph.num_points
+    sizes = count, graph.num_vertices
+    check_shape(f"to_grid on {graph.label}", x, [("B", "C", size) for size in sizes])
     shape = (*x.shape[:2], *base)
     if x.shape[2] != count:
         shape = (*x.shape[:2], orientations, *base)
@@ -106,18 +95,14 @@ class SmallPixels(NamedTuple):
         """Those of a level; None where there are none."""
         if stored.cut is None or stored.base_index is None:
             return None
-        filling = stored.cut.filling
-        counts = np.diff(filling.indptr)
-        counts[stored.base_index.numpy()] = 0
-        places = np.flatnonzero(counts)
+        filling = stored.cut.filling.tensors()
+        is_small = filling.row_pointers.diff() > 0
+        is_small[stored.base_index.long()] = False
+        places = is_small.nonzero()[:, 0]
         if not len(places):
             return None
-        step = np.arange(counts.max())
-        there = step < counts[places, None]
-        entry = filling.indptr[places, None] + np.where(there, step, 0)
-        sources = filling.indices[entry].astype(np.int64)
-        weights = np.where(there, filling.data[entry], np.float32(0))
-        return cls(*map(torch.from_numpy, (places, sources, weights)))
+        sources, weights = padded(filling, places)
+        return cls(places, sources.long(), weights)
 
     def shown(self, x: Tensor) -> Tensor:
         """(..., points) -> (..., E) their means; of what has none, as integers, the first."""

@@ -1,12 +1,11 @@
 """First derivatives along the frame of a graph, as a module over what the store has."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from torch import Tensor
 
 from cheblienet_models.arguments import choice, instance
-from cheblienet_models.graphs.mapped import Mapped, Reopen
+from cheblienet_models.graphs.mapped import Mapped, Reopen, made_of, part_of
 from cheblienet_models.store.gradients import StoredGradients
 from cheblienet_models.tensors import Csr, csr_tensor
 
@@ -42,8 +41,7 @@ class Gradients(Mapped):
     entries = "gradients"
 
     def __init__(self, reopen: Reopen, label: str, stored: StoredGradients) -> None:
-        function, arguments = reopen
-        super().__init__((_reopened, (function, *arguments)))
+        super().__init__(made_of(reopen, part_of, "gradients"))
         instance("stored", stored, StoredGradients)
         self.label, self.names, self.norms = label, stored.names, stored.norms
         self.units = tuple(1 / spacing for spacing in stored.spacings)
@@ -79,9 +77,3 @@ def block(matrix: Csr, vertices: int, n: int, starts: Sequence[int]) -> Csr:
     row_pointers = matrix.row_pointers[n * vertices : (n + 1) * vertices + 1]
     within = slice(starts[n], starts[n + 1])
     return Csr(row_pointers - starts[n], matrix.columns[within], matrix.values[within])
-
-
-def _reopened(reopen: Callable[..., Any], *arguments: Any) -> Gradients:
-    """Those of a graph that is opened again. Unpickling calls this."""
-    gradients: Gradients = reopen(*arguments).gradients
-    return gradients

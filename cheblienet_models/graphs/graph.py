@@ -9,7 +9,6 @@ from torch import Tensor
 from cheblienet_models.arguments import check_signal, flag, instance
 from cheblienet_models.errors import MissingEigenpairsError
 from cheblienet_models.graphs import filters, full_grid, pyg
-from cheblienet_models.graphs.edge_sets import own_edges
 from cheblienet_models.graphs.edges import EdgeList, Neighbors, edge_list, neighbors_of
 from cheblienet_models.graphs.full_grid import Order, SmallPixels
 from cheblienet_models.graphs.gradients import Gradients
@@ -146,13 +145,12 @@ class Graph(MappedDirections):
     def edges(self) -> EdgeList:
         """The undirected edges, found on first use."""
         if self._edges is None:
-            self._edges = edge_list(self.laplacian_parts(), self.mass, self.lambda_max)
+            self._edges = edge_list(self)
         return self._edges
 
     def neighbors(self, vertex: int) -> Neighbors:
         """The edges of a vertex in [0, V), else a ValueError: `Neighbors` has shapes and dtypes."""
-        parts = self.laplacian_parts()
-        return neighbors_of(self.label, parts, self.lambda_max, self.mass, self.coordinates, vertex)
+        return neighbors_of(self, vertex)
 
     def to_pyg(self) -> "Data":
         """The edges for PyTorch Geometric, those of the whole graph, named as `clg export` does.
@@ -165,7 +163,7 @@ class Graph(MappedDirections):
         Raises:
             ModuleNotFoundError: torch_geometric is not installed.
         """
-        return pyg.data(own_edges(self), self.coordinates)
+        return pyg.data(self)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
         super()._apply(fn, recurse)
@@ -387,10 +385,8 @@ class Graph(MappedDirections):
         Raises:
             ValueError: x has another shape, fill is none of its dtype, or there is no such order.
         """
-        full_grid.checked_order(self.label, self.sampling, self.grid, order)
-        places = full_grid.places_in_map(self.grid, self.base_index, order)
-        grid, count, small = self.grid, self.num_points, self.small_pixels
-        return full_grid.on_grid(self.label, grid, count, places, x, fill, small)
+        places = full_grid.places_in_map(self, order)
+        return full_grid.on_grid(self, x, fill, places, self.small_pixels)
 
     def extra_repr(self) -> str:
         """The line that print(graph) shows."""

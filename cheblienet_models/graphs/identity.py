@@ -99,7 +99,9 @@ def differences(trained: Identity, here: Identity) -> tuple[Difference, ...]:
     differences = _apart(trained.spec, here.spec)
     grave = [difference for difference in differences if difference.name not in MAY_DIFFER]
     if grave:
-        then, now = (_told(grave, side) for side in ("trained", "here"))
+        then, now = (
+            told({d.name: getattr(d, side) for d in grave}) for side in ("trained", "here")
+        )
         raise StoreError(
             f"The checkpoint was trained on {trained} with {then}; this network is on {here} with "
             f"{now}. Weights carry over where size, sampling, mask or xi differ, nothing else."
@@ -112,13 +114,6 @@ def _apart(trained: dict[str, Any], here: dict[str, Any]) -> list[Difference]:
     names = dict.fromkeys((*here, *trained))
     values = ((name, trained.get(name), here.get(name)) for name in names)
     return [Difference(name, then, now) for name, then, now in values if then != now]
-
-
-def _told(differences: list[Difference], side: str) -> str:
-    texts = [f"{d.name!s:.40} {getattr(d, side)!r:.60}" for d in differences[:SHOWN]]
-    return ", ".join(texts) + (
-        f" and {len(differences) - SHOWN} more" if len(differences) > SHOWN else ""
-    )
 
 
 def _xi_in_spacings(spec: dict[str, Any]) -> float | None:
@@ -245,9 +240,10 @@ def decoded(state: Any) -> dict[str, Any] | None:
 
 
 def told(settings: dict[str, Any]) -> str:
-    """Settings as arguments, shortened."""
-    shown = list(settings.items())[:SHOWN]
-    return one_line(", ".join(f"{name:.40}={quoted(value)}" for name, value in shown))
+    """Settings, or fields of a specification, as arguments, shortened."""
+    shown = [f"{name!s:.40}={quoted(value)}" for name, value in list(settings.items())[:SHOWN]]
+    more = f" and {len(settings) - SHOWN} more" if len(settings) > SHOWN else ""
+    return one_line(", ".join(shown) + more)
 
 
 def _without(settings: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:

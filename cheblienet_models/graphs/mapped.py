@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from cheblienet_models.arguments import instance
 from cheblienet_models.errors import StoreError
+from cheblienet_models.graphs.identity import Identity
 from cheblienet_models.store.csr import CsrArrays
 from cheblienet_models.tensors import Csr, all_finite, has_values, never_below_float32
 
@@ -32,6 +33,22 @@ class Directional(NamedTuple):
 
 Reopen = tuple[Callable[..., Any], tuple[Any, ...]]
 """A function and its arguments that open a module again: all that pickle stores of one."""
+
+
+def made_of(reopen: Reopen, make: Callable[..., nn.Module], *more: Any) -> Reopen:
+    """How to open what is made of a module that is opened again, and of more arguments."""
+    return _made, (make, reopen, more)
+
+
+def _made(make: Callable[..., nn.Module], reopen: Reopen, more: tuple[Any, ...]) -> nn.Module:
+    """What is made of a module that is opened again. Unpickling calls this."""
+    function, arguments = reopen
+    return make(function(*arguments), *more)
+
+
+def part_of(owner: nn.Module, place: str) -> nn.Module:
+    """The part of a module at a place."""
+    return owner.get_submodule(place)
 
 
 class Mapped(nn.Module):
@@ -80,9 +97,8 @@ class Mapped(nn.Module):
 
     def _register_matrix(self, prefix: str, matrix: CsrArrays) -> None:
         """Have a matrix as the buffers `row_pointers`, `columns` and `values`, names prefixed."""
-        arrays = matrix.indptr, matrix.indices, matrix.data
-        for part, array in zip(Csr._fields, arrays, strict=True):
-            self.register_buffer(prefix + part, torch.from_numpy(array), persistent=False)
+        for part, tensor in matrix.tensors()._asdict().items():
+            self.register_buffer(prefix + part, tensor, persistent=False)
 
     def adopt_parts(self) -> None:
         """Let its mapped children know whose they are; weakly, so that one can be kept alone."""
@@ -95,7 +111,7 @@ class Mapped(nn.Module):
         if owner is None:
             return (*self._reopen, self._dtype())
         # Through the owner, which pickle stores once, so that what is shared stays shared.
-        return _part, (owner, self._place), self._dtype()
+        return part_of, (owner, self._place), self._dtype()
 
     def __setstate__(self, dtype: torch.dtype | None) -> None:
         if dtype is not None:
@@ -121,6 +137,50 @@ class Mapped(nn.Module):
         return kinds[0] if kinds else None
 
 
+class Identified(Mapped):
+    """Constants of a published version. Checkpoints say which, and are compared with it.
+
+    Args:
+        reopen: how to open it again.
+        identity: of the version, its specification included.
+
+    Attributes:
+        name, version: where it was opened from.
+        spec: what it was built from, as JSON types.
+        spec_sha256: its digest.
+        identity: all of these, as checkpoints say them.
+    """
+
+    def __init__(self, reopen: Reopen, identity: Identity) -> None:
+        super().__init__(reopen)
+        self.identity = instance("identity", identity, Identity)
+        self.name, self.version = identity.name, identity.version
+        self.spec_sha256 = identity.spec_sha256
+        self.spec: dict[str, Any] = identity.spec or {}
+
+    def get_extra_state(self) -> Tensor:
+        """(n,) uint8: its identity."""
+        return self.identity.encoded()
+
+    def set_extra_state(self, state: Tensor) -> None:
+        """Compare a checkpoint's graph or map with this one.
+
+        Raises:
+            StoreError: they differ, or the state is not one of ours.
+        """
+        trained = Identity.decoded(state)
+        if trained.spec_sha256 != self.spec_sha256:
+            raise StoreError(
+                f"The checkpoint was trained on {trained} (spec {trained.spec_sha256[:12]}); this "
+                f"network is on {self.identity} (spec {self.spec_sha256[:12]}). Open the graph it "
+                "was trained on, or use load_weights(network, state, allow_other_graph=True)."
+            )
+
+    def extra_repr(self) -> str:
+        """The line that print(pyramid) shows."""
+        return f"{self.name}@{self.version}"
+
+
 class MappedDirections(Mapped):
     """A module of constants that may have Laplacians along single directions among them."""
 
@@ -142,11 +202,6 @@ class MappedDirections(Mapped):
     def directional_parts(self) -> list[Tensor]:
         """Row pointers, columns and values of each directional Laplacian, one after the other."""
         return [self.finite(f"{name}_{part}") for name in self._scales for part in Csr._fields]
-
-
-def _part(owner: nn.Module, place: str) -> nn.Module:
-    """The part of a pyramid at a place. Unpickling a part calls this."""
-    return owner.get_submodule(place)
 
 
 def ignore_graphs_in_ddp(module: nn.Module) -> None:

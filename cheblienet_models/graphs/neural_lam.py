@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from cheblienet_models.graphs.edge_sets import EdgeSet
+from cheblienet_models.graphs.edges import EdgeSet
 from cheblienet_models.graphs.identity import is_spherical
 from cheblienet_models.graphs.pyg import latitudes_longitudes
 

@@ -10,25 +10,27 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from cheblienet_models.graphs.edge_sets import EdgeSet
+from cheblienet_models.graphs.edges import EdgeSet, edges_of_graph
 from cheblienet_models.graphs.identity import is_spherical
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data, HeteroData
 
     from cheblienet_models.graphs.coupled import Coupled
+    from cheblienet_models.graphs.graph import Graph
 
 NOWHERE = 1e-8
 """Edges shorter than this have no direction."""
 
 
-def data(edges: EdgeSet, pos: Tensor) -> "Data":
-    """The edges between some points, (V, d).
+def data(graph: "Graph") -> "Data":
+    """The edges of a whole graph.
 
     Raises:
         ModuleNotFoundError: torch_geometric is not installed.
     """
-    return _torch_geometric().data.Data(num_nodes=len(pos), pos=pos, **vars(edges))
+    pos, made = graph.coordinates, _torch_geometric().data.Data
+    return made(num_nodes=len(pos), pos=pos, **vars(edges_of_graph(graph)))
 
 
 def hetero(network: "Coupled") -> "HeteroData":

@@ -10,12 +10,11 @@ from torch import Tensor
 from cheblienet_models.arguments import file_path, instance, integer, number
 from cheblienet_models.graphs import coupled, neural_lam, pyg
 from cheblienet_models.graphs.graph import Graph
-from cheblienet_models.graphs.identified import Identified
 from cheblienet_models.graphs.identity import Identity
-from cheblienet_models.graphs.mapped import Mapped, Reopen
+from cheblienet_models.graphs.mapped import Identified, Mapped, Reopen
 from cheblienet_models.graphs.vertex_map import VertexMap
 from cheblienet_models.store.csr import CsrArrays
-from cheblienet_models.tensors import Csr, csr_tensor, save_npz
+from cheblienet_models.tensors import Csr, csr_tensor, padded, save_npz
 
 if TYPE_CHECKING:
     from torch_geometric.data import HeteroData
@@ -41,7 +40,7 @@ class LevelMap(Mapped):
     def __init__(self, reopen: Reopen, matrix: CsrArrays) -> None:
         super().__init__(reopen)
         self.targets, self.origins = instance("matrix", matrix, CsrArrays).shape
-        sources, weights = _padded(matrix)
+        sources, weights = padded(matrix.tensors())
         self.register_buffer("sources", sources, persistent=False)
         self.register_buffer("weights", weights, persistent=False)
 
@@ -68,23 +67,6 @@ class LevelMap(Mapped):
             OSError: it can't be written.
         """
         return save_npz(path, self.matrix())
-
-
-def _padded(matrix: CsrArrays) -> tuple[Tensor, Tensor]:
-    """(targets, m) sources and weights; a view of the file where all rows are equally long.
-
-    Every row has at least one entry.
-    """
-    indptr, rows = torch.from_numpy(matrix.indptr).long(), matrix.shape[0]
-    indices, data = torch.from_numpy(matrix.indices), torch.from_numpy(matrix.data)
-    counts = indptr.diff()
-    width = int(counts.max())
-    if bool((counts == width).all()):
-        return indices.view(rows, width), data.view(rows, width)
-    position = torch.arange(width)
-    missing = position >= counts[:, None]
-    entry = indptr[:-1, None] + position.masked_fill(missing, 0)
-    return indices[entry], data[entry].masked_fill(missing, 0)
 
 
 class Pyramid(Identified):

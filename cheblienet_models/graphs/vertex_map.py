@@ -2,16 +2,15 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import torch
 from torch import Tensor
 
 from cheblienet_models.arguments import check_signal, instance
-from cheblienet_models.graphs.identified import Identified
 from cheblienet_models.graphs.identity import Identity
-from cheblienet_models.graphs.mapped import Reopen
-from cheblienet_models.store.maps import StoredMap
+from cheblienet_models.graphs.mapped import Identified, Reopen, made_of
+from cheblienet_models.store.version import StoredMap
 from cheblienet_models.tensors import (
     Csr,
     autocast_type,
@@ -80,7 +79,7 @@ class VertexMap(Identified):
     def T(self) -> "VertexMap":  # noqa: N802
         """The transpose, (num_sources, num_targets), over the same buffers."""
         other = VertexMap.__new__(VertexMap)
-        Identified.__init__(other, (_transposed, self._reopen), self.identity)
+        Identified.__init__(other, made_of(self.handle, _transposed), self.identity)
         other.num_targets, other.num_sources = self.num_sources, self.num_targets
         other.source_grid, other.target_grid = self.target_grid, self.source_grid
         other._coordinates = self._coordinates[::-1]  # noqa: SLF001
@@ -142,7 +141,5 @@ class VertexMap(Identified):
         return self
 
 
-def _transposed(function: Callable[..., Any], arguments: tuple[Any, ...]) -> VertexMap:
-    """The transpose of a map that is opened again. Unpickling one calls this."""
-    opened: VertexMap = function(*arguments)
+def _transposed(opened: VertexMap) -> VertexMap:
     return opened.T

@@ -11,8 +11,13 @@ from cheblienet_models.arguments import choice, flag, instance, integer
 from cheblienet_models.graphs.checkpoints import OPERATOR_NAMES, operators_of
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.layers.chebyshev import chebyshev, chebyshev_basis
-from cheblienet_models.layers.derivatives import derivatives
-from cheblienet_models.layers.gradient import GradientNorm, check_input, fields_of, linear_fields
+from cheblienet_models.layers.derivatives import (
+    GradientNorm,
+    check_input,
+    derivatives,
+    fields_of,
+    linear_fields,
+)
 from cheblienet_models.tensors import autocast_type, logical, vertex_major
 
 Operators = Literal["laplacian", "directional", "first-order"]

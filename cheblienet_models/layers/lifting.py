@@ -1,20 +1,14 @@
 """Between signals on the base space and signals on the manifold with its orientations."""
 
 import math
-from collections.abc import Callable
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from torch import Tensor, nn
 
 from cheblienet_models.arguments import check_shape, check_signal, choice, instance
-from cheblienet_models.graphs.full_grid import (
-    Order,
-    SmallPixels,
-    checked_order,
-    places_in_map,
-)
+from cheblienet_models.graphs.full_grid import Order, SmallPixels, places_in_map
 from cheblienet_models.graphs.graph import Graph
-from cheblienet_models.graphs.mapped import Mapped
+from cheblienet_models.graphs.mapped import Mapped, made_of
 from cheblienet_models.tensors import logical, vertex_major
 
 Reduction = Literal["max", "mean", "sum"]
@@ -162,10 +156,8 @@ class GridPlaces(Mapped):
     places: Tensor | None
 
     def __init__(self, graph: Graph, order: Order) -> None:
-        super().__init__((_reopened, (*graph.handle, order)))
-        checked_order(graph.label, graph.sampling, graph.grid, order)
-        places = places_in_map(graph.grid, graph.base_index, order)
-        self.register_buffer("places", places, persistent=False)
+        super().__init__(made_of(graph.handle, GridPlaces, order))
+        self.register_buffer("places", places_in_map(graph, order), persistent=False)
         for name, part in zip(SmallPixels._fields, graph.small_pixels or (), strict=False):
             self.register_buffer(f"small_{name}", part, persistent=False)
 
@@ -175,8 +167,3 @@ class GridPlaces(Mapped):
         names = [f"small_{name}" for name in SmallPixels._fields]
         known = dict(self.named_buffers(recurse=False))
         return SmallPixels(*(known[name] for name in names)) if names[0] in known else None
-
-
-def _reopened(reopen: Callable[..., Graph], arguments: tuple[Any, ...], order: Order) -> GridPlaces:
-    """Those of a graph that is opened again. Unpickling calls this."""
-    return GridPlaces(reopen(*arguments), order)

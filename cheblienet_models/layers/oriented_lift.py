@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -10,7 +10,7 @@ from torch import Tensor
 from cheblienet_models.arguments import Sizes, check_signal, check_tensor, instance
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import Recorded
-from cheblienet_models.graphs.mapped import Mapped
+from cheblienet_models.graphs.mapped import Mapped, made_of
 from cheblienet_models.layers.lifting import GridPlaces
 from cheblienet_models.layers.wavelets import Kind, checked_lengths, filters, pairs, waves
 from cheblienet_models.tensors import autocast_type, logical, vertex_major
@@ -189,7 +189,7 @@ class Wavelets(Mapped):
     quarter_columns: Tensor
 
     def __init__(self, graph: Graph, kind: Kind, lengths: tuple[float, ...]) -> None:
-        super().__init__((_reopened, (*graph.handle, kind, lengths)))
+        super().__init__(made_of(graph.handle, wavelets_of, kind, lengths))
         self._made_for = kind, lengths, graph.grid, graph.boundary == "periodic"
         for name, constants in self._made().items():
             self.register_buffer(name, constants.float(), persistent=False)
@@ -272,13 +272,6 @@ class PairedWavelets(Wavelets):
 def wavelets_of(graph: Graph, kind: Kind, lengths: tuple[float, ...]) -> Wavelets:
     """The filters of a graph, in pairs where orientations count modulo 2 pi."""
     return (PairedWavelets if graph.period > math.pi else Wavelets)(graph, kind, lengths)
-
-
-def _reopened(
-    reopen: Callable[..., Graph], arguments: tuple[Any, ...], kind: Kind, lengths: tuple[float, ...]
-) -> Wavelets:
-    """Those of a graph that is opened again. Unpickling calls this."""
-    return wavelets_of(reopen(*arguments), kind, lengths)
 
 
 def _check_lattice(graph: Graph) -> None:

@@ -136,10 +136,8 @@ class UNet(Network):
             x = logical(self.classify(fibers.permute(1, 2, 0, 3).flatten(2)))
         else:
             x = self.project(self.classify(x))
-        finest = self.pyramid.levels[0]
-        on = self.places.grid_places
-        parts = (finest.label, finest.grid, finest.num_points, on.places)
-        known = on_grid(*parts, torch.log_softmax(x, dim=1), math.nan, on.small)
+        finest, on = self.pyramid.levels[0], self.places.grid_places
+        known = on_grid(finest, torch.log_softmax(x, dim=1), math.nan, on.places, on.small)
         return known if on.small is None else torch.log_softmax(known, dim=1)  # of means, too
 
     def features(self, signal: Tensor) -> Tensor:

@@ -11,8 +11,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from cheblienet_models.resampling.dataarrays import DataArray, field_axes, field_coordinates
-from cheblienet_models.resampling.grids import SPACING, span
+from cheblienet_models.resampling.grids import (
+    SPACING,
+    DataArray,
+    field_axes,
+    field_coordinates,
+    span,
+)
 from cheblienet_models.resampling.resampler import Resampler
 
 

@@ -14,15 +14,15 @@ from cheblienet_models.graphs.full_grid import check_fill
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import is_spherical
 from cheblienet_models.graphs.pyramid import Pyramid
-from cheblienet_models.resampling.dataarrays import DataArray, field_coordinates
-from cheblienet_models.resampling.entries import Direction
 from cheblienet_models.resampling.grids import (
+    DataArray,
     check_degrees,
     checked_latitudes,
     checked_longitudes,
+    field_coordinates,
     span,
 )
-from cheblienet_models.resampling.matrices import Method, matrices
+from cheblienet_models.resampling.matrices import Direction, Method, matrices
 from cheblienet_models.resampling.samplings import sampling_of
 from cheblienet_models.tensors import (
     Csr,

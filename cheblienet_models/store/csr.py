@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from cheblienet_models.errors import StoreError, quoted
 from cheblienet_models.store.files import Folder, forget_pages
+from cheblienet_models.tensors import Csr
 
 ENCODING = {"encoding-type": "csr_matrix", "encoding-version": "0.1.0"}
 
@@ -20,6 +22,14 @@ class CsrArrays:
     indptr: npt.NDArray[Any]
     indices: npt.NDArray[Any]
     data: npt.NDArray[np.float32]
+
+    def rows(self) -> npt.NDArray[np.int64]:
+        """(nnz,) row of each entry."""
+        return np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
+
+    def tensors(self) -> Csr:
+        """The same memory as tensors."""
+        return Csr._make(map(torch.from_numpy, (self.indptr, self.indices, self.data)))
 
 
 def read_csr(folder: Folder, shape: tuple[int, int]) -> CsrArrays:

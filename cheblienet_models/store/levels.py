@@ -12,7 +12,6 @@ from torch import Tensor
 
 from cheblienet_models.errors import StoreError, quoted
 from cheblienet_models.store.csr import CsrArrays, read_csr
-from cheblienet_models.store.cut import CutPixels, read_cut
 from cheblienet_models.store.files import Document, Folder
 from cheblienet_models.store.gradients import StoredGradients, read_gradients
 
@@ -26,6 +25,8 @@ MAX_POINTS = 2**36
 """Of a base of which a mask is taken."""
 ROUNDING = 1e-4
 """How far eigenvalues may be out of order or out of range, in units of lambda_max."""
+AREA = 1e-5
+"""Largest error of a mass, in units of the mean one, and of sums of averages."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,20 @@ class Eigenpairs:
 
     values: Tensor
     vectors: Tensor
+
+
+@dataclass(frozen=True)
+class CutPixels:
+    """A level's domain, pixel by pixel, mapped copy-on-write.
+
+    Args:
+        fraction: (all pixels,) float32, the part of each in the domain, in [0, 1].
+        filling: (all pixels, points) averages: what each pixel shows of a signal on the points.
+            Rows are empty of what is outside, or near no point.
+    """
+
+    fraction: npt.NDArray[np.float32]
+    filling: CsrArrays
 
 
 @dataclass(frozen=True)
@@ -316,3 +331,30 @@ def read_base_index(folder: Folder, count: int, grid: tuple[int, ...]) -> Tensor
     if not (index[0] >= 0 and index[-1] < points and (index[1:] > index[:-1]).all()):
         raise StoreError(f"{folder}/base_index must ascend within [0, {points}).")
     return torch.from_numpy(index)
+
+
+def read_cut(folder: Folder, grid: tuple[int, ...], places: npt.NDArray[np.integer]) -> CutPixels:
+    """Map the pixels of a level.
+
+    Args:
+        folder: of the level.
+        grid: (orientations, *base shape) of all pixels.
+        places: (points,) where the points are among these, ascending.
+
+    Raises:
+        StoreError: an array is missing, of another shape, type or range, points do not show
+            themselves, or other rows are neither averages nor empty.
+    """
+    pixels, points = math.prod(grid[1:]), len(places)
+    fraction = (folder / "fraction").array(("float32",), 1)
+    if len(fraction) != pixels or not (fraction.min() >= 0 and fraction.max() <= 1):
+        raise StoreError(f"{folder}/fraction must have {pixels} numbers in [0, 1].")
+    filling = read_csr(folder / "filling", (pixels, points))
+    counts, first = np.diff(filling.indptr), filling.indptr[:-1][places]
+    filled = counts > 0
+    sums = np.add.reduceat(filling.data, filling.indptr[:-1][filled])
+    if not (counts[places] == 1).all() or (filling.indices[first] != np.arange(points)).any():
+        raise StoreError(f"{folder}/filling must show each point in its own pixel.")
+    if not (filling.data >= 0).all() or not np.allclose(sums, 1, atol=AREA):
+        raise StoreError(f"{folder}/filling must have rows of weights that sum to 1, or none.")
+    return CutPixels(fraction, filling)

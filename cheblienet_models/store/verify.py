@@ -18,8 +18,8 @@ from cheblienet_models.errors import StoreError, quoted
 from cheblienet_models.store.csr import CsrArrays
 from cheblienet_models.store.files import Document, Folder, canonical
 from cheblienet_models.store.gradients import StoredGradients
-from cheblienet_models.store.levels import Eigenpairs, Level
-from cheblienet_models.tensors import Csr, csr_tensor
+from cheblienet_models.store.levels import AREA, CutPixels, Eigenpairs, Level
+from cheblienet_models.tensors import csr_tensor
 
 Array = npt.NDArray[Any]
 Entries = tuple[Array, Array, Array]
@@ -98,25 +98,16 @@ def _digest(document: Document) -> str:
     return hashlib.sha256(canonical(document).encode()).hexdigest()
 
 
-def verify_digest(version: Folder, attributes: Document) -> None:
-    """Check that a specification has the digest that is stated.
-
-    Raises:
-        StoreError: it has not.
-    """
-    if _digest(attributes["spec"]) != attributes.get("spec_sha256"):
-        raise StoreError(f"{version} has a spec_sha256 that is not the digest of its spec.")
-
-
 def verify_spec(version: Folder, attributes: Document) -> None:
     """Check that a specification has the digest and the number of levels that are stated.
 
     Raises:
         StoreError: it has not.
     """
-    spec, levels = attributes["spec"], attributes["levels"]
-    verify_digest(version, attributes)
-    if not _agrees(spec.get("levels"), len(levels)):
+    spec, levels = attributes["spec"], attributes.get("levels")
+    if _digest(spec) != attributes.get("spec_sha256"):
+        raise StoreError(f"{version} has a spec_sha256 that is not the digest of its spec.")
+    if isinstance(levels, list) and not _agrees(spec.get("levels"), len(levels)):
         found = quoted(spec.get("levels"))
         raise StoreError(f"{version} has {len(levels)} levels; its spec says {found}.")
 
@@ -183,6 +174,8 @@ def verify_facts(spec: Document, facts: Document, level: Level) -> None:
         _verify_directional(level, name, matrix)
     if level.gradients is not None:
         _verify_gradients(level.label, level.gradients, facts["gradients"].get("largest"))
+    if level.cut is not None:
+        _verify_cut(level, level.cut)
 
 
 def _verify_directional(level: Level, name: str, matrix: CsrArrays) -> None:
@@ -227,6 +220,16 @@ def _verify_masses(level: Level, rows: Array, own: Array, values: Array) -> None
         )
 
 
+def _verify_cut(level: Level, cut: CutPixels) -> None:
+    """Check that masses are the parts of the pixels that each point shows itself in."""
+    filling, area = cut.filling, level.area[: cut.filling.shape[1]].numpy()
+    parts = cut.fraction.astype(np.float64)[filling.rows()] * filling.data
+    masses = np.bincount(filling.indices, parts, filling.shape[1])
+    mean = float(area.mean(dtype=np.float64))
+    if not np.allclose(masses / masses.mean(), area / mean, rtol=0, atol=AREA):
+        raise StoreError(f"{level.label} has areas that are not those of its parts of pixels.")
+
+
 def _off_its_kernel(rows: Array, values: Array, matrix: CsrArrays, root: Array) -> bool:
     """Whether a rescaled Laplacian does not map the kernel of Delta, `root`, to its negative."""
     terms = values * root[matrix.indices]
@@ -236,7 +239,7 @@ def _off_its_kernel(rows: Array, values: Array, matrix: CsrArrays, root: Array) 
 
 def _entries(matrix: CsrArrays) -> tuple[Array, Array, Array]:
     """Row of each entry, whether it is on the diagonal, and its value in float64."""
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    rows = matrix.rows()
     return rows, rows == matrix.indices, matrix.data.astype(np.float64)
 
 
@@ -278,16 +281,15 @@ def verify_laplacian(level: Level) -> None:
 
 def _verified(matrix: CsrArrays, named: str) -> Tensor:
     """The matrix, if it is finite, symmetric and has its spectrum within [-1, 1]."""
-    parts = map(torch.from_numpy, (matrix.indptr, matrix.indices, matrix.data))
-    pointers, columns, values = parts
+    stored = matrix.tensors()
+    rows, columns, values = stored.rows(), stored.columns, stored.values
     vertices = matrix.shape[0]
-    rows = torch.arange(vertices).repeat_interleave(pointers.diff())
     order = torch.argsort(columns, stable=True)  # stable: rows stay ascending within a column
     transposed = (columns[order], rows[order], values[order])
     symmetric = all(map(torch.equal, transposed, (rows.to(columns), columns.to(rows), values)))
     if not (values.isfinite().all() and symmetric):
         raise StoreError(f"{named} is not finite and symmetric.")
-    laplacian = csr_tensor(Csr(pointers, columns, values), vertices)
+    laplacian = csr_tensor(stored, vertices)
     start = torch.randn(vertices, 1, generator=torch.Generator().manual_seed(0))
     previous, current = start, laplacian @ start
     for _ in range(STEPS):

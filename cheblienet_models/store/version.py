@@ -1,4 +1,4 @@
-"""The graphs of a store, and their published versions as arrays and JSON values."""
+"""The graphs and maps of a store, and their published versions as arrays and JSON values."""
 
 import math
 import re
@@ -8,9 +8,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import torch
+from torch import Tensor
+
 from cheblienet_models.errors import StoreError, UnreadableError, quoted
-from cheblienet_models.store.csr import CsrArrays, read_averages
-from cheblienet_models.store.cut import verify_cut
+from cheblienet_models.store.csr import CsrArrays, read_averages, read_csr
 from cheblienet_models.store.files import SEGMENT, Document, Folder, own_attributes
 from cheblienet_models.store.levels import Level, read_level
 from cheblienet_models.store.verify import (
@@ -28,6 +31,10 @@ SCHEMA = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
 MAX_LEVELS = 64
 STORE_SCHEMA = 1
 VERSION = re.compile(r"v[0-9]{3,9}")
+MAP = "map"
+"""Attribute of a version that is a map, and its matrix."""
+MOST_AXES = 4
+"""Of a signal: orientations, depth, height and width."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +68,7 @@ def read_version(folder: Folder, label: str, *, verify: bool = False) -> Version
     Raises:
         StoreError: it is missing or not valid, or of a format that this version can't read.
     """
-    attributes = own_attributes(folder)
-    if verify:
-        verify_files(folder, attributes)
-    check_version_schema(folder, attributes)
-    spec, facts, digest = (attributes.get(key) for key in ("spec", "levels", "spec_sha256"))
-    if not (isinstance(spec, dict) and isinstance(facts, list) and isinstance(digest, str)):
-        raise StoreError(f"{folder} lacks spec, spec_sha256 or levels.")
+    spec, facts, digest = _read_attributes(folder, "levels", list, verify=verify)
     if not 1 <= len(facts) <= MAX_LEVELS:
         raise StoreError(f"{folder} must have 1 to {MAX_LEVELS} levels. Got {len(facts)}.")
     levels = tuple(
@@ -75,13 +76,9 @@ def read_version(folder: Folder, label: str, *, verify: bool = False) -> Version
         for number, fact in enumerate(facts)
     )
     if verify:
-        verify_spec(folder, attributes)
         for level, fact in zip(levels, facts, strict=True):
             verify_laplacian(level)
             verify_facts(spec, fact, level)
-            if level.cut is not None:
-                points = level.num_vertices // level.orientations
-                verify_cut(level.label, level.cut, level.area[:points].numpy())
         if levels[0].base_index is not None and levels[0].cut is None:
             verify_mask(folder, spec, levels[0].base_index, math.prod(levels[0].grid[1:]))
     poolings, unpoolings = [], []
@@ -91,12 +88,131 @@ def read_version(folder: Folder, label: str, *, verify: bool = False) -> Version
     return Version(spec, digest, levels, tuple(poolings), tuple(unpoolings))
 
 
-def check_version_schema(folder: Folder, attributes: Document) -> None:
-    """Check that the schema of a version is one that is read here.
+@dataclass(frozen=True)
+class StoredMap:
+    """Everything that is stored of a map, mapped copy-on-write.
+
+    Args:
+        spec: what it was built from.
+        spec_sha256: hexadecimal digest of that.
+        matrix: (targets, sources) averages.
+        transposed: the same by columns.
+        coordinates: (sources, d) and (targets, d) float64.
+        grids: shapes of signals of the source and the target, orientations first.
+    """
+
+    spec: Document
+    spec_sha256: str
+    matrix: CsrArrays
+    transposed: CsrArrays
+    coordinates: tuple[Tensor, Tensor]
+    grids: tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def is_map(folder: Folder) -> bool:
+    """Whether a version is a map.
 
     Raises:
-        StoreError: it is not.
+        StoreError: it can't be read.
     """
+    return MAP in own_attributes(folder)
+
+
+def read_map(folder: Folder, label: str, *, verify: bool = False) -> StoredMap:
+    """Map a map.
+
+    Args:
+        folder: of the version.
+        label: name@version, for messages.
+        verify: whether to hash every file and compare it with the manifest, and the transpose with
+            the matrix, besides the checks that are always made.
+
+    Raises:
+        StoreError: it is missing or not valid, or of a format that this version can't read.
+    """
+    spec, facts, digest = _read_attributes(folder, MAP, dict, verify=verify)
+    sources, targets = (_count(label, facts, side) for side in ("sources", "targets"))
+    grids = tuple(_grid(label, facts, f"{side}_grid") for side in ("source", "target"))
+    matrix = read_averages(folder / MAP, (targets, sources))
+    transposed = read_csr(folder / "transposed", (sources, targets))
+    sides = (("source", sources), ("target", targets))
+    coordinates = tuple(_coordinates(folder / side, count) for side, count in sides)
+    if verify:
+        _verify_entries(label, facts, matrix, transposed, coordinates)
+    (source, target), (here, there) = coordinates, grids
+    return StoredMap(spec, digest, matrix, transposed, (source, target), (here, there))
+
+
+def _count(label: str, facts: Document, name: str) -> int:
+    value = facts.get(name)
+    if type(value) is not int or value < 1:
+        raise StoreError(f"{label} must have a number of {name}. Got {quoted(value)}.")
+    return value
+
+
+def _grid(label: str, facts: Document, name: str) -> tuple[int, ...]:
+    value: Any = facts.get(name)
+    fits = isinstance(value, list) and len(value) <= MOST_AXES
+    if not fits or not all(type(n) is int and n > 0 for n in value):
+        raise StoreError(f"{label} must have the shape of a signal as {name}. Got {quoted(value)}.")
+    return tuple(value)
+
+
+def _coordinates(side: Folder, count: int) -> Tensor:
+    array = (side / "coordinates").array(("float64",), 2)
+    if len(array) != count:
+        raise StoreError(f"{side} must have {count} vertices. Got {len(array)}.")
+    return torch.from_numpy(array)
+
+
+def _verify_entries(
+    label: str,
+    facts: Document,
+    matrix: CsrArrays,
+    transposed: CsrArrays,
+    coordinates: tuple[Tensor, ...],
+) -> None:
+    """Check that weights sum to exactly 1, and that the transpose is the matrix by columns.
+
+    Raises:
+        StoreError: one of them does not, or coordinates are not finite.
+    """
+    if (np.add.reduceat(matrix.data.astype(np.float64), matrix.indptr[:-1]) != 1).any():
+        raise StoreError(f"{label} must have weights that sum to exactly 1 for each target.")
+    rows = matrix.rows()
+    order = np.lexsort((rows, matrix.indices))
+    by_columns = matrix.indices[order], rows[order], matrix.data[order]
+    stored = transposed.rows(), transposed.indices, transposed.data
+    if not all(np.array_equal(one, other) for one, other in zip(by_columns, stored, strict=True)):
+        raise StoreError(f"The transpose of {label} is not its matrix by columns.")
+    if facts.get("nnz") != len(rows):
+        found = quoted(facts.get("nnz"))
+        raise StoreError(f"{label} must have nnz {len(rows)}, as its matrix says. Got {found}.")
+    if not all(bool(side.isfinite().all()) for side in coordinates):
+        raise StoreError(f"{label} has coordinates that are not finite.")
+    farthest: Any = facts.get("farthest")
+    if type(farthest) not in {int, float} or not 0 <= farthest < math.inf:
+        raise StoreError(f"{label} must have a distance as farthest. Got {quoted(farthest)}.")
+
+
+def _read_attributes(
+    folder: Folder, name: str, kind: type, *, verify: bool
+) -> tuple[Document, Any, str]:
+    """What a version was built from, the facts under a name, and the digest of the former."""
+    attributes = own_attributes(folder)
+    if verify:
+        verify_files(folder, attributes)
+    _check_version_schema(folder, attributes)
+    spec, facts, digest = (attributes.get(key) for key in ("spec", name, "spec_sha256"))
+    if not (isinstance(spec, dict) and isinstance(facts, kind) and isinstance(digest, str)):
+        raise StoreError(f"{folder} lacks spec, spec_sha256 or {name}.")
+    if verify:
+        verify_spec(folder, attributes)
+    return spec, facts, digest
+
+
+def _check_version_schema(folder: Folder, attributes: Document) -> None:
+    """Check that the schema of a version is one that is read here."""
     schema: Any = attributes.get("schema")
     known = SCHEMA.fullmatch(schema) if isinstance(schema, str) else None
     if known is None or int(known[1]) != SCHEMA_MAJOR:

@@ -1,9 +1,13 @@
-"""A wrong device is found without a GPU: on `meta`, beside which a tensor left on the CPU shows."""
+"""Every public module on other devices, and given other signals.
+
+A wrong device is found without a GPU: on `meta`, beside which a tensor left on the CPU shows.
+"""
 
 import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from stores import store_of
@@ -107,6 +111,21 @@ def test_every_public_module_is_tried(pyramids: models.Store) -> None:
     public = {one for one in names if isinstance(one, type) and issubclass(one, nn.Module)}
     mapped = {models.Graph, models.LevelMap, models.Pyramid, models.VertexMap}
     assert {type(module) for module, _ in layers(pyramids)} == public - mapped
+
+
+def test_other_signals_are_refused(pyramids: models.Store) -> None:
+    """In one line, which says what is taken and what was given."""
+    any_size = models.BatchNorm, models.GlobalPool, models.FromHarmonics, models.ToHarmonics
+    for module, shape in layers(pyramids):
+        longer, wrong = (*shape[:-1], shape[-1] + 1), [torch.zeros(shape[:2])]
+        wrong += [] if isinstance(module, any_size) else [torch.zeros(longer)]
+        wrong += [] if type(module) is models.Lift else [torch.zeros(shape) * 1j]
+        for x in wrong:
+            found = str(x.dtype) if x.is_complex() else rf"\({', '.join(map(str, x.shape))}\)"
+            with pytest.raises(ValueError, match=rf"^\w+( on \S+, level \d)? takes .*Got.*{found}"):
+                module(x)
+        with pytest.raises((TypeError, ValueError), match=r"Got (a )?ndarray\.$"):
+            module(np.zeros(shape, np.float32))
 
 
 @pytest.mark.slow

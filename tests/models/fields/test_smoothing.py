@@ -9,8 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import UNSEEN, Graph, Pyramid, Store, open_store, smooth
+from cheblienet_models import UNSEEN, Graph, Pyramid, Store, smooth
 
 
 def operator(graph: Graph) -> np.ndarray:
@@ -91,30 +90,6 @@ def test_harmonics_are_multiplied_as_by_a_beam(fields: Store, name: str, width: 
         share = float((area * x * y).sum() / (area * x * x).sum())
         assert share == pytest.approx(expected, rel=0.01)
         assert (y - expected * x).norm() < 0.01 * x.norm()
-
-
-@pytest.mark.slow
-def test_response_at_nside_64(tmp_path) -> None:
-    build(GraphSpec("s2", nside=64, weights="voronoi", levels=1), tmp_path / "g.zarr", name="sky")
-    pyramid = open_store(tmp_path / "g.zarr")["sky"]
-    area = pyramid.levels[0].area.double()
-    degrees = (2, 16, 32, 48, 64)
-    x = truth.signal(*(truth.harmonic(pyramid, degree) for degree in degrees))
-    for fwhm in map(math.radians, (0.5, 1.0, 2.0, 5.0)):
-        shares = (area * x * smooth(pyramid, x, fwhm)).sum(2) / (area * x * x).sum(2)
-        expected = [truth.response(degree, fwhm) for degree in degrees]
-        np.testing.assert_allclose(shares[0], expected, rtol=0.01)
-
-
-def test_without_the_correction_short_waves_stay(fields: Store) -> None:
-    """What the eigenvalues alone would do is off by more than what is promised."""
-    pyramid = fields["healpix"]
-    graph, fwhm = pyramid.levels[0], 2.5 * truth.spacing(pyramid)
-    x = truth.signal(truth.harmonic(pyramid, 16))
-    time = (truth.SIGMA * fwhm) ** 2 / 2
-    plain = graph.diffuse(x, time, density=True, tolerance=1e-9)
-    share = float((plain * x).sum() / (x * x).sum())
-    assert share > 1.03 * truth.response(16, fwhm)
 
 
 @pytest.mark.parametrize("fwhm", [0.2, 0.5, 1.5])

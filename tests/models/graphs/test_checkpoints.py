@@ -155,7 +155,7 @@ def test_other_operators_are_refused_and_nothing_is_loaded(graphs: Path, name: s
             load_weights(here, saved(trained), allow_other_graph=True)
         for pyramid in (trained.pyramid, here.pyramid):
             assert f"on {pyramid.name}@v001 with" in str(caught.value)
-            assert f"{name} {pyramid.spec[name]!r}" in str(caught.value)
+            assert f"{name}={pyramid.spec[name]!r}" in str(caught.value)
     for key, value in other.state_dict().items():
         assert torch.equal(value, before[key])
 

@@ -187,17 +187,11 @@ def test_graphs_and_maps_are_told_apart(store: Path) -> None:
 
 def test_wrong_signals_are_refused(store: Path) -> None:
     encoder = open_store(store).maps["encoder"]
-    for wrong, kind, message in (
-        (
-            torch.zeros(1, 1, 162),
-            ValueError,
-            r"r@v001 takes \(B, C, 544\).* Got \(1, 1, 162\)",
-        ),
-        (torch.zeros(544), ValueError, r"takes \(B, C, 544\)"),
-        (torch.zeros(1, 1, 544, dtype=torch.int64), ValueError, "floating point"),
-        (np.zeros((1, 1, 544)), TypeError, "takes a torch.Tensor"),
+    for wrong, message in (
+        (torch.zeros(1, 1, 162), r"r@v001 takes \(B, C, 544\).* Got \(1, 1, 162\)"),
+        (torch.zeros(1, 1, 544, dtype=torch.int64), "floating point"),
     ):
-        with pytest.raises(kind, match=message):
+        with pytest.raises(ValueError, match=message):
             encoder(wrong)
 
 

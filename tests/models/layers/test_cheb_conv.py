@@ -2,7 +2,6 @@
 
 import copy
 import functools
-import re
 from collections.abc import Callable
 
 import numpy as np
@@ -265,10 +264,7 @@ def zeros(*shape: int, **kind: object) -> Callable[[Graph], Tensor]:
             (lambda graph, sizes=sizes: ChebConv(*sizes, graph), r"must be at least 1\. Got 0")
             for sizes in ((0, 1, 1), (1, 0, 1), (1, 1, 0))
         ),
-        *(
-            (zeros(*shape), rf"whole@v001, level 1 takes \(B, 2, 256\).*{re.escape(str(shape))}")
-            for shape in ((2, 3, 256), (2, 256, 2), (2, 2, 255), (2, 256), (2, 2, 16, 16))
-        ),
+        (zeros(2, 3, 256), r"whole@v001, level 1 takes \(B, 2, 256\).*\(2, 3, 256\)"),
         *(
             (zeros(1, 2, 256, dtype=dtype), rf"level 1 takes .*float.* Got {dtype}[;:] ")
             for dtype in (torch.float64, torch.int64, torch.bfloat16)

@@ -1,12 +1,26 @@
-"""The operators of first derivatives and norms, as torch asks of operators, and dense algebra."""
+"""First derivatives: operators and dense algebra, layers, any frame, mirror images, refusals."""
+
+import copy
+import math
 
 import pytest
 import torch
-from first_order import SPECS, dense
-from torch import Tensor
+from first_order import ARROWS, PLAIN, SPECS, dense
+from torch import Tensor, nn
 
-from cheblienet_models import Graph, Store
+from cheblienet_models import (
+    ChebConv,
+    Gradient,
+    GradientNorm,
+    Graph,
+    Pyramid,
+    Store,
+    WideResNet,
+    sample_edges,
+)
 from cheblienet_models.layers.derivatives import gradient, gradient_adjoint, norms
+from cheblienet_models.symmetries import symmetries
+from cheblienet_models.testing import assert_equivariant
 
 Case = tuple[object, tuple[object, ...]]
 
@@ -61,3 +75,176 @@ def test_dense_matrices_and_their_transposes(gradient_graphs: Store, name: str) 
     adjoint = gradient_adjoint(y, scales, own, *more)
     # S is stored in float32, as G + G^T was rounded.
     assert (adjoint - back - y[..., :3]).abs().max() <= 1e-6
+
+
+EXACT = 1e-12
+IN_STORE = 1e-6
+"""Where frames turn by any angle, float32 entries are rounded in other ways."""
+
+
+def field(graph: Graph, x: Tensor) -> dict[str, Tensor]:
+    """(V,) derivatives of a signal (V,), per unit of length, by name of the field."""
+    gradients = graph.gradients
+    y = Gradient(graph)(x.float()[None, None])[0].double()
+    units = zip(gradients.names, y, gradients.units, strict=True)
+    return {name: along * unit for name, along, unit in units}
+
+
+def test_ramps_and_turns(gradient_graphs: Store) -> None:
+    """Linear functions have their slopes everywhere, heights on the sphere theirs about."""
+    for name in ("plane", "space"):
+        graph = gradient_graphs[name].levels[0]
+        slopes = torch.arange(1.0, 1 + graph.coordinates.shape[1], dtype=torch.float64)
+        along = torch.stack([*field(graph, graph.coordinates @ slopes).values()])
+        assert (along - slopes[:, None]).abs().max() < 1e-4
+    for name in ("arrows", "masked"):
+        graph = gradient_graphs[name].levels[0]
+        x, y, theta = graph.coordinates.T
+        along = field(graph, 2 * x - y)
+        assert (along["forward"] - 2 * theta.cos() + theta.sin()).abs().max() < 1e-4
+        assert (along["sideways"] + 2 * theta.sin() + theta.cos()).abs().max() < 1e-4
+        assert along["rotation"].abs().max() < 1e-4
+        assert (field(graph, theta.cos())["rotation"] + theta.sin()).abs().max() < 1e-5
+    graph = gradient_graphs["sphere"].levels[0]
+    beta, _ = graph.coordinates.T
+    along = field(graph, beta.cos())
+    assert (along["south"] + beta.sin()).abs().max() < 0.05
+    assert along["east"].abs().max() < 0.01
+
+
+def turned(graph: Graph) -> Graph:
+    """A copy whose frame is another one at each vertex, of the same sense."""
+    turned, vertices = copy.deepcopy(graph), graph.num_vertices
+    u, v, *_ = dense(graph) * graph.gradients.units[0]
+    angle = 2 * math.pi * torch.rand(vertices, 1, dtype=torch.float64)
+    frames = [angle.cos() * u + angle.sin() * v, angle.cos() * v - angle.sin() * u]
+    fields = torch.cat(frames), torch.cat([one + one.T for one in frames])
+    starts = []
+    for prefix, matrix in zip(("", "symmetric_"), fields, strict=True):
+        csr = matrix.to_sparse_csr()
+        parts = csr.crow_indices(), csr.col_indices(), csr.values()
+        starts += [int(part) for part in parts[0][::vertices]]
+        for name, part in zip(("row_pointers", "columns", "values"), parts, strict=True):
+            turned.gradients.register_buffer(prefix + name, part, persistent=False)
+    turned.gradients.starts = starts
+    return turned
+
+
+@pytest.mark.parametrize("handed", [True, False])
+@pytest.mark.parametrize("name", PLAIN)
+def test_norms_depend_on_no_frame(gradient_graphs: Store, name: str, handed: bool) -> None:
+    graph = gradient_graphs[name].levels[-1].double()
+    layer = GradientNorm(3, 4, graph, handed=handed).double()
+    other = copy.deepcopy(layer)
+    other.graph = turned(graph)
+    x = torch.randn(2, 3, graph.num_vertices, dtype=torch.float64, requires_grad=True)
+    y = layer(x)
+    assert (y - other(x)).abs().max() <= EXACT
+    g = torch.randn_like(y)
+    first, second = (torch.autograd.grad(one(x), x, g)[0] for one in (layer, other))
+    assert (first - second).abs().max() <= IN_STORE
+    if handed:  # as another orientation does
+        with torch.no_grad():
+            layer.weight[1] *= -1
+        assert (layer(x) - y).abs().max() > 0.01
+
+
+def test_the_definition_of_norms(gradient_graphs: Store) -> None:
+    graph = gradient_graphs["sphere"].levels[1].double()
+    x = torch.randn(1, 3, graph.num_vertices, dtype=torch.float64)
+    u, v = torch.einsum("fvw,bcw->fbvc", dense(graph), x)
+    for handed in (True, False):
+        layer = GradientNorm(3, 4, graph, handed=handed).double()
+        p, q = (
+            (layer.weight[0], layer.weight[1]) if handed else (layer.weight[0], 0 * layer.weight[0])
+        )
+        expected = ((u @ p - v @ q) ** 2 + (u @ q + v @ p) ** 2 + 1e-6).sqrt().transpose(1, 2)
+        assert torch.allclose(layer(x), expected, atol=EXACT)
+    single = GradientNorm(1, 4, graph).double()
+    with torch.no_grad():
+        y = single(x[:, :1])
+        single.weight[1] *= -1
+        assert torch.allclose(single(x[:, :1]), y, atol=EXACT)  # Q tells nothing of one channel
+
+
+def modules(name: str, pyramid: Pyramid, handed: bool) -> list[nn.Module]:
+    """Those that there are on a graph."""
+    graph, kind = pyramid.levels[0], {"handed": handed}
+    made: list[nn.Module] = [Gradient(graph)] if handed and name in ARROWS else []
+    if name != "space" or not handed:
+        made.append(GradientNorm(3, 2, graph, **kind))
+        if name != "lines":
+            kind["operators"] = "first-order"
+            made.append(ChebConv(3, 2, 3, graph, **kind))
+            made.append(WideResNet(pyramid, 3, 2, 3, depth=1, widen=0.25, **kind))
+    return made
+
+
+@pytest.mark.parametrize("handed", [True, False])
+@pytest.mark.parametrize("name", [*PLAIN, *ARROWS, "lines", "space"])
+def test_certificates(gradient_graphs: Store, name: str, handed: bool) -> None:
+    """Every symmetry of the sampling to rounding; reflections exactly where not handed."""
+    pyramid = gradient_graphs[name].double()
+    every = symmetries(pyramid, [0])
+    reflections = {one for one, of in every.items() if of[0].reflects}
+    assert set() < reflections < every.keys()
+    for module in modules(name, pyramid, handed):
+        x = torch.randn(2, 3, pyramid.levels[0].num_vertices, dtype=torch.float64)
+        kept = assert_equivariant(module.double(), pyramid, x)
+        assert kept.keys() == every.keys() - (reflections if handed else set())
+        for one, change in kept.items():
+            assert change <= (IN_STORE if one in {"rotation_120", "rotation_72"} else EXACT)
+        for reflection in reflections if handed else ():
+            with pytest.raises(AssertionError, match="is not equivariant under"):
+                assert_equivariant(module, pyramid, x, symmetries=[reflection])
+
+
+@pytest.mark.parametrize("name", ["arrows", "plane", "sphere"])
+def test_reduced_precision(gradient_graphs: Store, name: str) -> None:
+    graph = gradient_graphs[name].levels[0]
+    for layer in modules(name, gradient_graphs[name], handed=True)[:-1]:
+        x = 300 * torch.randn(2, 3, graph.num_vertices)  # whose squares are beyond half precision
+        expected, low = layer(x), copy.deepcopy(layer).half()
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            assert (layer(x).float() - expected).norm() < 0.02 * expected.norm()
+        y = low(x.half())
+        assert (y.dtype, low.graph.gradients.values.dtype) == (torch.half, torch.float32)
+        assert (y.float() - expected).norm() < 0.02 * expected.norm()
+
+
+@pytest.mark.parametrize("name", ["arrows", "sphere", "space"])
+def test_an_empty_batch(gradient_graphs: Store, name: str) -> None:
+    graph, kind = gradient_graphs[name].levels[0], {"operators": "first-order"}
+    conv = ChebConv(3, 4, 3, graph, handed=name != "space", **kind)
+    x = torch.zeros(0, 3, graph.num_vertices, requires_grad=True)
+    y = conv(x)
+    y.sum().backward()
+    assert (y.shape, x.grad.shape) == ((0, 4, graph.num_vertices), x.shape)
+    assert (conv.weight.grad == 0).all()
+
+
+def test_subgraphs_leave_derivatives(gradient_graphs: Store) -> None:
+    graph = gradient_graphs["arrows"].levels[0]
+    layer, conv = Gradient(graph), ChebConv(2, 3, 3, graph, operators="first-order")
+    x = torch.randn(1, 2, graph.num_vertices)
+    expected, whole = layer(x), conv(x)
+    sample_edges(graph, 0.5)
+    assert torch.equal(layer(x), expected)
+    assert (conv(x) - whole).abs().max() > 1e-3
+    assert torch.equal(conv.eval()(x), whole)
+
+
+def test_refusals(gradient_graphs: Store, directional: Store) -> None:
+    lines, space, plane = (gradient_graphs[n].levels[0] for n in ("lines", "space", "plane"))
+    for make in (Gradient, lambda graph: ChebConv(1, 1, 2, graph, operators="first-order")):
+        with pytest.raises(ValueError, match=r"lines@v001, level 0.*`period="):
+            make(lines)
+        with pytest.raises(ValueError, match="single@v001, level 0 has no gradients; build it wi"):
+            make(directional["single"].levels[0])
+    for make in (GradientNorm, lambda *a: ChebConv(*a[:2], 2, a[2], operators="first-order")):
+        with pytest.raises(ValueError, match=r"space@v001, level 0 has no handed .*handed=False"):
+            make(1, 1, space)
+    with pytest.raises(ValueError, match=r"takes torch\.float32, as its weights are\. Got torch"):
+        GradientNorm(2, 1, plane)(torch.zeros(1, 2, 256, dtype=torch.float64))
+    with pytest.raises(ValueError, match="name must be 'x' or 'y'"):
+        plane.gradients.matrix("rotation")

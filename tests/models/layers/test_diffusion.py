@@ -145,10 +145,7 @@ def on(*shape: int, **options: object) -> Callable[[Graph], object]:
             (on(times=times), rf"times must be \(shortest, longest\), .*{re.escape(str(times))}")
             for times in ((0.0, 1.0), (2.0, 1.0), (1.0, math.inf))
         ),
-        *(
-            (on(*shape), rf"takes \(B, 2, 1024\).*Got {re.escape(str(shape))}")
-            for shape in ((1, 3, 1024), (1, 2, 1000), (2, 1024))
-        ),
+        (on(1, 3, 1024), r"takes \(B, 2, 1024\).*Got \(1, 3, 1024\)"),
         (on(1, 2, 1024, tolerance=0), "tolerance must be in"),
     ],
 )

@@ -81,5 +81,3 @@ def test_batch_norm_is_torchs(pyramid: Pyramid) -> None:
     assert torch.allclose(major.grad, x.grad, atol=1e-5)
     for name, value in theirs.state_dict().items():
         assert torch.allclose(ours.state_dict()[name].float(), value.float(), atol=1e-6)
-    with pytest.raises(ValueError, match=r"BatchNorm takes \(B, 5, V\), .*\. Got \(3, 5\)"):
-        ours(torch.zeros(3, 5))

@@ -51,8 +51,6 @@ def test_pooling_refusals(pyramid: Pyramid) -> None:
         SpatialPool(pyramid, 1)
     with pytest.raises(ValueError, match="mode must be"):
         SpatialPool(pyramid, 0, "median")
-    with pytest.raises(ValueError, match=r"takes \(B, C, 1024\), .*\. Got \(1, 2, 256\)"):
-        SpatialPool(pyramid, 0)(torch.zeros(1, 2, 256))
 
 
 def test_global_pool() -> None:
@@ -61,5 +59,3 @@ def test_global_pool() -> None:
     assert torch.equal(GlobalPool("mean")(x), x.mean(2))
     with pytest.raises(ValueError, match="mode"):
         GlobalPool("sum")
-    with pytest.raises(ValueError, match=r"GlobalPool takes \(B, C, V\), .*\. Got \(2, 3\)\."):
-        GlobalPool()(x[..., 0])

@@ -8,9 +8,8 @@ from scipy.spatial import SphericalVoronoi
 from scipy.special import roots_legendre
 
 from cheblienet_models.resampling.cells import cells_of
-from cheblienet_models.resampling.entries import Entries
 from cheblienet_models.resampling.grids import Pixels
-from cheblienet_models.resampling.overlaps import shared_areas
+from cheblienet_models.resampling.overlaps import Entries, shared_areas
 from cheblienet_models.resampling.samplings import Sampling, full_sampling, unit_vectors
 
 

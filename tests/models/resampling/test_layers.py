@@ -6,7 +6,6 @@ import pickle
 from collections.abc import Callable
 from functools import partial
 
-import numpy as np
 import pytest
 import torch
 from sphere_fields import EVERY_METHOD, LAT, LON
@@ -78,19 +77,13 @@ def test_refusals(spheres: Store) -> None:
         (lambda: VerticesToLatLon(spheres["few"], LAT, LON), "these 3 leave about half of it "),
         (lambda: up(image), r"without NaN. Got 3 NaN among 72 values"),
         (lambda: down(torch.ones(1, 1, 162).long()), "floating-point fields. Got torch.int64: "),
-        (lambda: down(torch.ones(1, 1, 162) * 1j), r"real numbers. Got torch.complex64"),
     ]
-    shapes = {up: ((1, 1, 12, 6), (1, 6, 12), (1, 1, 72))}
-    shapes[down] = ((1, 1, 486), (1, 162), (1, 1, 6, 12))
     for layer, taken in ((up, "6, 12"), (down, "162")):
-        for shape in shapes[layer]:
-            call = partial(layer, torch.ones(shape))
-            calls += [(call, rf"takes \(B, C, {taken}\).* Got \(")]
+        call = partial(layer, torch.ones(1, 1, 12, 6))
+        calls.append((call, rf"takes \(B, C, {taken}\).* Got \("))
     for call, message in calls:
         with pytest.raises(ValueError, match=message):
             call()
     with pytest.raises(TypeError, match=r"pyramid must be a Pyramid, .* Got a Graph"):
         LatLonToVertices(so3.levels[0], LAT, LON)
-    with pytest.raises(TypeError, match="Got a ndarray"):
-        down(np.ones((1, 1, 162)))
     assert VerticesToLatLon(spheres["few"], LAT, LON, "nearest").shape == (6, 12)

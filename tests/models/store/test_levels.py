@@ -1,19 +1,27 @@
-"""What a level says of itself: grids, points inside of a mask, which sizes and masses follow."""
+"""Levels: what they say of themselves, points inside of a mask, eigenpairs."""
 
 import hashlib
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from damage import edit
+from damage import edit, writable_copy
+from masked import GRAPHS
+from sealing import reseal, reseal_array
+from spectral import SPECS
+from stores import level
+from torch import Tensor
 
-from cheblienet_models import StoreError
+from cheblienet_graphs import open_group
+from cheblienet_models import StoreError, open_store, sample_edges
 from cheblienet_models.store import verify
 from cheblienet_models.store.files import opened
 from cheblienet_models.store.levels import count_inside
-from cheblienet_models.store.verify import verify_mask
+from cheblienet_models.store.verify import verify_laplacian, verify_mask
 from cheblienet_models.store.version import read_version
 
 ATTRIBUTES = "torus/v001/zarr.json"
@@ -60,3 +68,87 @@ def test_digests_do_not_depend_on_blocks(
     for other, points in ((index[:-1], POINTS), (index[1:], POINTS), (index, POINTS + 1)):
         with pytest.raises(StoreError, match="there has points inside that are not those of its"):
             verify_mask("there", spec, other, points)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_masked_levels_are_read_as_they_were_written(masked_graphs: Path, name: str) -> None:
+    pyramid = open_store(masked_graphs, verify=True)[name]
+    for number, graph in enumerate(pyramid.levels):
+        inside = open_group(masked_graphs, name)[f"levels/{number}/base_index"][:]
+        assert torch.equal(graph.base_index, torch.from_numpy(inside))
+        assert graph.num_points == len(inside) == pyramid.spec["mask"]["inside"][number]
+        assert graph.num_vertices == graph.orientations * len(inside)
+        whole = open_store(masked_graphs)[f"whole-{name}"].levels[number]
+        assert whole.base_index is None
+        assert (whole.grid, whole.sampling) == (graph.grid, graph.sampling)
+        assert whole.num_points == np.prod(whole.grid[1:])
+        kept = np.concatenate([inside + k * whole.num_points for k in range(graph.orientations)])
+        assert torch.equal(graph.coordinates, whole.coordinates[kept])
+
+
+@pytest.mark.parametrize("changed", ["0" * 64, 3, None])
+def test_verification_compares_the_mask_with_its_digest(
+    masked_graphs: Path, tmp_path: Path, changed: object
+) -> None:
+    version = writable_copy(masked_graphs, tmp_path / "g.zarr") / "ring/v001"
+    if changed is None:
+        reseal_array(version, "levels/0/base_index", lambda values: values.__setitem__(0, 0))
+    else:
+        reseal(version, lambda clg: clg["spec"]["mask"].update(sha256=changed))
+    assert open_store(tmp_path / "g.zarr")["ring"]
+    with pytest.raises(StoreError, match="not those of its spec's mask"):
+        open_store(tmp_path / "g.zarr", verify=True)["ring"]
+
+
+def test_vectors_are_mapped(spectral_graphs: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        graph = level(spectral_graphs, "few")
+    assert graph.eigenvectors.data_ptr() == graph.eigenpairs[1].data_ptr()
+    maps = Path("/proc/self/maps").read_text()
+    assert "few/v001/levels/0/eigenvectors/c/0/0" in maps
+
+
+def test_unused_arrays_are_not_read(spectral_graphs: Path, tmp_path: Path) -> None:
+    copy = writable_copy(spectral_graphs, tmp_path / "g.zarr")
+    document = copy / "few/v001/zarr.json"
+    edit(document, lambda d: d["attributes"]["clg"]["spec"].pop("eigenpairs"))
+    assert level(copy, "few").eigenvectors is None
+    document = copy / "selling/v001/zarr.json"
+    edit(document, lambda d: d["attributes"]["clg"]["spec"].pop("eigenpairs"))
+    edit(document, lambda d: d["attributes"]["clg"]["levels"][0].update(lambda_max=1e15))
+    graph = level(copy, "selling")
+    sample_edges(graph, 0.5)
+    assert graph.subgraph.isfinite().all()
+    assert graph.subgraph.abs().max() <= 1 + 1e-6
+    edit(document, lambda d: d["attributes"]["clg"]["levels"][0].update(lambda_max=1.1e15))
+    with pytest.raises(StoreError, match=r"lambda_max in \(0, 1e\+15\]"):
+        level(copy, "selling")
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_verified(spectral_graphs: Path, name: str) -> None:
+    assert open_store(spectral_graphs, verify=True)[name].levels
+
+
+def shuffled(vectors: Tensor) -> None:
+    vectors[:, [1, 10]] = vectors[:, [10, 1]]
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        (shuffled, "not its Laplacian's"),
+        (lambda vectors: vectors[7, 3].fill_(torch.nan), "not its Laplacian's"),
+        (lambda vectors: vectors[:, 3].zero_(), "not orthonormal"),
+        (lambda vectors: vectors[:, 2].copy_(vectors[:, 1]), "not orthonormal"),
+    ],
+)
+def test_verification_finds_other_vectors(
+    spectral_graphs: Path, change: Callable[[Tensor], object], match: str
+) -> None:
+    with opened(str(spectral_graphs)) as root:
+        stored = read_version(root / "kernel" / "v001", "kernel").levels[0]
+    change(stored.eigenpairs.vectors)
+    with pytest.raises(StoreError, match=match):
+        verify_laplacian(stored)

@@ -1,17 +1,35 @@
-"""Symmetries of voxels against signed permutation matrices, and layers and networks on voxels."""
+"""Symmetries of stored graphs: those of the sampling that leave mask and Laplacian as they are."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from masked import GRAPHS, build_masked, disc
 from space_truth import voxels
 from stores import pyramid_of
+from symmetric import PLANE, SPECS, SQUARE, TRANSLATIONS
 
-from cheblienet_graphs import GraphSpec
+from cheblienet_graphs import GraphSpec, build
+from cheblienet_models import ChebConv, open_store
 from cheblienet_models.symmetries import symmetries
+from cheblienet_models.symmetries.motions import _motions
+from cheblienet_models.testing import assert_equivariant
 
 Shape = tuple[int, int, int]
+
+EXPECTED = {
+    "r2": PLANE,
+    "square": SQUARE,
+    "open": SQUARE,
+    "odd": PLANE,
+    "arrows": SQUARE | TRANSLATIONS,
+    "even-arrows": PLANE,
+    "odd-arrows": {"flip"} | TRANSLATIONS,
+    "torus": SQUARE | TRANSLATIONS,
+    "selling": SQUARE | TRANSLATIONS,
+    "matched": SQUARE,
+}
 
 MATRICES = {  # of (x, y, z) about the center of the box
     "rotation_180_x": [[1, 0, 0], [0, -1, 0], [0, 0, -1]],
@@ -83,3 +101,98 @@ def test_translations_are_by_a_voxel_of_the_coarsest_level(tmp_path: Path) -> No
             moved = voxels(shape)
             moved[:, axis] = (moved[:, axis] + step) % shape[::-1][axis]
             assert by_name[name][0].base.tolist() == index_of(moved, shape).tolist()
+
+
+@pytest.mark.parametrize("name", [n for n in SPECS if "random" not in n])
+def test_symmetries_are_those_of_the_sampling(symmetric_graphs: Path, name: str) -> None:
+    """Level by level, those that the building side knows, with the same permutations."""
+    pyramid, spec = open_store(symmetric_graphs)[name], SPECS[name]
+    for level in range(spec.levels):
+        exact = dict(spec.full_sampling(level).symmetries())
+        by_name = symmetries(pyramid, [level])
+        if name in EXPECTED:
+            assert set(by_name) == EXPECTED[name]
+        else:
+            assert len(by_name) >= 3
+        for symmetry, motions in by_name.items():
+            points = len(motions[level].base)
+            assert torch.equal(motions[level].vertices[:points] % points, motions[level].base)
+            if symmetry in exact:
+                assert motions[level].vertices.tolist() == exact[symmetry].tolist()
+        assert {s for s in exact if "approximate" not in s} <= set(by_name)
+        if name == "s2":
+            assert {"rotation_120", "rotation_72"} <= set(by_name)
+
+
+def test_isometries_that_are_inexact_do_not_count(
+    symmetric_graphs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The icosahedron's turn by 120 degrees maps its points exactly, but not their orientations."""
+    third = torch.tensor([[0.0, 1, 0], [0, 0, 1], [1, 0, 0]], dtype=torch.float64)
+    tried = [("rotation_120", third), ("rotation_240", third @ third)]
+    monkeypatch.setattr("cheblienet_models.symmetries.motions._isometries", lambda _: tried)
+    opened = open_store(symmetric_graphs)
+    by_name = {name: set(dict(_motions(opened[name], 0, 0))) for name in ("icosahedral", "s2")}
+    assert by_name == {"icosahedral": set(), "s2": {"rotation_120", "rotation_240"}}
+    assert not set(_motions(opened["random-sphere"], 0, 0))
+    assert not set(_motions(opened["s2-equiangular"], 0, 0))
+
+
+def test_a_changed_laplacian_has_fewer_symmetries(symmetric_graphs: Path) -> None:
+    graph = (pyramid := open_store(symmetric_graphs)["open"]).levels[0]
+    assert set(symmetries(pyramid, [0, 1])) == SQUARE
+    corner = graph.row_pointers[1] - 1
+    graph.values[corner] += 1e-3
+    assert symmetries(pyramid, [0, 1]) == {}
+    assert set(symmetries(pyramid, [1])) == SQUARE
+    assert assert_equivariant(ChebConv(1, 1, 2, pyramid.levels[1]), pyramid, level=1)
+
+
+PLANE = {"rotation_90", "rotation_180", "flip"}
+KEPT = {
+    "ring": PLANE,
+    "crescent": set(),
+    "half": set(),
+    "all": PLANE,
+    "healpix": {"half_turn_z", "quarter_turn_z", "reflection"},
+    "equiangular": {"half_turn_z", "reflection", "longitude_step"},
+    "icosahedral": {"half_turn_z", "reflection"},
+}
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_symmetries_are_those_that_the_mask_keeps(masked_graphs: Path, name: str) -> None:
+    store = open_store(masked_graphs)
+    for level in range(len(store[name].levels)):
+        whole = symmetries(store[f"whole-{name}"], [level])
+        by_name = symmetries(store[name], [level])
+        assert set(by_name) <= set(whole)
+        if name in KEPT and level == 0:
+            assert KEPT[name] <= set(by_name)
+            assert set(by_name) - KEPT[name] <= {"quarter_turn_z"}
+        inside = store[name].levels[level].base_index.long()
+        for symmetry, motions in by_name.items():
+            # Where points of the full sampling go is where those inside go.
+            full, own = whole[symmetry][level].base, motions[level].base
+            assert torch.equal(full[inside], inside[own])
+        if name == "ball":
+            assert set(by_name) == set(whole)
+
+
+def test_a_mask_that_breaks_all_but_the_half_turn(tmp_path: Path) -> None:
+    def parallelogram(_: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+        y, x = np.indices(shape)
+        return abs(x - y) < 4
+
+    build(GraphSpec("se2", 10, orientations=4, levels=1), tmp_path / "g.zarr", name="whole")
+    build_masked(tmp_path / "g.zarr", "whole", "part", parallelogram)
+    assert set(symmetries(open_store(tmp_path / "g.zarr")["part"], [0])) == {"rotation_180"}
+
+
+def test_periodic_planes_with_a_hole_do_not_shift(tmp_path: Path) -> None:
+    spec = GraphSpec("r2", 8, boundary="periodic", levels=1)
+    build(spec, tmp_path / "g.zarr", name="whole")
+    build_masked(tmp_path / "g.zarr", "whole", "part", disc)
+    store = open_store(tmp_path / "g.zarr")
+    assert {"translation_x", "translation_y"} <= set(symmetries(store["whole"], [0]))
+    assert set(symmetries(store["part"], [0])) == PLANE
