@@ -246,4 +246,5 @@ def _low_pass_basis(count: int, order: int) -> Tensor:
     by_mu = halves.diag(1) + halves.diag(-1)  # mu T_n is the mean of T_(n-1) and T_(n+1)
     by_mu[1:2, 0] = 1  # and mu T_0 is T_1
     eye = torch.eye(count, dtype=torch.float64)
-    return torch.linalg.matrix_power((eye - by_mu) / 2, order)[:, : count - order]
+    power: Tensor = torch.linalg.matrix_power((eye - by_mu) / 2, order)
+    return power[:, : count - order]
