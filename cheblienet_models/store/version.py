@@ -181,8 +181,8 @@ def _verify_entries(
         raise StoreError(f"{label} must have weights that sum to exactly 1 for each target.")
     rows = matrix.rows()
     order = np.lexsort((rows, matrix.indices))
-    by_columns = matrix.indices[order], rows[order], matrix.data[order]
-    stored = transposed.rows(), transposed.indices, transposed.data
+    by_columns: list[Any] = [matrix.indices[order], rows[order], matrix.data[order]]
+    stored: list[Any] = [transposed.rows(), transposed.indices, transposed.data]
     if not all(np.array_equal(one, other) for one, other in zip(by_columns, stored, strict=True)):
         raise StoreError(f"The transpose of {label} is not its matrix by columns.")
     if facts.get("nnz") != len(rows):
