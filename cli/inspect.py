@@ -47,7 +47,9 @@ def inspect(
     NAME may be omitted if the store has one graph. @REF is a version such as @v001, or a tag.
     --html needs matplotlib: pip install 'cheblienet[plot]'.
     """
-    from cheblienet_graphs.store.map_facts import is_map  # help does without
+    from cheblienet_graphs.report.inspect import examined  # help does without
+    from cheblienet_graphs.report.opened import open_graph
+    from cheblienet_graphs.store.map_facts import is_map
 
     number = integer("eigenvalues", eigenvalues, *EIGENVALUES)
     if is_map(layout.resolve(store, name)):
@@ -59,15 +61,14 @@ def inspect(
     if html is not None:
         from cheblienet_graphs.page import page  # matplotlib, which may be missing
         from cheblienet_graphs.plot.figure import check_file
-        from cheblienet_graphs.report.opened import open_graph
 
         if as_json:
             raise click.UsageError("Give --html or --json, not both.")
         check_file(html, "html")
     with progress_bar(share=False) as update:
-        report = graphs.inspect(store, name, eigenvalues=number, level=level, progress=update)
+        graph = open_graph(store, name)
+        report = examined(graph, number, level, update)
         if html is not None:
-            graph = open_graph(store, f"{report.name}@{report.version}")
             document = page.page(report, graph, option=option_of, progress=update)
     if html is not None:
         page.write_page(document, html)

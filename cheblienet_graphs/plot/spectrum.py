@@ -7,19 +7,22 @@ import numpy as np
 from cheblienet_graphs.errors import NotDrawnError, Remedy
 from cheblienet_graphs.plot.figure import FAINT, INK, SERIES, Asked, Axes, Canvas, Figure, sentences
 from cheblienet_graphs.report.bars import error_bars
-from cheblienet_graphs.report.comparison import LARGE, unknown_spectrum
-from cheblienet_graphs.report.diagnostics import components
+from cheblienet_graphs.report.comparison import FURTHER, LARGE, unknown_spectrum
 from cheblienet_graphs.report.moments import effective_metrics, probes, scale_of
 from cheblienet_graphs.report.opened import OpenedGraph
-from cheblienet_graphs.report.spectra import exact_eigenvalues, first_eigenvalues
+from cheblienet_graphs.report.spectra import (
+    components_of,
+    exact_eigenvalues,
+    first_eigenvalues,
+)
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.spec import words
 from cheblienet_graphs.spectrum.numeric import Eigenvalues
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats, Indices
 
-MANY, FEW = 32, 16
-"""Eigenvalues that are computed where none are stored; fewer of `LARGE` graphs,"""
+FEW = 16
+"""Eigenvalues that are computed of `LARGE` graphs where none are stored; of others `FURTHER`,"""
 LARGEST = 2**17
 """and none of those of more than this."""
 MOST = 200
@@ -80,7 +83,7 @@ def spectrum_of(graph: OpenedGraph, level: int = 0, count: int | None = None) ->
     Args:
         graph: an opened graph.
         level: of its pyramid.
-        count: how many; default all that are stored, up to 200, else 32, and fewer of large
+        count: how many; default all that are stored, up to 200, else 25, and fewer of large
             graphs.
 
     Raises:
@@ -92,12 +95,12 @@ def spectrum_of(graph: OpenedGraph, level: int = 0, count: int | None = None) ->
     vertices = arrays.of_level.vertices
     if count is None:
         if not soon_computed(graph, level, 1):
-            raise too_large(graph, level, MANY)
-        count = MANY if vertices <= LARGE or _periodic(graph, level) else FEW
+            raise too_large(graph, level, FURTHER)
+        count = FURTHER if vertices <= LARGE or _periodic(graph, level) else FEW
         if arrays.eigenvalues is not None:
             count = min(len(arrays.eigenvalues), MOST)
-    count, apart = min(count, vertices), components(arrays.laplacian)
-    eigenvalues = first_eigenvalues(arrays, count, apart, lambda *_: None)
+    count = min(count, vertices)
+    eigenvalues = first_eigenvalues(arrays, count, lambda *_: None)
     scale = scale_of(arrays)
     exact = exact_eigenvalues(graph.spec, arrays.sampled, count)
     where = unknown_spectrum(graph.spec)
@@ -111,7 +114,7 @@ def spectrum_of(graph: OpenedGraph, level: int = 0, count: int | None = None) ->
         scale is not None,
         eigenvalues.method,
         eigenvalues.converged,
-        apart,
+        components_of(arrays),
         vertices,
         _bars(arrays, eigenvalues),
     )
@@ -160,7 +163,7 @@ def connected(graph: OpenedGraph, level: int, count: int) -> None:
     Raises:
         NotDrawnError: they are.
     """
-    parts = components(graph.level(level).laplacian)
+    parts = components_of(graph.level(level))
     if parts >= count:
         raise NotDrawnError(
             f"{graph.name} has {parts:,} components on level {level}, so its {count} "

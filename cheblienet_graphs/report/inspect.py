@@ -7,7 +7,7 @@ from typing import Any
 from cheblienet_graphs.errors import Spell
 from cheblienet_graphs.limits import EIGENVALUES
 from cheblienet_graphs.report.level import LevelReport, level_report
-from cheblienet_graphs.report.opened import VersionReport, open_graph
+from cheblienet_graphs.report.opened import OpenedGraph, VersionReport, open_graph
 from cheblienet_graphs.report.text import full_text, short_text
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.words import sentences
@@ -71,7 +71,23 @@ def inspect(
         SpecError: `level` or `eigenvalues` is out of range.
     """
     callback("progress", progress)
-    graph = open_graph(store, name)
+    return examined(open_graph(store, name), eigenvalues, level, progress)
+
+
+def examined(
+    graph: OpenedGraph, eigenvalues: int, level: int | None, progress: Progress | None
+) -> Report:
+    """Examine an opened graph, which then knows what figures of it need, too.
+
+    Args:
+        graph: opened.
+        eigenvalues: as of `inspect`.
+        level: the only one; None for all.
+        progress: as of `inspect`.
+
+    Raises:
+        StoreError, SpecError: as `inspect`.
+    """
     levels = [graph.level(n) for n in (range(graph.spec.levels) if level is None else [level])]
     eigenvalues = integer("eigenvalues", eigenvalues, *EIGENVALUES)
     report_on = progress or (lambda *_: None)

@@ -13,7 +13,11 @@ from cheblienet_graphs.report.comparison import FURTHER, LARGE, LONGEST, compare
 from cheblienet_graphs.report.findings import Finding
 from cheblienet_graphs.report.gradients import GradientReport, gradient_report
 from cheblienet_graphs.report.moments import EffectiveMetric, effective_metrics, probes, scale_of
-from cheblienet_graphs.report.spectra import exact_eigenvalues, first_eigenvalues
+from cheblienet_graphs.report.spectra import (
+    components_of,
+    exact_eigenvalues,
+    first_eigenvalues,
+)
 from cheblienet_graphs.report.verdict import CONSISTENCY, Consistency, verdict
 from cheblienet_graphs.samplings.cut import CutSampling
 from cheblienet_graphs.spectrum.numeric import multiplicities
@@ -121,11 +125,11 @@ def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelRe
         progress(f"level {number}: {what}", done, total)
 
     step("components")
-    components = diagnostics.components(laplacian)
+    components = components_of(arrays)
     step("eigenvalues")
     known = exact_eigenvalues(spec, sampled, max(count, LONGEST))
     looked_at = _looked_at(arrays, known, count) if components == 1 else count
-    every = first_eigenvalues(arrays, looked_at, components, step)
+    every = first_eigenvalues(arrays, looked_at, step)
     spectrum = every.first(count)
     step("metric")
     metrics = effective_metrics(arrays, probes(arrays))

@@ -9,6 +9,7 @@ import numpy as np
 from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.manifolds.spectra import over_boxes
 from cheblienet_graphs.report.comparison import unknown_spectrum
+from cheblienet_graphs.report.diagnostics import components
 from cheblienet_graphs.report.opened import open_graph
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
@@ -123,24 +124,33 @@ def eigenvalues(store: str | Path, name: str | None = None, *, level: int = 0) -
     return np.maximum((values + 1) * (arrays.of_level.lambda_max / 2), 0.0)
 
 
-def first_eigenvalues(
-    arrays: LevelArrays, count: int, components: int, step: Progress
-) -> Eigenvalues:
+def first_eigenvalues(arrays: LevelArrays, count: int, step: Progress) -> Eigenvalues:
     """The smallest eigenvalues: the stored ones if there are enough; a 0 for each component.
 
     Args:
-        arrays: of the level.
+        arrays: of the level; they are computed once for all that ask.
         count: M in [0, V].
-        components: number of connected components.
         step: called with "eigenvalues", the products done and the most there may be.
     """
     if not count:
         return Eigenvalues(np.empty(0), converged=True, method="")
-    if components >= count:  # solvers converge slowly where many are equal
+    if components_of(arrays) >= count:  # solvers converge slowly where many are equal
         return Eigenvalues(np.zeros(count), converged=True, method="components")
     if stored := stored_eigenpairs(arrays, count):
         return stored
-    return computed_eigenvalues(arrays, count, partial(step, "eigenvalues"))
+    known: Eigenvalues | None = arrays.measured.get("eigenvalues")
+    if known is None or len(known.values) < count:
+        known = computed_eigenvalues(arrays, count, partial(step, "eigenvalues"))
+        arrays.measured["eigenvalues"] = known
+    return known.first(count)
+
+
+def components_of(arrays: LevelArrays) -> int:
+    """The number of connected components of a level, counted once for all that ask."""
+    if "components" not in arrays.measured:
+        arrays.measured["components"] = components(arrays.laplacian)
+    count: int = arrays.measured["components"]
+    return count
 
 
 def stored_eigenpairs(arrays: LevelArrays, count: int) -> Eigenpairs | None:

@@ -1,6 +1,6 @@
 """Published versions as numpy, scipy and zarr see them, and the points that they are of."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,6 +70,7 @@ class LevelArrays:
         version: folder of the version.
         facts: of the version.
         level: 0 is the finest.
+        measured: what reports and figures computed of them, by name, so that none does it again.
 
     Raises:
         SpecError: there is no such level.
@@ -78,6 +79,7 @@ class LevelArrays:
     version: Path
     facts: VersionFacts
     level: int
+    measured: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         levels = self.spec.levels

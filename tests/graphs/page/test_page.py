@@ -20,8 +20,9 @@ from cheblienet_graphs.page import page as pages
 from cheblienet_graphs.page.measured import MOST_EIGENVALUES
 from cheblienet_graphs.page.page import page, write_page
 from cheblienet_graphs.plot.figure import Asked, Figure
+from cheblienet_graphs.report import spectra
 from cheblienet_graphs.report.findings import Finding
-from cheblienet_graphs.report.inspect import Report
+from cheblienet_graphs.report.inspect import Report, examined
 from cheblienet_graphs.report.opened import OpenedGraph, open_graph
 
 HOSTILE = "</svg></figure><script>alert(1)</script> & \"'"
@@ -104,6 +105,16 @@ def answers(html: Element) -> dict[str, list[str]]:
     [glance] = [e for e in html.inside("dl") if e.attributes.get("class") == "glance"]
     terms = (answer.children for answer in glance.children)
     return {question.words: [text.words for text in texts] for question, *texts in terms}
+
+
+def test_page_and_report_compute_eigenvalues_once(
+    reported: Reported, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = OpenedGraph(reported["torus"][1].version, reported["torus"][1].facts)
+    solver = Mock(wraps=spectra.smallest_eigenvalues)
+    monkeypatch.setattr(spectra, "smallest_eigenvalues", solver)
+    page(examined(graph, 6, None, None), graph, option=option)
+    solver.assert_called_once()
 
 
 @pytest.mark.parametrize("name", SPECS)
