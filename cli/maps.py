@@ -85,6 +85,7 @@ def build_map(
         result = graphs.build_map(spec, store, name=name, force=force, progress=update)
     if as_json:
         report = asdict(result) | {"store": str(store), "sizes": result.sizes.to_dict()}
+        report["nbytes"] = result.nbytes
         show(report | {"spec": spec.to_dict(), "spec_sha256": spec.sha256})
     else:
         click.echo(f"{result.name}@{result.version}")

@@ -276,6 +276,11 @@ class GradientSweep(Sweep):
     part: str
 
     @property
+    def key(self) -> str:
+        """The name of its records."""
+        return self.level.key(f"{self.part}-{self.name}")
+
+    @property
     def total(self) -> int:
         """The points."""
         return self.level.sampling.num_points

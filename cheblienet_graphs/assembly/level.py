@@ -383,7 +383,7 @@ class Level:
         mass = self.dense("degree" if self.spec.laplacian == "normalized" else "area")
         return MappedWeights(self.matrix(self.csr.data), lambda_max, mass.mapped())
 
-    def key(self, name: str, **given: float | str | None) -> str:
+    def key(self, name: str, **given: float | None) -> str:
         """The name of the records of a sweep, or of what is computed once.
 
         Those that are given other results of earlier sweeps are other ones: what is written depends

@@ -191,10 +191,9 @@ def changes_of(
         no such version.
     """
     number = layout.version_number(version)
-    for other, facts in layout.readable(graph, read_facts):
-        is_older = layout.version_number(other) < number
-        if other == version or is_older != built:
-            continue
+    others = (other for other in reversed(layout.versions(graph)) if other != version)
+    among = (other for other in others if (layout.version_number(other) < number) == built)
+    for other, facts in layout.readable(graph, read_facts, among):
         before, now = facts.spec.to_dict(), spec.to_dict()
         differ = [key for key in now | before if before.get(key) != now.get(key)]
         return other, {key: (before.get(key), now.get(key)) for key in differ}

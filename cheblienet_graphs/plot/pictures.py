@@ -218,7 +218,8 @@ def draw_panels(
     Returns:
         The further axes, row by row.
     """
-    columns, size = max(map(len, rows)), SMALL if small else None
+    columns = max(map(len, rows))
+    size: dict[str, Any] = {"size": SMALL} if small else {}  # else as the user has set it
     grid = canvas.subplots(len(rows), columns + further, squeeze=False)
     for axes in grid[:, :columns].flat:
         axes.tick_params(left=False, bottom=False, labelleft=False, labelbottom=False)
@@ -226,10 +227,10 @@ def draw_panels(
     for cells, panels in zip(grid, rows, strict=True):
         for axes, panel in zip(cells, panels, strict=False):
             image = _draw_panel(axes, panel, norm, colors)
-            axes.set_title(panel.title, pad=3, fontsize=size)
+            axes.set_title(panel.title, pad=3, **size)
             _draw_contours(axes, panel, levels)
     for axes, label in zip(grid[:, 0], labels, strict=False):
-        axes.set_ylabel(f"{label}\n{axes.get_ylabel()}".strip(), labelpad=2, fontsize=size)
+        axes.set_ylabel(f"{label}\n{axes.get_ylabel()}".strip(), labelpad=2, **size)
     color_bar(canvas, image, list(grid[:, :columns].flat), bar, **given)
     return list(grid[:, columns:].flat)
 

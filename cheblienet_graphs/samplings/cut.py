@@ -112,7 +112,7 @@ class CutSampling(MaskedSampling):
         full = replace(self.full, shape=tuple(side // 2 for side in shape))
         return CutSampling(full, pixel_means(coarsened(self.fraction.reshape(shape))))
 
-    @cached_property
+    @property
     def parents(self) -> Parents:
         """The coarser vertices that show each: its block, or those nearest where that is none."""
         coarser, block = self.coarser, self.full.owners[self.places]

@@ -92,7 +92,7 @@ class Icosphere(Points):
         areas /= areas.mean()
         return areas
 
-    @cached_property
+    @property
     def parents(self) -> Parents:
         """Each point of the coarser mesh belongs to itself, a midpoint to both ends of its edge.
 

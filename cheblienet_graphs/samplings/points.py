@@ -162,7 +162,7 @@ class Scattered(Points):
             raise ValueError("this sampling has no coarser level")
         return self._nearest(self.coarser_points, self.base_points)
 
-    @cached_property
+    @property
     def parents(self) -> Parents:
         """Each point belongs to the nearest coarser one.
 

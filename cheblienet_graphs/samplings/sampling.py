@@ -261,7 +261,7 @@ class SamplingKind(Sampling):
         """
         raise NotImplementedError
 
-    @cached_property
+    @property
     def parents(self) -> Parents:
         """The points of the next coarser level that each belongs to: its owner alone."""
         owners = self.owners

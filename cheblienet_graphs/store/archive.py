@@ -111,8 +111,8 @@ def _import(
 
 def _imported_before(graph: Path, facts: PublishedFacts) -> str | None:
     """The oldest version with all of these attributes that is as it was published."""
-    known = [*layout.readable(graph, read_either)] if graph.is_dir() else []
-    for version, published in reversed(known):
+    oldest_first = layout.versions(graph) if graph.is_dir() else []
+    for version, published in layout.readable(graph, read_either, oldest_first):
         if published.sha256 == facts.sha256 and not version_faults(graph / version):
             return version
     return None

@@ -20,7 +20,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeGuard, TypeVar
 
@@ -287,12 +287,19 @@ def versions(graph: Path) -> list[str]:
     return sorted(names, key=version_number)
 
 
-def readable(graph: Path, read: Callable[[Path], F]) -> Iterator[tuple[str, F]]:
+def readable(
+    graph: Path, read: Callable[[Path], F], among: Iterable[str] | None = None
+) -> Iterator[tuple[str, F]]:
     """Versions of a graph, the newest first, with what is read of their folders.
 
     Those that can't be read are left out: `clg verify` says what is wrong with them.
+
+    Args:
+        graph: its folder.
+        read: reads the folder of a version, once its turn has come.
+        among: the only versions to read, in this order; default all.
     """
-    for version in reversed(versions(graph)):
+    for version in reversed(versions(graph)) if among is None else among:
         try:
             facts = read(graph / version)
         except StoreError:

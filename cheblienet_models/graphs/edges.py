@@ -136,11 +136,15 @@ def edges_of_map(
 
 def edges_of_graph(graph: "Graph") -> EdgeSet:
     """Both directions of the edges of a whole graph, also where a random sub-graph is drawn."""
-    edges = edge_list(graph)
+    ends, weights = _both_directions(edge_list(graph))
+    return _edge_set(graph.spec, ends, weights, (graph.coordinates, graph.coordinates))
+
+
+def _both_directions(edges: EdgeList) -> tuple[Tensor, Tensor]:
+    """(2, E) sources and targets, and (E,) weights, in the order of the Laplacian's entries."""
     order = torch.cat([edges.upper, edges.lower]).argsort()
     one, other = torch.stack([edges.first, edges.second]), torch.stack([edges.second, edges.first])
-    ends, weights = torch.cat([other, one], dim=1)[:, order], edges.weights.tile(2)[order]
-    return _edge_set(graph.spec, ends, weights, (graph.coordinates, graph.coordinates))
+    return torch.cat([other, one], dim=1)[:, order], edges.weights.tile(2)[order]
 
 
 def _edge_set(

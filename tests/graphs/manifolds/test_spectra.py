@@ -11,6 +11,7 @@ import scipy.special
 from golden_spectra import over_wave, spectrum
 
 from cheblienet_graphs.manifolds import MANIFOLDS, OVER_FULL_TURNS, Metric
+from cheblienet_graphs.manifolds.base import PERIODS
 from cheblienet_graphs.manifolds.spectra import over_boxes
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "data" / "spectra.json").read_text())
@@ -50,20 +51,24 @@ def test_boxes_without_flux_through_sides(sides: tuple, count: int) -> None:
     assert over_boxes(count, sides) == pytest.approx(every[:count], rel=1e-12)
 
 
-TOPS = [(0.4, 0.7), (0.3162, 0.1), (1.0, 3.0), (0.05, 0.5)]
+TOPS = [(0.4, 0.7), (0.3162, 0.1), (1.0, 3.0), (0.05, 0.5), (0.3, 1e4), (0.001, 0.5), (1.0, 30.0)]
 
 
+@pytest.mark.parametrize(("over", "step"), [(MANIFOLDS, 2), (OVER_FULL_TURNS, 1)], ids=PERIODS)
 @pytest.mark.parametrize(("eps", "xi"), TOPS)
-def test_all_rotations_by_matrices_of_angular_momentum(eps: float, xi: float) -> None:
-    """Modulo 2 pi: L_y^2 + eps^2 L_x^2 + L_z^2 / xi^2 on each degree, 2 J + 1 times."""
+def test_all_rotations_by_matrices_of_angular_momentum(
+    eps: float, xi: float, over: dict, step: int
+) -> None:
+    """L_y^2 + eps^2 L_x^2 + L_z^2 / xi^2 on each degree, 2 J + 1 times; m is even modulo pi."""
     expected = []
     for degree in range(30):
         m = np.arange(-degree, degree + 1)
         raising = np.diag(np.sqrt(degree * (degree + 1) - m[:-1] * m[1:]), -1)
         x, y = (raising + raising.T) / 2, (raising - raising.T) / 2  # y up to a factor i
         top = -y @ y + eps**2 * x @ x + np.diag(m**2) / xi**2
-        expected += [value for value in np.linalg.eigvalsh(top) for _ in range(2 * degree + 1)]
-    found = OVER_FULL_TURNS["so3"].spectrum(60, Metric(eps, xi), None)
+        periodic = top[degree % step :: step, degree % step :: step]
+        expected += [value for value in np.linalg.eigvalsh(periodic) for _ in m]
+    found = over["so3"].spectrum(60, Metric(eps, xi), None)
     assert found == pytest.approx(np.sort(expected)[:60], rel=1e-10, abs=1e-10)
 
 

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 from sphere_truth import HALF_TURN, arcs, rotations, so3_squared_distance, unit_vectors
 
@@ -13,10 +12,6 @@ from cheblienet_graphs.manifolds.arrays import array
 
 SO3, S2 = MANIFOLDS["so3"], MANIFOLDS["s2"]
 METRICS = [Metric(0.1, 0.05), Metric(0.3162, 0.3), Metric(1.0, 2.0), Metric(1.0, 1.0)]
-
-angle = st.floats(-10, 10)
-colatitude = st.floats(0, math.pi)
-element = st.tuples(angle, colatitude, angle)
 
 
 def elements(name: str, coordinates: np.ndarray) -> tuple:

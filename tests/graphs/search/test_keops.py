@@ -41,10 +41,16 @@ LARGEST = [
 ]
 
 
+ARROWS = [
+    ({"manifold": "se2", "size": 8, "boundary": "periodic", "period": "2pi"}, 16),
+    ({"manifold": "so3", "nside": 2, "period": "2pi"}, 16),
+]
+
+
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(
     ("fields", "count"),
-    [*SOME, *(pytest.param(*case, marks=pytest.mark.slow) for case in LARGEST)],
+    [*SOME, *ARROWS, *(pytest.param(*case, marks=pytest.mark.slow) for case in LARGEST)],
     ids=name,
 )
 def test_keops_equals_pruned(fields: dict, count: int, device: str) -> None:
