@@ -8,7 +8,7 @@ from torch import Tensor
 from cheblienet_models.arguments import check_signal, instance, integer
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.pyramid import Pyramid
-from cheblienet_models.tensors import Csr, csr_tensor, logical, sparse_product, vertex_major
+from cheblienet_models.tensors import Csr, csr_tensor, logical, sparse_product, uncast, vertex_major
 
 UNSEEN = -1.6375e30
 """What healpy writes where a map has no value."""
@@ -71,8 +71,9 @@ def _reached(matrix: Csr, known: Tensor) -> Tensor:
     """(V, n) bool: what paths of edges join to a known vertex, of (V, n)."""
     links = csr_tensor(matrix._replace(values=(matrix.values != 0).float()), len(known))
     reached, count = known, -1
-    while count != (count := int(reached.sum())) and count < reached.numel():
-        reached = reached | (links @ reached.float() > 0)
+    with uncast(known):
+        while count != (count := int(reached.sum())) and count < reached.numel():
+            reached = reached | (links @ reached.float() > 0)
     return reached
 
 

@@ -96,6 +96,14 @@ def test_whole_fields_come_back(fields: Store) -> None:
     assert filled.data_ptr() != x.data_ptr()
 
 
+def test_autocast_changes_nothing(fields: Store) -> None:
+    pyramid = fields["plane"]
+    x = torch.where(torch.rand(1, 1, 63) < 0.3, torch.randn(1, 1, 63), torch.nan)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        filled = inpaint(pyramid, x)
+    assert torch.equal(filled, inpaint(pyramid, x))
+
+
 def test_gradients(fields: Store) -> None:
     pyramid = fields["plane"]
     known = torch.rand(63) < 0.3
