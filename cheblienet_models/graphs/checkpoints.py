@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Any, TypeVar
 
+import torch
 from torch import Tensor, nn
 
 from cheblienet_models.arguments import flag, instance
@@ -21,7 +22,8 @@ from cheblienet_models.graphs.vertex_map import VertexMap
 
 Kept = TypeVar("Kept", bound=nn.Module)
 OPERATOR_NAMES = "operator_names"
-"""Buffer of layers whose operators are not the metric's Laplacian."""
+"""Buffer of layers that are not of the metric's Laplacian alone: names, and `LOW_PASS`."""
+LOW_PASS = "low-pass"  # noqa: S105 -- no password
 
 
 def load_weights(
@@ -135,8 +137,8 @@ def _check(
     theirs, ours = (_operators(entries) for entries in (state, own))
     if theirs != ours:
         raise ValueError(
-            f"The weights are of operators='{theirs}'; {type(network).__name__} here has "
-            f"operators='{ours}', of which the same weights would be another function."
+            f"The weights are of {theirs}; {type(network).__name__} here has {ours}, of which the "
+            "same weights would be another function."
         )
     faults = [f"{key} is missing" for key in own if key not in state and key not in needless]
     faults += [_foreign(key, state[key]) for key in state if key not in own]
@@ -170,14 +172,16 @@ def _operators(state: Mapping[str, Any]) -> str:
 
 
 def operators_of(names: Any) -> str:
-    """What the buffer OPERATOR_NAMES, or its absence, says that a layer is of.
+    """The arguments of a layer, as the buffer OPERATOR_NAMES, or its absence, tells.
 
     Of directional Laplacians it has their names.
     """
-    if names is None:
-        return "laplacian"
-    first_order = isinstance(names, Tensor) and bytes(names.flatten().tolist()) == b"first-order"
-    return "first-order" if first_order else "directional"
+    known = isinstance(names, Tensor) and names.dtype == torch.uint8
+    told = bytes(names.flatten().tolist()).decode(errors="replace").split(",") if known else []
+    operators = [name for name in told if name != LOW_PASS]
+    kind = "directional" if operators else "laplacian"
+    kind = "first-order" if operators == ["first-order"] else kind
+    return f"operators='{kind}'{', low_pass=True' * (LOW_PASS in told)}"
 
 
 def _shape(value: Any) -> tuple[int, ...] | None:

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from cheblienet_models.arguments import choice, flag, instance, integer
-from cheblienet_models.graphs.checkpoints import OPERATOR_NAMES, operators_of
+from cheblienet_models.graphs.checkpoints import LOW_PASS, OPERATOR_NAMES, operators_of
+from cheblienet_models.graphs.filters import filtered
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.layers.chebyshev import chebyshev, chebyshev_basis
 from cheblienet_models.layers.derivatives import (
@@ -21,6 +22,8 @@ from cheblienet_models.layers.derivatives import (
 from cheblienet_models.tensors import autocast_type, logical, vertex_major
 
 Operators = Literal["laplacian", "directional", "first-order"]
+SMOOTHING = torch.tensor([[0.5], [-0.5]])
+"""(I - L) / 2 as a Chebyshev series: x - Delta x / lambda_max."""
 
 
 class ChebConv(nn.Module):
@@ -45,6 +48,9 @@ class ChebConv(nn.Module):
     A_j x are in_channels norms of gradients instead, `GradientNorm`, handed or not. Recursions run
     on the narrower of all that and the result.
 
+    With low_pass all this is of x - Delta x / lambda_max, so that no filter passes the shortest
+    waves of the graph: these change most if an image is moved by a part of a pixel or turned.
+
     Results are vertex-major in memory, (V, B, C) behind the logical (B, C, V), and so is what the
     layer works on: between layers of this package nothing is transposed.
 
@@ -61,6 +67,7 @@ class ChebConv(nn.Module):
             the metric's Laplacian. Or "first-order", with gradients, of the whole graph, of a graph
             that was built with `gradients`.
         handed: whether first-order operators tell mirror images apart; in space they do not.
+        low_pass: one more sparse product.
 
     Attributes:
         weight: (K, in, out), or (1 + J (K - 1), in, out) with W_0 first, then W_1k, k = 1..K-1,
@@ -86,6 +93,7 @@ class ChebConv(nn.Module):
         save_basis: bool = False,
         operators: Operators = "laplacian",
         handed: bool = True,
+        low_pass: bool = False,
     ) -> None:
         super().__init__()
         self.in_channels = integer("in_channels", in_channels, 1)
@@ -95,14 +103,25 @@ class ChebConv(nn.Module):
         self.save_basis = flag("save_basis", save_basis)
         self.operators = choice("operators", operators, get_args(Operators))
         self.handed = flag("handed", handed) and operators == "first-order"
+        self.low_pass = flag("low_pass", low_pass)
         self.norms: GradientNorm | None = None
         self.fields = 0  # that are taken as they are
         graph.laplacian_parts()  # refused here where they are damaged
         terms, width = kernel_size, in_channels
+        names = [operators] * (operators == "first-order")
         if operators == "directional":
-            terms = 1 + self._directions() * (kernel_size - 1)
+            names = [*graph.directional]
+            if not names:
+                raise ValueError(
+                    f"{graph.label} has no directional Laplacians; build it with "
+                    "`directional=0.05`."
+                )
+            terms = 1 + len(names) * (kernel_size - 1)
         elif operators == "first-order":
             width *= 1 + self._derivatives()
+        if names or low_pass:
+            told = ",".join([*names, *[LOW_PASS] * low_pass]).encode()
+            self.register_buffer(OPERATOR_NAMES, torch.tensor([*told], dtype=torch.uint8))
         self.weight = nn.Parameter(torch.empty(terms, width, out_channels))
         self.bias = nn.Parameter(torch.empty(out_channels)) if flag("bias", bias) else None
         self.reset_parameters()
@@ -134,6 +153,8 @@ class ChebConv(nn.Module):
 
     def _summed(self, x: Tensor) -> Tensor:
         """The sum without the bias, (V, B, in) -> (V, B, out)."""
+        if self.low_pass:
+            x = filtered(x, SMOOTHING, *self.graph.laplacian_parts(training=self.training))
         x, matrices = self._with_derivatives(x), self._matrices()
         y: Tensor
         if self.save_basis and self.kernel_size > 1:
@@ -162,20 +183,8 @@ class ChebConv(nn.Module):
             )
         return graph.directional_parts()
 
-    def _directions(self) -> int:
-        """How many directional Laplacians there are; checkpoints have their names."""
-        names = tuple(self.graph.directional)
-        if not names:
-            raise ValueError(
-                f"{self.graph.label} has no directional Laplacians; build it with "
-                "`directional=0.05`."
-            )
-        self._record(",".join(names))
-        return len(names)
-
     def _derivatives(self) -> int:
-        """How many times as many channels derivatives have as the signal; told in checkpoints."""
-        self._record(self.operators)
+        """How many times as many channels derivatives have as the signal."""
         if "forward" in fields_of(self.graph).names:
             names = linear_fields("ChebConv with operators='first-order'", self.graph).names
             self.fields = len(names) if self.handed else 1
@@ -184,19 +193,16 @@ class ChebConv(nn.Module):
         self.norms = GradientNorm(channels, channels, self.graph, handed=self.handed)
         return 1
 
-    def _record(self, operators: str) -> None:
-        encoded = torch.tensor(list(operators.encode()), dtype=torch.uint8)
-        self.register_buffer(OPERATOR_NAMES, encoded)
-
     def _load_from_state_dict(
         self, state_dict: Mapping[str, Any], prefix: str, *others: Any, **named: Any
     ) -> None:
         """Refuse weights of other operators, which may have the same shape."""
         then = operators_of(state_dict.get(f"{prefix}{OPERATOR_NAMES}"))
-        if f"{prefix}weight" in state_dict and then != self.operators:
+        here = operators_of(getattr(self, OPERATOR_NAMES, None))
+        if f"{prefix}weight" in state_dict and then != here:
             raise ValueError(
-                f"{prefix}weight is of operators='{then}'; this layer has operators="
-                f"'{self.operators}', of which the same weights would be another function."
+                f"{prefix}weight is of {then}; this layer has {here}, of which the same weights "
+                "would be another function."
             )
         super()._load_from_state_dict(state_dict, prefix, *others, **named)
 
@@ -205,46 +211,4 @@ class ChebConv(nn.Module):
         sizes = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}"
         unhanded = ", handed=False" * (self.operators == "first-order" and not self.handed)
         named = f", operators={self.operators}" * (self.operators != "laplacian")
-        return f"{sizes}{named}{unhanded}"
-
-
-@torch.no_grad()
-def low_pass_(module: nn.Module, order: int = 2) -> None:
-    """Draw the weights of all Chebyshev convolutions of a module anew, as low-pass filters.
-
-    As they are drawn first, filters pass the shortest waves of a graph as well as the longest. Just
-    these change if an image is turned, or moved by a part of a pixel. Here each filter is
-
-        p(lambda) = (1 - lambda / lambda_max)^m q(lambda),
-
-    q a random polynomial of degree K - 1 - m. Training decides what becomes of it. The mean
-    variance of the weights is as before; biases and norms of gradients stay as they are.
-
-    Args:
-        module: a network or a layer, changed in place.
-        order: m, at least 1; in layers with K <= m polynomials it is K - 1.
-
-    Raises:
-        TypeError: module is no module, or order no integer.
-        ValueError: order is below 1.
-    """
-    integer("order", order, 1)
-    for layer in instance("module", module, nn.Module).modules():
-        if isinstance(layer, ChebConv):
-            count, (terms, width, channels) = layer.kernel_size, layer.weight.shape
-            basis = _low_pass_basis(count, min(order, count - 1)).to(layer.weight)
-            operators = (terms - 1) // (count - 1) if count > 1 else 1
-            series = torch.randn(operators, basis.shape[1], width * channels).to(basis)
-            filters = (basis @ series).unflatten(2, (width, channels))
-            whole = torch.cat([filters[:, 0].sum(0, keepdim=True), filters[:, 1:].flatten(0, 1)])
-            layer.weight.copy_(whole * math.sqrt(2 / (width * operators)) / basis.norm())
-
-
-def _low_pass_basis(count: int, order: int) -> Tensor:
-    """(count, count - order): Chebyshev coefficients of ((1 - mu) / 2)^order T_n(mu)."""
-    halves = torch.full((count - 1,), 0.5, dtype=torch.float64)
-    by_mu = halves.diag(1) + halves.diag(-1)  # mu T_n is the mean of T_(n-1) and T_(n+1)
-    by_mu[1:2, 0] = 1  # and mu T_0 is T_1
-    eye = torch.eye(count, dtype=torch.float64)
-    power: Tensor = torch.linalg.matrix_power((eye - by_mu) / 2, order)
-    return power[:, : count - order]
+        return f"{sizes}{named}{unhanded}{', low_pass=True' * self.low_pass}"

@@ -168,7 +168,7 @@ class ResidualBlock(nn.Module):
         in_channels, out_channels: widths.
         kernel_size: of both Chebyshev convolutions.
         graph: where.
-        operators, handed: of these, as ChebConv has them.
+        operators, handed, low_pass: of these, as ChebConv has them.
 
     Raises:
         TypeError, ValueError: as ChebConv.
@@ -183,9 +183,11 @@ class ResidualBlock(nn.Module):
         operators: Operators = "laplacian",
         *,
         handed: bool = True,
+        low_pass: bool = False,
     ) -> None:
         super().__init__()
-        conv = partial(ChebConv, out_channels=out_channels, graph=graph, bias=False)
+        whole: Any = {"out_channels": out_channels, "graph": graph, "low_pass": low_pass}
+        conv = partial(ChebConv, bias=False, **whole)
         kind: Any = {"kernel_size": kernel_size, "operators": operators, "handed": handed}
         self.norm1 = BatchNorm(in_channels)
         self.conv1 = conv(in_channels, **kind)

@@ -57,8 +57,8 @@ class UNet(Network):
         check_finite: whether signals are searched for NaN and infinite values, of which one would
             make a whole output NaN; not while compiled or exported. On a GPU each call then waits
             for its queue.
-        operators, handed: of the convolutions, as ChebConv has them: "laplacian", "directional" or
-            "first-order", handed or not.
+        operators, handed, low_pass: of the convolutions, as ChebConv has them: "laplacian",
+            "directional" or "first-order", handed or not, of smoothed signals or not.
         head: "invariant", projection over orientations, or "oriented": the channels of all
             orientations at a point are classified together, and nothing is projected. What is
             classified, `features`, turns with the image; the prediction does not.
@@ -84,6 +84,7 @@ class UNet(Network):
         check_finite: bool = True,
         operators: Operators = "laplacian",
         handed: bool = True,
+        low_pass: bool = False,
         head: Head = "invariant",
     ) -> None:
         super().__init__(pyramid, in_channels, num_classes, lift, check_finite=check_finite)
@@ -94,9 +95,9 @@ class UNet(Network):
         choice("unpool", unpool, get_args(Mode))
         choice("project", project, get_args(Reduction))
         levels = pyramid.levels
-        first = self.lifted_channels, widths[0], kernel_size, levels[0]
-        self.conv = ChebConv(*first, bias=False, operators=operators, handed=handed)
-        kind: Any = {"kernel_size": kernel_size, "operators": operators, "handed": handed}
+        kind: Any = {"operators": operators, "handed": handed, "low_pass": low_pass}
+        kind["kernel_size"] = kernel_size
+        self.conv = ChebConv(self.lifted_channels, widths[0], graph=levels[0], bias=False, **kind)
         self.down = nn.ModuleList(
             ResidualBlock(widths[n], widths[n + 1], graph=level, **kind)
             for n, level in enumerate(levels)

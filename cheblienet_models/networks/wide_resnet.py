@@ -1,9 +1,8 @@
 """The wide residual Chebyshev network for classification."""
 
 import math
-from functools import partial
 from itertools import pairwise
-from typing import get_args
+from typing import Any, get_args
 
 import torch
 from torch import Tensor, nn
@@ -49,8 +48,8 @@ class WideResNet(Network):
         check_finite: whether images are searched for NaN and infinite values, of which one would
             make a whole output NaN; not while compiled or exported. On a GPU each call then waits
             for its queue.
-        operators, handed: of the convolutions, as ChebConv has them: "laplacian", "directional" or
-            "first-order", handed or not.
+        operators, handed, low_pass: of the convolutions, as ChebConv has them: "laplacian",
+            "directional" or "first-order", handed or not, of smoothed signals or not.
         first_level: of the first convolution; the lifted images are pooled down to it before. Line
             filters see images at full resolution whatever it is; on level 1 a lattice in the plane
             has a quarter of the vertices.
@@ -81,6 +80,7 @@ class WideResNet(Network):
         check_finite: bool = True,
         operators: Operators = "laplacian",
         handed: bool = True,
+        low_pass: bool = False,
         first_level: int = 0,
         head: Head = "invariant",
     ) -> None:
@@ -93,15 +93,15 @@ class WideResNet(Network):
         widths = _widths(number("widen", widen))
         self.down = nn.Sequential(*(SpatialPool(pyramid, n, pool) for n in range(first_level)))
         first = self.lifted_channels, widths[0], kernel_size, pyramid.levels[first_level]
-        self.conv = ChebConv(*first, bias=False, operators=operators, handed=handed)
+        kind: Any = {"operators": operators, "handed": handed, "low_pass": low_pass}
+        self.conv = ChebConv(*first, bias=False, **kind)
         self.groups = nn.ModuleList()
         self.pools = nn.ModuleList()
         channels, level = widths[0], first_level
         for place, width in enumerate(widths):
             graph = pyramid.levels[level]
             sizes = pairwise([channels, *[width] * depth])
-            made = partial(ResidualBlock, operators=operators, handed=handed)
-            blocks = (made(*size, kernel_size, graph) for size in sizes)
+            blocks = (ResidualBlock(*size, kernel_size, graph, **kind) for size in sizes)
             self.groups.append(nn.Sequential(*blocks))
             channels = width
             pools = place < len(widths) - 1 and level + 1 < len(pyramid.levels)

@@ -56,7 +56,7 @@ def layers(of: models.Store) -> Iterator[Case]:
     fine, coarse = plane.levels
     signal, image = (2, 3, fine.num_vertices), (2, 3, *fine.grid[1:])
     base = 2, 3, sphere.levels[0].num_points
-    first, arrows = {"operators": "first-order"}, of["arrows"].levels[0]
+    first, arrows = {"operators": "first-order", "low_pass": True}, of["arrows"].levels[0]
     yield models.Gradient(arrows), (2, 3, arrows.num_vertices)
     for handed in (False, True):
         yield models.GradientNorm(3, 2, arrows, handed=handed), (2, 3, arrows.num_vertices)

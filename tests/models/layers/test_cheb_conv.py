@@ -4,11 +4,9 @@ import copy
 import functools
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 import torch
 from first_order import dense
-from numpy.polynomial.chebyshev import chebder, chebval
 from torch import Tensor, nn
 
 from cheblienet_models import (
@@ -19,7 +17,6 @@ from cheblienet_models import (
     UNet,
     WideResNet,
     load_weights,
-    low_pass_,
     sample_edges,
     sample_vertices,
 )
@@ -142,25 +139,41 @@ def test_initial_weights_are_kaiming(graph: Graph) -> None:
     assert ChebConv(2, 5, 4, graph, operators="directional").weight.shape == (1 + 3 * 3, 2, 5)
 
 
-@OPERATORS
-@pytest.mark.parametrize(("kernel_size", "order"), [(1, 2), (2, 2), (4, 1), (6, 3)])
-def test_low_pass_filters(graph: Graph, operators: str, kernel_size: int, order: int) -> None:
-    """By numpy's series: they vanish at the end of the spectrum; their variance is Kaiming's."""
-    conv = ChebConv(50, 60, kernel_size, graph, operators=operators)
-    low_pass_(nn.Sequential(conv), order)
-    first, *rest = conv.weight.detach().double().flatten(1).numpy()
-    along_all = np.reshape(rest, (-1, kernel_size - 1, len(first))).sum(0) if rest else []
-    series = np.stack([first, *along_all])
-    for derivative in range(min(order, kernel_size - 1)):
-        assert abs(chebval(1.0, chebder(series, derivative))).max() <= 1e-5
-    assert series.std() > 0
-    assert conv.weight.square().sum(0).mean().item() == pytest.approx(2 / 50, rel=0.1)
+@BASIS
+@pytest.mark.parametrize("operators", ["laplacian", "directional", "first-order"])
+@pytest.mark.parametrize("kernel_size", [1, 3])
+def test_low_pass(
+    directional: Store, gradient_graphs: Store, operators: str, kernel_size: int, save_basis: bool
+) -> None:
+    """It is the same layer of (I - L) x / 2, which is 0 at the end of the spectrum."""
+    store = gradient_graphs["plane"] if operators == "first-order" else directional["whole"]
+    graph, options = store.levels[1].double(), {"operators": operators, "save_basis": save_basis}
+    conv = ChebConv(2, 3, kernel_size, graph, low_pass=True, **options).double()
+    same = ChebConv(2, 3, kernel_size, graph, **options).double()
+    same.load_state_dict(
+        {name: value for name, value in conv.state_dict().items() if name in same.state_dict()}
+        | {name: value for name, value in same.state_dict().items() if "names" in name}
+    )
+    x = torch.randn(2, 2, graph.num_vertices).double().requires_grad_()
+    smooth = (x - x @ graph.laplacian.to_dense()) / 2
+    y, expected = conv(x), same(smooth)
+    torch.testing.assert_close(y, expected, rtol=1e-12, atol=1e-12)
+    g = torch.randn_like(y)
+    by_x, by_definition = (
+        torch.autograd.grad(one, x, g, retain_graph=True) for one in (y, expected)
+    )
+    torch.testing.assert_close(by_x, by_definition, rtol=1e-10, atol=1e-10)
+    assert torch.autograd.gradgradcheck(conv, x, fast_mode=True)
+    assert "low_pass=True" in repr(conv)
 
 
 @OPERATORS
+@pytest.mark.parametrize("low_pass", [False, True])
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_reduced_precision(graph: Graph, operators: str, dtype: torch.dtype) -> None:
-    conv = ChebConv(3, 4, 4, graph, operators=operators)
+def test_reduced_precision(
+    graph: Graph, operators: str, low_pass: bool, dtype: torch.dtype
+) -> None:
+    conv = ChebConv(3, 4, 4, graph, operators=operators, low_pass=low_pass)
     x = torch.randn(2, 3, graph.num_vertices)
     expected = conv(x)
     with torch.autocast("cpu", dtype=dtype):
@@ -218,14 +231,20 @@ def test_weights_of_first_order_are_told_apart(gradient_graphs: Store) -> None:
     graph = (pyramid := gradient_graphs["plane"]).levels[0]
     first = ChebConv(4, 3, 4, graph, operators="first-order", bias=False)
     plain = ChebConv(8, 3, 4, graph, bias=False)
+    smooth = ChebConv(8, 3, 4, graph, bias=False, low_pass=True)
     assert (
         load_weights(nn.Sequential(pyramid, first), nn.Sequential(pyramid, first).state_dict())
         == ()
     )
-    for one, other, named in ((first, plain, "laplacian"), (plain, first, "first-order")):
-        with pytest.raises(ValueError, match=f"weight is of operators='{named}'; this layer has"):
+    for one, other, named in (
+        (first, plain, "'laplacian'"),
+        (plain, first, "'first-order'"),
+        (plain, smooth, "'laplacian', low_pass=True"),
+        (smooth, plain, "'laplacian'"),
+    ):
+        with pytest.raises(ValueError, match=f"weight is of operators={named}; this layer has"):
             one.load_state_dict(other.state_dict(), strict=False)
-        with pytest.raises(ValueError, match=f"weights are of operators='{named}'; Sequential he"):
+        with pytest.raises(ValueError, match=f"weights are of operators={named}; Sequential he"):
             load_weights(nn.Sequential(pyramid, one), nn.Sequential(pyramid, other).state_dict())
 
 

@@ -42,7 +42,7 @@ MODULES: dict[str, Callable[[Pyramid], nn.Module]] = {
     "scores": lambda p: OrientedLift(p.levels[0], scales=2),
     "directional": lambda p: WideResNet(p, 2, 3, operators="directional", **SMALL),
     "arrows": lambda p: WideResNet(p, 2, 3, operators="first-order", **SMALL),
-    "plane": lambda p: UNet(p, 2, 3, 2, (2, 3, 4), operators="first-order"),
+    "plane": lambda p: UNet(p, 2, 3, 2, (2, 3, 4), operators="first-order", low_pass=True),
 }
 ON_MASKS = {"masked unet": ("unet", "ring"), "masked wide": ("wide", "healpix")}
 
