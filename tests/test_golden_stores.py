@@ -196,6 +196,8 @@ def test_a_build_of_the_same_spec_finds_them(schema: str, name: str, tmp_path: P
         elif not path.endswith("eigenvectors"):
             assert array["shape"] == expected["shape"]
             assert array["sums"] == pytest.approx(expected["sums"], rel=1e-6, abs=1e-6), path
+    if isinstance(spec, MapSpec):
+        return
     levels = (open_store(folder)[name].levels for folder in (store, tmp_path / "new.zarr"))
     for first, second in zip(*levels, strict=True):
         for field in first.gradients.names if first.gradients else ():

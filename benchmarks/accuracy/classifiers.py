@@ -9,7 +9,7 @@ from settings import Settings
 from torch import nn
 
 from cheblienet_graphs.recipes import recipe
-from cheblienet_models import ChebConv, OrientedLift, Pyramid, WideResNet, low_pass_
+from cheblienet_models import ChebConv, OrientedLift, Pyramid, WideResNet
 from cheblienet_models.networks.blocks import LiftChoice
 
 
@@ -66,13 +66,12 @@ def network_of(
         lift=lift,
         operators=settings.operators,
         handed=bool(settings.handed),
+        low_pass=bool(settings.low_pass),
         head=settings.head,
         first_level=settings.first_level,
     )
     if settings.initial == "paper":
         network.apply(_as_the_paper)
-    elif settings.initial == "low-pass":
-        low_pass_(network)
     return nn.Sequential(Gaussian(settings.smooth), network) if settings.smooth else network
 
 

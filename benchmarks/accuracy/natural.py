@@ -68,7 +68,7 @@ PLANS = {
             "escnn, C8": Settings(network="escnn", group="C8"),
             "plane": PLANE,
             "plane, first-order": replace(NORMS, steps=None),
-            "plane, first-order, low-pass": replace(NORMS, steps=None, initial="low-pass"),
+            "plane, first-order, low-pass": replace(NORMS, steps=None, low_pass=1),
             "SE(2)": ANISOTROPIC,
             "SE(2), directional": DIRECTIONAL,
             "SE(2), first-order": FIRST_ORDER,

@@ -27,6 +27,7 @@ class Settings:
         scales: of line filters.
         operators: "laplacian", "directional" or "first-order"; graphs have the gradients for it.
         handed: 1 where first-order operators tell mirror images apart, else 0.
+        low_pass: 1 where layers smooth what they see, else 0.
         head: "invariant" or "oriented", which keeps orientations.
         group: of escnn, "D4" with flips, or the rotations "C8" or "C16".
         first_level: of the convolutions.
@@ -45,9 +46,8 @@ class Settings:
         batch: images a step.
         rate: of Adam, the largest of its schedule.
         schedule: "one-cycle", up to the rate and down again, or "constant".
-        initial: the first weights, of deviation "fan-in", sqrt(2 / (K in)), or as filters that
-            vanish at the shortest waves, "low-pass", or of the deviation of the paper's code,
-            "paper", sqrt(2 / (in out)), with biases of 0.01.
+        initial: the first weights, of deviation "fan-in", sqrt(2 / (K in)), or of the deviation of
+            the paper's code, "paper", sqrt(2 / (in out)), with biases of 0.01.
     """
 
     network: Kind = "graph"
@@ -67,6 +67,7 @@ class Settings:
     scales: int = 1
     operators: Literal["laplacian", "directional", "first-order"] = "laplacian"
     handed: int = 1
+    low_pass: int = 0
     head: Literal["invariant", "oriented"] = "invariant"
     group: Literal["D4", "C8", "C16"] = "D4"
     first_level: int = 0
@@ -84,7 +85,7 @@ class Settings:
     batch: int = 32
     rate: float = 1e-2
     schedule: Literal["one-cycle", "constant"] = "one-cycle"
-    initial: Literal["fan-in", "low-pass", "paper"] = "fan-in"
+    initial: Literal["fan-in", "paper"] = "fan-in"
 
     def __post_init__(self) -> None:
         if self.kappa_edges < 1 and self.kappa_vertices < 1:
