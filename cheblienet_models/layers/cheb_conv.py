@@ -108,7 +108,7 @@ class ChebConv(nn.Module):
         self.fields = 0  # that are taken as they are
         graph.laplacian_parts()  # refused here where they are damaged
         terms, width = kernel_size, in_channels
-        names = [operators] * (operators == "first-order")
+        names: list[str] = [operators] * (operators == "first-order")
         if operators == "directional":
             names = [*graph.directional]
             if not names:

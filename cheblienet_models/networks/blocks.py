@@ -186,8 +186,9 @@ class ResidualBlock(nn.Module):
         low_pass: bool = False,
     ) -> None:
         super().__init__()
-        whole: Any = {"out_channels": out_channels, "graph": graph, "low_pass": low_pass}
-        conv = partial(ChebConv, bias=False, **whole)
+        conv = partial(
+            ChebConv, out_channels=out_channels, graph=graph, bias=False, low_pass=low_pass
+        )
         kind: Any = {"kernel_size": kernel_size, "operators": operators, "handed": handed}
         self.norm1 = BatchNorm(in_channels)
         self.conv1 = conv(in_channels, **kind)
