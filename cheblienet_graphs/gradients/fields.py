@@ -21,6 +21,9 @@ from cheblienet_graphs.typing import Floats, Indices
 
 ZERO = 1e-15
 """Cosines and sines that are smaller are 0, as those of quarter turns shall be."""
+ROUNDING = 1e-12
+"""Weights below this share of the largest of their row are 0, or it would depend on the processor
+which are stored."""
 
 
 class FieldRows(NamedTuple):
@@ -94,7 +97,7 @@ class Fields:
 
 
 def _packed(field: int, start: int, columns: Indices, values: Floats) -> FieldRows:
-    """Rows without the columns that are none or whose value is 0.
+    """Rows without the columns that are none, or whose value is 0 but for rounding.
 
     Args:
         field: its number.
@@ -102,5 +105,6 @@ def _packed(field: int, start: int, columns: Indices, values: Floats) -> FieldRo
         columns: (N, w), -1 for none.
         values: (N, w).
     """
-    kept = (columns >= 0) & (values != 0)
+    size = np.where(columns >= 0, abs(values), 0)
+    kept = size > ROUNDING * size.max(axis=1, initial=0, keepdims=True)
     return FieldRows(field, start, kept.sum(axis=1), columns[kept], values[kept])

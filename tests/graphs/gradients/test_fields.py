@@ -78,6 +78,17 @@ def test_linear_functions_are_exact_inside_a_ragged_mask(tmp_path: Path) -> None
     np.testing.assert_allclose(constants, 0, atol=1e-4)
 
 
+@pytest.mark.parametrize("name", ["arrows", "icosphere", "healpix", "rotations"])
+def test_no_entry_is_rounding(tmp_path: Path, name: str) -> None:
+    """Or the pattern would depend on the processor."""
+    manifold, fields = SERIES[name][1][0]
+    (arrays,) = built(GraphSpec(manifold, levels=1, gradients=True, **fields), tmp_path)
+    for matrix in arrays.gradients.values():
+        sizes = abs(matrix).tocsr()
+        largest = sizes.max(axis=1).toarray().ravel()
+        assert (sizes.data > 1e-8 * np.repeat(largest, np.diff(sizes.indptr))).all()
+
+
 def test_they_are_antisymmetric_but_at_sides(tmp_path: Path) -> None:
     how = {"size": 12, "orientations": 6, "levels": 1, "gradients": True}
     (whole,) = built(GraphSpec("se2", boundary="periodic", **TURNED, **how), tmp_path / "torus")
