@@ -17,6 +17,7 @@ from cheblienet_models import (
     Lift,
     OrientedLift,
     Pyramid,
+    ResidualBlock,
     Store,
     StoreError,
     UNet,
@@ -38,11 +39,20 @@ MODULES: dict[str, Callable[[Pyramid], nn.Module]] = {
         ChebConv(2, 5, 4, p.levels[0], save_basis=True),
         ChebConv(5, 2, 1, p.levels[0], save_basis=True),
     ),
-    "filters": lambda p: WideResNet(p, 2, 3, lift=OrientedLift(p.levels[0], scales=2), **SMALL),
+    "filters": lambda p: nn.Sequential(
+        OrientedLift(p.levels[0], scales=2), ResidualBlock(4, 4, 3, p.levels[0])
+    ),
     "scores": lambda p: OrientedLift(p.levels[0], scales=2),
-    "directional": lambda p: WideResNet(p, 2, 3, operators="directional", **SMALL),
-    "arrows": lambda p: WideResNet(p, 2, 3, operators="first-order", **SMALL),
-    "plane": lambda p: UNet(p, 2, 3, 2, (2, 3, 4), operators="first-order", low_pass=True),
+    **{
+        name: lambda p, kind=kind: nn.Sequential(
+            Lift(p.levels[0]), ResidualBlock(2, 3, 3, p.levels[0], **kind)
+        )
+        for name, kind in {
+            "directional": {"operators": "directional"},
+            "arrows": {"operators": "first-order"},
+            "plane": {"operators": "first-order", "low_pass": True},
+        }.items()
+    },
 }
 ON_MASKS = {"masked unet": ("unet", "ring"), "masked wide": ("wide", "healpix")}
 
