@@ -8,7 +8,7 @@ from unittest.mock import Mock
 import pytest
 from pictured import opened
 
-from cheblienet_graphs.errors import SpecError, StoreError
+from cheblienet_graphs.errors import NotDrawnError, SpecError, StoreError
 from cheblienet_graphs.plot import FIGURES, Asked, Figure, figure_named, svg_of, write_figure
 from cheblienet_graphs.plot.figure import INK, check_file
 
@@ -51,7 +51,7 @@ def test_drawing_leaves_matplotlib_as_it_was() -> None:
 
 DRAWN = {
     "neighborhood": ["torus", "scan", "dust"],
-    "spectrum": ["kernel torus", "dust"],
+    "spectrum": ["kernel torus", "group"],
     "heat": ["group", "sphere", "scan"],
     "equivariance": ["tiny"],
     "eigenmaps": ["sphere", "masked"],
@@ -84,6 +84,11 @@ def test_a_page_can_hold_it(name: str, graph: str) -> None:
     assert not re.search("<style|<metadata", svg), "it would hold for the page around it"
     assert len(svg) < 300_000
     assert caption.endswith(".")
+
+
+def test_eigenvalues_that_are_all_zero_are_not_drawn() -> None:
+    with pytest.raises(NotDrawnError, match=r"27 components on level 0, so its 25 smallest eigen"):
+        svg_of(figure_named("spectrum"), opened("dust"), Asked())
 
 
 @pytest.mark.parametrize("figure", FIGURES)

@@ -37,8 +37,8 @@ def calls(laplacians: list[Tensor], count: int, narrow: int, wide: int, **kind: 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("degree", [0, 1, 3])
-@pytest.mark.parametrize("channels", [(2, 5), (3, 4), (4, 2)])
+@pytest.mark.parametrize("degree", [0, 3])
+@pytest.mark.parametrize("channels", [(2, 5), (4, 2)])
 @NUMBERS
 def test_operators_pass_opcheck(
     graph: Graph, channels: tuple[int, int], degree: int, number: int
