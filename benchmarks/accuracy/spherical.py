@@ -83,6 +83,7 @@ NETWORKS: dict[str, Maker] = {
     "Laplacians": residual,
     "first-order, mirror images alike": partial(residual, operators="first-order", handed=False),
     "first-order, handed": partial(residual, operators="first-order"),
+    "first-order, handed, low-pass": partial(residual, operators="first-order", low_pass=True),
     "DeepSphere": DeepSphere,
 }
 
