@@ -18,7 +18,7 @@ from cheblienet_models.harmonics import (
     harmonics_matrix,
     largest_degree,
 )
-from cheblienet_models.layers.cheb_conv import ChebConv
+from cheblienet_models.layers.cheb_conv import ChebConv, low_pass_
 from cheblienet_models.layers.derivatives import Gradient, GradientNorm
 from cheblienet_models.layers.diffusion import Diffusion
 from cheblienet_models.layers.lifting import Lift, Project
@@ -65,6 +65,7 @@ __all__ = [
     "inpaint",
     "largest_degree",
     "load_weights",
+    "low_pass_",
     "open_store",
     "portable",
     "regular_grid",

@@ -116,6 +116,7 @@ def of_models(store: Path) -> Iterator[Call]:
     yield call(models.UNet, images, **shaped)
     small = models.WideResNet(**wide)
     yield call(small.features, images=images)
+    yield call(models.low_pass_, module=small, order=1)
     yield call(models.UNet(**shaped).features, signal=images)
     yield call(models.ignore_graphs_in_ddp, module=small)
     yield call(models.load_weights, network=small, state=small.state_dict(), allow_other_graph=True)

@@ -9,7 +9,7 @@ from settings import Settings
 from torch import nn
 
 from cheblienet_graphs.recipes import recipe
-from cheblienet_models import ChebConv, OrientedLift, Pyramid, WideResNet
+from cheblienet_models import ChebConv, OrientedLift, Pyramid, WideResNet, low_pass_
 from cheblienet_models.networks.blocks import LiftChoice
 
 
@@ -72,6 +72,8 @@ def network_of(
     )
     if settings.initial == "paper":
         network.apply(_as_the_paper)
+    elif settings.initial == "low-pass":
+        low_pass_(network)
     return nn.Sequential(Gaussian(settings.smooth), network) if settings.smooth else network
 
 

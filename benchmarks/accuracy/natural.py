@@ -69,6 +69,7 @@ PLANS = {
             "plane": PLANE,
             "plane, first-order": replace(NORMS, steps=None),
             "plane, first-order, low-pass": replace(NORMS, steps=None, low_pass=1),
+            "plane, first-order, low-pass at first": replace(NORMS, steps=None, initial="low-pass"),
             "SE(2)": ANISOTROPIC,
             "SE(2), directional": DIRECTIONAL,
             "SE(2), first-order": FIRST_ORDER,

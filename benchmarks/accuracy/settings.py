@@ -46,8 +46,9 @@ class Settings:
         batch: images a step.
         rate: of Adam, the largest of its schedule.
         schedule: "one-cycle", up to the rate and down again, or "constant".
-        initial: the first weights, of deviation "fan-in", sqrt(2 / (K in)), or of the deviation of
-            the paper's code, "paper", sqrt(2 / (in out)), with biases of 0.01.
+        initial: the first weights, of deviation "fan-in", sqrt(2 / (K in)), or as filters that
+            vanish at the shortest waves, "low-pass", or of the deviation of the paper's code,
+            "paper", sqrt(2 / (in out)), with biases of 0.01.
     """
 
     network: Kind = "graph"
@@ -85,7 +86,7 @@ class Settings:
     batch: int = 32
     rate: float = 1e-2
     schedule: Literal["one-cycle", "constant"] = "one-cycle"
-    initial: Literal["fan-in", "paper"] = "fan-in"
+    initial: Literal["fan-in", "low-pass", "paper"] = "fan-in"
 
     def __post_init__(self) -> None:
         if self.kappa_edges < 1 and self.kappa_vertices < 1:

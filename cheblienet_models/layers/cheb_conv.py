@@ -212,3 +212,41 @@ class ChebConv(nn.Module):
         unhanded = ", handed=False" * (self.operators == "first-order" and not self.handed)
         named = f", operators={self.operators}" * (self.operators != "laplacian")
         return f"{sizes}{named}{unhanded}{', low_pass=True' * self.low_pass}"
+
+
+@torch.no_grad()
+def low_pass_(module: nn.Module, order: int = 2) -> None:
+    """Draw the weights of all Chebyshev convolutions of a module anew, as low-pass filters.
+
+    Each filter is p(lambda) = (1 - lambda / lambda_max)^m q(lambda), q a random polynomial of
+    degree K - 1 - m. Training may bring short waves back, which layers with low_pass never see. The
+    mean variance of the weights is as before; biases and norms of gradients stay as they are.
+
+    Args:
+        module: a network or a layer, changed in place.
+        order: m, at least 1; in layers with K <= m polynomials it is K - 1.
+
+    Raises:
+        TypeError: module is no module, or order no integer.
+        ValueError: order is below 1.
+    """
+    integer("order", order, 1)
+    for layer in instance("module", module, nn.Module).modules():
+        if isinstance(layer, ChebConv):
+            count, (terms, width, channels) = layer.kernel_size, layer.weight.shape
+            basis = _low_pass_basis(count, min(order, count - 1)).to(layer.weight)
+            operators = (terms - 1) // (count - 1) if count > 1 else 1
+            series = torch.randn(operators, basis.shape[1], width * channels).to(basis)
+            filters = (basis @ series).unflatten(2, (width, channels))
+            whole = torch.cat([filters[:, 0].sum(0, keepdim=True), filters[:, 1:].flatten(0, 1)])
+            layer.weight.copy_(whole * math.sqrt(2 / (width * operators)) / basis.norm())
+
+
+def _low_pass_basis(count: int, order: int) -> Tensor:
+    """(count, count - order): Chebyshev coefficients of ((1 - mu) / 2)^order T_n(mu)."""
+    halves = torch.full((count - 1,), 0.5, dtype=torch.float64)
+    by_mu = halves.diag(1) + halves.diag(-1)  # mu T_n is the mean of T_(n-1) and T_(n+1)
+    by_mu[1:2, 0] = 1  # and mu T_0 is T_1
+    eye = torch.eye(count, dtype=torch.float64)
+    power: Tensor = torch.linalg.matrix_power((eye - by_mu) / 2, order)
+    return power[:, : count - order]

@@ -4,9 +4,11 @@ import copy
 import functools
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 import torch
 from first_order import dense
+from numpy.polynomial.chebyshev import chebder, chebval
 from torch import Tensor, nn
 
 from cheblienet_models import (
@@ -17,6 +19,7 @@ from cheblienet_models import (
     UNet,
     WideResNet,
     load_weights,
+    low_pass_,
     sample_edges,
     sample_vertices,
 )
@@ -137,6 +140,21 @@ def test_initial_weights_are_kaiming(graph: Graph) -> None:
     assert (conv.bias == 0).all()
     assert list(conv.state_dict()) == ["weight", "bias"]
     assert ChebConv(2, 5, 4, graph, operators="directional").weight.shape == (1 + 3 * 3, 2, 5)
+
+
+@OPERATORS
+@pytest.mark.parametrize(("kernel_size", "order"), [(1, 2), (2, 2), (4, 1), (6, 3)])
+def test_low_pass_filters(graph: Graph, operators: str, kernel_size: int, order: int) -> None:
+    """By numpy's series: they vanish at the end of the spectrum; their variance is Kaiming's."""
+    conv = ChebConv(50, 60, kernel_size, graph, operators=operators)
+    low_pass_(nn.Sequential(conv), order)
+    first, *rest = conv.weight.detach().double().flatten(1).numpy()
+    along_all = np.reshape(rest, (-1, kernel_size - 1, len(first))).sum(0) if rest else []
+    series = np.stack([first, *along_all])
+    for derivative in range(min(order, kernel_size - 1)):
+        assert abs(chebval(1.0, chebder(series, derivative))).max() <= 1e-5
+    assert series.std() > 0
+    assert conv.weight.square().sum(0).mean().item() == pytest.approx(2 / 50, rel=0.1)
 
 
 @BASIS
