@@ -149,6 +149,7 @@ KINDS = {
     "se2 composed": Kind(DIRECTED, {"operators": "directional"}, composed=True),
     "se2 both": Kind(DIRECTED, {"operators": "directional", "lift": "cake"}),
     "r2 first-order": Kind(PLANE | {"gradients": True}, FIRST_ORDER),
+    "r2 first-order, low-pass": Kind(PLANE | {"gradients": True}, FIRST_ORDER | {"low_pass": True}),
     "se2 first-order": Kind(ARROWS | {"gradients": True}, FIRST_ORDER),
     "se2 first-order, cake": Kind(ARROWS | {"gradients": True}, FIRST_ORDER | {"lift": "cake"}),
 }
