@@ -37,7 +37,7 @@ def instance(name: str, given: object, kind: type[Given]) -> Given:
     """
     if not isinstance(given, kind):
         hint = HINTS.get(kind.__name__, "")
-        raise TypeError(f"{name} must be a {kind.__name__}{hint}. Got a {type(given).__name__}.")
+        raise TypeError(f"{name} must be a {kind.__name__}{hint}. Got {type(given).__name__}.")
     return given
 
 
@@ -138,7 +138,7 @@ def check_tensor(name: str, given: object) -> None:
     if not isinstance(given, Tensor):
         raise TypeError(
             f"{name} takes a torch.Tensor, as torch.from_numpy makes of an array. "
-            f"Got a {type(given).__name__}."
+            f"Got {type(given).__name__}."
         )
 
 

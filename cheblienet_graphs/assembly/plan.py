@@ -75,7 +75,7 @@ def check_spec(given: object) -> None:
     """
     if not isinstance(given, GraphSpec):
         raise TypeError(
-            f'spec must be a GraphSpec, such as GraphSpec("se2", 64). Got a {type(given).__name__}.'
+            f'spec must be a GraphSpec, such as GraphSpec("se2", 64). Got {type(given).__name__}.'
         )
 
 

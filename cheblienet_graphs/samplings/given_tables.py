@@ -132,7 +132,7 @@ def _levels(coordinates: object, columns: str) -> list[Level]:
     for one in given:
         table = _array(one)
         if table.dtype.kind not in "fiu":
-            raise SpecError("coordinates", accepted, Found(f"a {type(one).__name__}"))
+            raise SpecError("coordinates", accepted, Found(type(one).__name__))
         if table.ndim != 2 or table.shape[1] not in {2, 3}:
             raise SpecError("coordinates", accepted, Found(f"shape {table.shape}"))
         where = f" of level {len(levels)}" if len(given) > 1 else ""

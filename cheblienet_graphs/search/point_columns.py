@@ -198,7 +198,7 @@ def _table(points: npt.ArrayLike, name: str) -> Floats:
     accepted = f"of shape (N, {COLUMNS[name].count(',') + 1}) on {name}: {COLUMNS[name]}"
     table = array_of(points)
     if table.dtype.kind not in "fiu":
-        raise SpecError("points", accepted, Found(f"a {type(points).__name__}"))
+        raise SpecError("points", accepted, Found(type(points).__name__))
     if table.ndim != 2 or table.shape[1] != COLUMNS[name].count(",") + 1:
         raise SpecError("points", accepted, Found(f"shape {table.shape}"))
     if not limits.POINTS.low <= len(table) <= limits.POINTS.high:

@@ -82,7 +82,7 @@ class MapSpec:
     ) -> None:
         for name, side in (("source", source), ("target", target)):
             if not isinstance(side, GraphSpec):
-                raise SpecError(name, "a GraphSpec", Found(f"a {type(side).__name__}"))
+                raise SpecError(name, "a GraphSpec", Found(type(side).__name__))
         _check_sides(source, target)
         rules = dict(zip(RULES, (neighbors, radius, scales), strict=True))
         fields: dict[str, Any] = {"source": source, "target": target, **_rule(source, rules)}

@@ -286,7 +286,7 @@ def _array(geometry: Manifold, mask: Any) -> npt.NDArray[Any]:
     array = array_of(mask)
     if array.dtype.kind in "OSU" and not array.ndim:
         accepted = "an array of booleans"
-        raise SpecError("mask", accepted, Found(f"a {type(mask).__name__}"))
+        raise SpecError("mask", accepted, Found(type(mask).__name__))
     return array
 
 

@@ -22,7 +22,7 @@ from cheblienet_models import (
     sample_edges,
 )
 
-NO_PYRAMID = r'pyramid must be a Pyramid, as open_store\("graphs.zarr"\)\["NAME"\] is. Got a '
+NO_PYRAMID = r'pyramid must be a Pyramid, as open_store\("graphs.zarr"\)\["NAME"\] is. Got '
 
 
 SIZES = {ChebConv: (1, 2, 3), Diffusion: (1,), ResidualBlock: (1, 1, 2)}
@@ -35,7 +35,7 @@ def test_what_is_no_pyramid_or_graph_is_refused(pyramid: Pyramid) -> None:
         with pytest.raises(TypeError, match=f"^{NO_PYRAMID}Graph\\.$"):
             kind(pyramid.levels[0], *sizes)
     for kind in (*SIZES, Lift, OrientedLift, Project):
-        with pytest.raises(TypeError, match=r"graph must be a Graph, .* Got a Pyramid\.$"):
+        with pytest.raises(TypeError, match=r"graph must be a Graph, .* Got Pyramid\.$"):
             kind(*SIZES.get(kind, ()), pyramid)
 
 

@@ -282,7 +282,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "scales": ({"scales": 2}, "scales must be left out but on a whole icosphere"),
     "weights": ({"neighbors": 1, "weights": "idw"}, "weights must be one of inverse, gaussian"),
     "bandwidth": ({"neighbors": 1, "bandwidth": 1}, "bandwidth must be left out with inverse"),
-    "target": ({"neighbors": 1, "target": "mesh"}, "target must be a GraphSpec. Got a str."),
+    "target": ({"neighbors": 1, "target": "mesh"}, "target must be a GraphSpec. Got str."),
     "manifold": (
         {"neighbors": 1, "target": GraphSpec("so3", subdivisions=1)},
         "target must be on s2, as the source is. Got so3 modulo pi.",

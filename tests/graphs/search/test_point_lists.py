@@ -237,7 +237,7 @@ FAR = np.array([[10.0, 20.0], [50.0, 90.0], [-80.0, 300.0]])
         (PLANE, 1, {"manifold": "r4"}, "manifold must be one of r2, se2"),
         (PLANE, 1, {"manifold": "r3"}, r"points must be of shape \(N, 3\) on r3: x, y, z"),
         (PLANE[:1], 1, {"manifold": "r2"}, "points must be in .* of them. Got 1 points"),
-        ([[1, 2], [3]], 1, {"manifold": "r2"}, "points must be of shape .* Got a list"),
+        ([[1, 2], [3]], 1, {"manifold": "r2"}, "points must be of shape .* Got list"),
         (PLANE * math.nan, 1, {"manifold": "r2"}, "points must be finite.* Got nan at point 0"),
         (PLANE * 1e200, 1, {"manifold": "r2"}, "points must be finite, of magnitude at most 1e"),
         (PLANE, 1, {"manifold": "r2", "eps": 0.1}, "eps must be left out on r2"),

@@ -185,7 +185,7 @@ def test_listing(store: Path, tmp_path: Path) -> None:
 def test_what_is_no_specification_is_refused(
     tmp_path: Path, given: Any, function: Callable[..., object]
 ) -> None:
-    with pytest.raises(TypeError, match=r"spec must be a GraphSpec, such as .* Got a \w+\.$"):
+    with pytest.raises(TypeError, match=r"spec must be a GraphSpec, such as .* Got \w+\.$"):
         function(given, tmp_path / "g.zarr")
     assert list(tmp_path.iterdir()) == []
 

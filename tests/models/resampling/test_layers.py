@@ -84,6 +84,6 @@ def test_refusals(spheres: Store) -> None:
     for call, message in calls:
         with pytest.raises(ValueError, match=message):
             call()
-    with pytest.raises(TypeError, match=r"pyramid must be a Pyramid, .* Got a Graph"):
+    with pytest.raises(TypeError, match=r"pyramid must be a Pyramid, .* Got Graph"):
         LatLonToVertices(so3.levels[0], LAT, LON)
     assert VerticesToLatLon(spheres["few"], LAT, LON, "nearest").shape == (6, 12)
