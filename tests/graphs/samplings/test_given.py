@@ -91,9 +91,9 @@ FLAT = {"flat": True}
 REFUSED = [
     (np.zeros((5, 4)), {}, "of shape (N, 2): latitude, longitude in degrees", "shape (5, 4)"),
     (np.zeros(6), {}, "for a pyramid a sequence of such arrays, finest first", "shape (6,)"),
-    ("points", {}, "of shape (N, 2)", "a str"),
-    ([[1, 2], [3]], {}, "of shape (N, 2)", "a list"),
-    (np.ones((3, 2), complex), {}, "of shape (N, 2)", "a ndarray"),
+    ("points", {}, "of shape (N, 2)", "str"),
+    ([[1, 2], [3]], {}, "of shape (N, 2)", "list"),
+    (np.ones((3, 2), complex), {}, "of shape (N, 2)", "ndarray"),
     (changed(2, 1, -math.inf), {}, "finite", "-inf at point 2"),
     (np.ma.masked_equal(FINE, 30), {}, "finite", "nan at point 1"),
     ([FINE, changed(0, 1, math.nan)[:2]], {}, "finite", "nan at point 0 of level 1"),
