@@ -203,7 +203,6 @@ CONTENDERS = {
     "plane, smoothed, from level 1, rotated images": replace(_COARSE, augment="rotations"),
     "SE(2)": Settings(),
     "SE(2), first-order": _ALONG,
-    "SE(2), first-order, low-pass": replace(_ALONG, low_pass=1),
     "SE(2), first-order, mirror images alike": replace(_ALONG, handed=0),
     "SE(2), directional, from level 1": _DIRECTIONAL,
     "SE(2), directional, from level 1, rotated images": replace(_DIRECTIONAL, augment="rotations"),
