@@ -8,7 +8,15 @@ from cheblienet_graphs.assembly.checks import LevelCheck, check
 from cheblienet_graphs.assembly.conventions import CRS, grid_mapping, named
 from cheblienet_graphs.assembly.edge_rows import SCRATCH as EDGE_ROWS
 from cheblienet_graphs.assembly.gradients import write_gradients
-from cheblienet_graphs.assembly.level import CELLS, GIVEN_POINTS, LISTED, SOLUTION, Level, Place
+from cheblienet_graphs.assembly.level import (
+    CELLS,
+    GIVEN_POINTS,
+    LISTED,
+    SOLUTION,
+    SQUARED,
+    Level,
+    Place,
+)
 from cheblienet_graphs.assembly.rows import SearchedRows
 from cheblienet_graphs.errors import CheblienetError, Found, Remedy, SpecError, Words
 from cheblienet_graphs.report.moments import WeightedLevel, eigenvalue_scale
@@ -279,8 +287,9 @@ def _searched(build: Build, level: Level) -> tuple[Level, Result | None]:
     if level.weights_listed:
         key = level.key(level.spec.weights)
         return level, build.once(level, key, lambda: _listed(build, level))
-    vertices, neighbors = level.full_vertices, level.spec.searched_neighbors
-    measured = build.sweep(sweeps.Measured(level), vertices * neighbors)
+    shape = level.full_vertices, level.spec.searched_neighbors
+    build.scratch(level, SQUARED, shape, "float64")
+    measured = build.sweep(sweeps.Measured(level), shape[0] * shape[1])
     entries = sum(result["entries"] for result in measured)
     if not entries:
         raise level.neighbors.too_few()

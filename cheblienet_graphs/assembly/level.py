@@ -62,6 +62,8 @@ CELLS = "cell-areas"
 """Scratch array of the areas of cells that a region clips."""
 GIVEN_POINTS = ("points", "point-areas")
 """Scratch arrays of given points."""
+SQUARED = "squared-lengths"
+"""Scratch array of d^2 of all edges that a search lists, in their places there; nan for none."""
 LISTED = ("listed-rows", "listed-columns", "listed-values")
 """Scratch arrays of edges that are listed with their weights."""
 

@@ -178,9 +178,9 @@ def scratch_nbytes(level: Level) -> int:
         at_edges = [of.edge_rows for of in (level, *level.directed.values())]
         return unscaled + sums + sum(16 * len(rows.columns) for rows in at_edges if rows)
     given_points = 32 * level.spec.base_points(level.number) if level.spec.coordinates else 0
-    lists = 8 * vertices * (level.spec.neighbors or 0)
-    listed = 24 * entries if level.weights_listed else 0
-    return unscaled + sums + lists + listed + given_points
+    lists = 8 * level.full_vertices * (level.spec.neighbors or 0)
+    edges = 24 * entries if level.weights_listed else lists  # their lengths, one for each listed
+    return unscaled + sums + lists + edges + given_points
 
 
 def _row(level: Level) -> int:

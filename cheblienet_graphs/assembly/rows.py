@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.assembly.level import LISTED, Level
-from cheblienet_graphs.search.masked import InsideEngine
+from cheblienet_graphs.assembly.level import LISTED, SQUARED, Level
 from cheblienet_graphs.search.rule import Lengths
-from cheblienet_graphs.sparse import RowBlock, exact_sum, laplacian, rescaled
+from cheblienet_graphs.sparse import RowBlock, laplacian, rescaled, with_diagonal
+from cheblienet_graphs.store.staged import cut
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.edges import KernelWeights, ListedEdges
 
 if TYPE_CHECKING:
     from cheblienet_graphs.search.lists import MutualNeighbors, NeighborLists
 
+ROWS_AT_ONCE = 2**12
+"""Rows that are made together, few enough to stay in a cache with usual numbers of neighbors."""
 Ends = npt.NDArray[np.signedinteger[Any]]
 """(rows + 1,) where each row begins, and where the last one ends."""
 
@@ -84,7 +86,7 @@ class Rows(ABC):
 
 
 class BlockRows(Rows):
-    """Rows that are computed one by one, a block at a time.
+    """Rows that are computed one by one, whenever they are asked for.
 
     Args:
         level: as far as its build has come.
@@ -92,29 +94,25 @@ class BlockRows(Rows):
 
     def __init__(self, level: Level) -> None:
         self.level = level
-        self._last: tuple[RowBlock, Floats] | None = None
 
     def weighed(self, start: int, stop: int) -> tuple[Indices, Floats]:
         """As `Rows.weighed`."""
-        block, weights = self._weighed(start, stop)
-        return np.diff(block.indptr), block.sums(weights)
+        counts, sums = np.empty(stop - start, np.int64), np.empty(stop - start)
+        for lo, hi in cut([(start, stop)], ROWS_AT_ONCE):
+            block, weights = self._block(lo, hi)
+            counts[lo - start : hi - start] = np.diff(block.indptr)
+            sums[lo - start : hi - start] = block.sums(weights)
+        return counts, sums
 
     def entries(self, start: int, ends: Ends, scaling: Scaling) -> Entries:
         """As `Rows.entries`."""
-        block, weights = self._weighed(start, start + len(ends) - 1)
+        block, weights = self._block(start, start + len(ends) - 1)
         delta = laplacian(block, weights, scaling.degree, scaling.inverse_root).astype(np.float32)
         diagonal, scale = block.rows == block.columns, scaling.lambda_max
         values = delta if scale is None else rescaled(delta, diagonal, scale)
         points = self.level.sampling.num_points
         kept = np.count_nonzero(block.rows // points == block.columns // points)
         return Entries(block.columns, values, int(kept) - len(ends) + 1)
-
-    def _weighed(self, start: int, stop: int) -> tuple[RowBlock, Floats]:
-        """Some rows and their weights; the last ones are kept, as a level often is one block."""
-        last = self._last  # another thread may replace it
-        if last is None or (last[0].start, last[0].stop) != (start, stop):
-            self._last = last = self._block(start, stop)
-        return last
 
     @abstractmethod
     def _block(self, start: int, stop: int) -> tuple[RowBlock, Floats]:
@@ -162,17 +160,28 @@ class SearchedRows(BlockRows):
         """The function that measures all edges."""
         return self.level.neighbors.lengths(self.lists)
 
-    def measured(self, start: int, stop: int) -> tuple[int, int]:
-        """The exact sum of d^2 over entries of rows of the whole sampling, and how many edges."""
-        block = self.nearest.block(start, stop)
-        squared = self.lengths.squared_distances(block.rows, block.columns)
-        return exact_sum(block.sums(squared)), len(block.columns) - (stop - start)
+    def measured(self, start: int, stop: int) -> Floats:
+        """(stop - start, K) d^2 of the edges of some of all vertices, as listed; nan for none."""
+        measured = np.full((stop - start, self.level.spec.searched_neighbors), np.nan)
+        for rows, (lists, mutual) in self.nearest.mutual(start, stop):
+            own = np.repeat(np.arange(rows.start, rows.stop), mutual.sum(axis=1))
+            squared = self.lengths.squared_distances(own, lists[mutual])
+            measured[rows.start - start : rows.stop - start][mutual] = squared
+        return measured
 
     def _block(self, start: int, stop: int) -> tuple[RowBlock, Floats]:
-        inside = self.level.inside
-        engine = self.nearest if inside is None else InsideEngine(self.nearest, inside)
-        block = engine.block(start, stop)
-        rows, columns = block.rows, block.columns
+        level, inside = self.level, self.level.inside
+        vertices = (
+            np.arange(start, stop) if inside is None else inside.among_all(np.arange(start, stop))
+        )
+        squared = level.scratch(SQUARED).mapped()[vertices]
+        edges = ~np.isnan(squared)
+        columns = level.scratch(level.lists_name).mapped()[vertices][edges]
+        rows, squared = np.repeat(vertices, edges.sum(axis=1)), squared[edges]
         if inside is not None:
-            rows, columns = inside.among_all(rows), inside.among_all(columns)
-        return block, self._kernel.weights(block, self.lengths.squared_distances(rows, columns))
+            rows, columns, kept = inside.edges(rows, columns)
+            squared = squared[kept]
+        block = with_diagonal(start, np.bincount(rows - start, minlength=stop - start), columns)
+        lengths = np.zeros(len(block.columns))
+        lengths[block.rows != block.columns] = squared
+        return block, self._kernel.weights(block, lengths)

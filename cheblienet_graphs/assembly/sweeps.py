@@ -13,11 +13,11 @@ from typing import ClassVar
 import numpy as np
 
 from cheblienet_graphs.assembly.lattice_rows import LatticeRows, MaskedRows
-from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.assembly.level import SQUARED, Level
 from cheblienet_graphs.assembly.rows import ListedRows, Rows, Scaling, SearchedRows
 from cheblienet_graphs.assembly.versions import check_worker
 from cheblienet_graphs.machine import Kept
-from cheblienet_graphs.sparse import inverse_root, rescaled
+from cheblienet_graphs.sparse import ascending_sums, exact_sum, inverse_root, rescaled
 from cheblienet_graphs.spectrum.lanczos import NORMALIZED, largest_possible
 from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.staged import Range, Result, Writer, cut
@@ -112,7 +112,10 @@ class Lists(Sweep):
 
 @dataclass(frozen=True)
 class Measured(Sweep):
-    """Measures the edges of the whole sampling, on which the bandwidth inside a mask depends."""
+    """Measures the edges of the whole sampling, on which the bandwidth inside a mask depends.
+
+    Lengths are kept, as the sweeps that follow take them all once more.
+    """
 
     name: ClassVar[str] = "measured"
     shown: ClassVar[str] = "measuring edges"
@@ -123,10 +126,12 @@ class Measured(Sweep):
         return self.level.full_vertices
 
     def write(self, kept: Kept, out: Writer, block: Range) -> Result:
-        """Measure the edges of some vertices."""
-        del out
-        squared, entries = kept.of(SearchedRows, self.level).measured(*block)
-        return {"squared_lengths": squared, "entries": entries}
+        """Write the lengths of the edges of some vertices."""
+        squared = kept.of(SearchedRows, self.level).measured(*block)
+        out.write(self.level.scratch(SQUARED), block[0], squared)
+        edges = ~np.isnan(squared)
+        total = exact_sum(ascending_sums(np.where(edges, squared, 0.0)))
+        return {"squared_lengths": total, "entries": int(np.count_nonzero(edges))}
 
 
 @dataclass(frozen=True)
@@ -176,7 +181,7 @@ class Filled(Sweep):
         target = level.scratch("unscaled") if self.lambda_max is None else csr.data
         few = max(1, ENTRIES_AT_ONCE * (stop - start) // int(ends[-1] - ends[0]) // unit) * unit
         in_plane = 0
-        for lo, hi in cut([block], few if level.choice.engine == "stencil" else stop - start):
+        for lo, hi in cut([block], few):
             part = ends[lo - start : hi - start + 1]
             columns, values, kept_orientation = rows.entries(lo, part, scaling)
             in_plane += kept_orientation

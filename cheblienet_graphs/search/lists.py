@@ -29,7 +29,7 @@ SLACK = 2 * SHELL
 MOST_IMAGES = 2**23
 """Most vertices and images of a search that needs more than one ring of images."""
 
-COMPARISONS_AT_ONCE = 2**23
+COMPARISONS_AT_ONCE = 2**18
 """Entries of lists compared together, K^2 for each vertex."""
 
 
@@ -150,27 +150,26 @@ class MutualNeighbors(Engine):
     @property
     def total_degree(self) -> int:
         """Twice the number of edges."""
-        return sum(int(mutual.sum()) for _, mutual in self._mutual(0, len(self._lists)))
+        return sum(int(mutual.sum()) for _, (_, mutual) in self.mutual(0, len(self._lists)))
 
     @property
     def in_plane_degree(self) -> int:
         """The part of `total_degree` that stays within one orientation."""
-        total = start = 0
-        for lists, mutual in self._mutual(0, len(self._lists)):
-            own = np.arange(start, start + len(lists))[:, None] // self._points
+        total = 0
+        for rows, (lists, mutual) in self.mutual(0, len(self._lists)):
+            own = np.arange(rows.start, rows.stop)[:, None] // self._points
             total += int((mutual & (lists // self._points == own)).sum())
-            start += len(lists)
         return total
 
     def pieces(self, start: int, stop: int) -> Iterator[tuple[Indices, Indices]]:
         """As `Engine.pieces`."""
-        for lists, mutual in self._mutual(start, stop):
+        for _, (lists, mutual) in self.mutual(start, stop):
             yield mutual.sum(axis=1), lists[mutual]
 
-    def _mutual(
+    def mutual(
         self, start: int, stop: int
-    ) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]]:
-        """Lists of some rows at a time, and which of their entries list the row in turn."""
+    ) -> Iterator[tuple[range, tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]]]:
+        """Some rows at a time, their lists, and which entries of these list the row in turn."""
         vertices, count = self._lists.shape
         step = max(1, COMPARISONS_AT_ONCE // count**2)
         for lo in range(start, stop, step):
@@ -178,7 +177,8 @@ class MutualNeighbors(Engine):
             lists = np.array(self._lists[rows[0] : rows[-1] + 1])
             real = lists < vertices
             theirs = self._lists[np.where(real, lists, 0)]
-            yield lists, real & (theirs == rows[:, None, None]).any(axis=2)
+            mutual = real & (theirs == rows[:, None, None]).any(axis=2)
+            yield range(lo, lo + len(rows)), (lists, mutual)
 
 
 def list_type(vertices: int) -> str:

@@ -5,53 +5,22 @@ On a lattice they are the stencils' offsets, looked up in a map of what is insid
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.samplings.masked import MaskedSampling
-from cheblienet_graphs.search.rule import Engine
 from cheblienet_graphs.search.stencil import StencilEngine, at_sides
 from cheblienet_graphs.typing import Floats, Indices
 
 INT32_LIMIT = 2**31 - 1
 ENTRIES_AT_ONCE = 2**16
 """Entries that are looked up together: few enough to stay in a cache."""
-ROWS_AT_ONCE = 2**16
-"""Most vertices of the whole whose neighbors are in memory together."""
 
 OffsetValues = Sequence[Sequence[Floats]]
 """By orientation numbers of the offsets of its neighborhood: those that a vertex has everywhere,
 then for each axis what is added to them at the sides across it, if anything."""
-
-
-@dataclass(frozen=True)
-class InsideEngine(Engine):
-    """The neighbors inside of vertices inside.
-
-    Args:
-        whole: finds those of all vertices.
-        inside: the vertices inside.
-    """
-
-    whole: Engine
-    inside: MaskedSampling
-
-    def pieces(self, start: int, stop: int) -> Iterator[tuple[Indices, Indices]]:
-        """As `Engine.pieces`."""
-        while start < stop:
-            vertices = self.inside.among_all(np.arange(start, min(stop, start + ROWS_AT_ONCE)))
-            # Vertices may lie far apart among all, between which no work is done.
-            few = int(np.searchsorted(vertices, vertices[0] + ROWS_AT_ONCE))
-            first, last = int(vertices[0]), int(vertices[few - 1]) + 1
-            numbers, columns = self.whole.neighbors(first, last)
-            rows = np.repeat(np.arange(first, last), numbers)
-            rows, columns, _ = self.inside.edges(rows, columns)
-            yield np.bincount(rows - start, minlength=few), columns
-            start += few
 
 
 class MaskedStencils:

@@ -1,6 +1,7 @@
 """Builds as a whole and interrupted at a counted moment, and what tells two results apart."""
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 from masks import awkward, points_mask
@@ -74,6 +75,13 @@ def inodes(store: Path) -> dict[Path, int]:
 
 class Stop(BaseException):
     """What interrupts a build in these tests."""
+
+
+def calls_of(spec: GraphSpec, store: Path, **how: object) -> int:
+    """Build, and count the progress calls."""
+    called = Mock()
+    build(spec, store, progress=called, **how)
+    return called.call_count
 
 
 def interrupted(spec: GraphSpec, store: Path, after: int, **how: object) -> Stop | None:
