@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from benchmark_scripts import FOLDERS, loaded, npz, two_classes
 
-studies, study_plans, equal_time = loaded("studies", "study_plans", "equal_time")
+studies, study_plans, equal_time, natural = loaded(
+    "studies", "study_plans", "equal_time", "natural"
+)
 
 TINY = replace(study_plans.BASE, levels=2, orientations=2, widen=0.1, steps=2, batch=4)
 STUDY = study_plans.Study(
@@ -63,9 +65,33 @@ def test_equal_time(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     contenders = {"plain": replace(TINY, network="plain", steps=None), "SE(2)": TINY}
     monkeypatch.setattr(equal_time, "CONTENDERS", contenders)
     monkeypatch.setattr(equal_time, "of_one_size", lambda pictures, *_: pictures)
-    options = [str(o) for o in (data, tmp_path, "--seconds", 0.02, "--seeds", 1, "--workers", 1)]
-    assert equal_time.main(options) == 0
+    given = data, tmp_path, "--turned", "--seconds", 0.02, "--seeds", 1, "--workers", 1
+    assert equal_time.main([*map(str, given)]) == 0
     times = json.loads((tmp_path / "milliseconds.json").read_text())
-    runs = [json.loads(file.read_text())["settings"] for file in tmp_path.glob("*-0.json")]
+    runs = [json.loads(file.read_text())["settings"] for file in tmp_path.glob("*-turned-0.json")]
     steps = {settings["network"]: settings["steps"] for settings in runs}
     assert steps["plain"] == max(1, round(20 / times["plain"]))
+
+
+@pytest.mark.slow
+def test_photographs(
+    data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """In color, for an epoch."""
+    plan = replace(natural.PLANS["contenders"], variants={"SE(2)": replace(TINY, steps=None)})
+    monkeypatch.setattr(natural, "PLANS", {"contenders": plan})
+    monkeypatch.setattr(natural, "SIDE", 8)
+    monkeypatch.setattr(natural, "of_one_size", lambda pictures, *_: pictures)
+    images, labels = two_classes(20)
+    colored = npz(tmp_path / "b.npz", images=images[..., None].repeat(3, 3), labels=labels)
+    sizes = "--train", 12, "--test", 6, "--seeds", 1, "--epochs", 1, "--workers", 1
+    given = colored, tmp_path, "--only", "contenders", *sizes
+    assert natural.main([*map(str, given)]) == 0
+    [row] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| SE(2) |")]
+    assert row.count("|") == 8
+    [run] = tmp_path.glob("*-8-12-6-0.json")
+    settings = json.loads(run.read_text())["settings"]
+    assert (settings["epochs"], settings["steps"]) == (1, None)

@@ -18,7 +18,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from checkpoint import Checkpoint, Scores
 from classifiers import pyramid_of
 from classifying import Classification, Samples
 from pictures import Pictures, read
+from rotations import turned
 from scripts import exit_code, parser_of
 from settings import Settings
 from study_plans import SIDE, STUDIES, TEST, TRAIN, Study
@@ -37,6 +38,9 @@ from tqdm import tqdm
 from training import Experiment
 
 from cheblienet_models import Pyramid
+
+TURNS = 2**31
+"""Seed of the angles by which images are turned once; no run's own."""
 
 
 @dataclass(frozen=True)
@@ -48,16 +52,21 @@ class Images:
         side: pixels they are resized to.
         train: how many to train on.
         test: and to test on.
+        turned: whether each is turned once by an angle of its own, as those of rotated MNIST are.
     """
 
     path: Path
     side: int
     train: int
     test: int
+    turned: bool = False
 
     def samples(self, seed: int) -> Samples:
         """Of a seed's split."""
-        return Samples.of(pictures_of(self.path, self.side), seed, self.train, self.test)
+        samples = Samples.of(pictures_of(self.path, self.side), seed, self.train, self.test)
+        if not self.turned:
+            return samples
+        return replace(samples, images=turned(samples.images, TURNS))
 
 
 @dataclass(frozen=True)
@@ -82,7 +91,7 @@ class Run:
     def file(self) -> Path:
         """Of its scores."""
         images = self.images
-        sizes = f"{images.side}-{images.train}-{images.test}"
+        sizes = f"{images.side}-{images.train}-{images.test}{'-turned' * images.turned}"
         return self.results / f"{self.settings.digest}-{sizes}-{self.seed}.json"
 
     def pyramid(self) -> Pyramid | None:
@@ -107,8 +116,8 @@ class Run:
 
     def _keep(self, scores: Scores) -> None:
         part = self.file.with_suffix(".part")
-        sizes = {"side": self.images.side, "train": self.images.train, "test": self.images.test}
-        document = {"settings": asdict(self.settings), "seed": self.seed, **sizes}
+        images = {name: value for name, value in asdict(self.images).items() if name != "path"}
+        document = {"settings": asdict(self.settings), "seed": self.seed, **images}
         part.write_text(json.dumps({**document, "scores": scores}, indent=1))
         part.replace(self.file)
 

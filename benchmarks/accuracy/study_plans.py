@@ -197,6 +197,9 @@ CONTENDERS = {
     "plane, first-order, rotated images": replace(_HANDED, augment="rotations"),
     "plane, first-order, mirror images alike": replace(_HANDED, handed=0),
     "plane, first-order, low-pass": replace(_HANDED, low_pass=1),
+    "plane, first-order, low-pass, rotated images": replace(
+        _HANDED, low_pass=1, augment="rotations"
+    ),
     "plane, first-order, low-pass at first": replace(_HANDED, initial="low-pass"),
     "plane, first-order, smoothed": replace(_HANDED, smooth=0.7, kernel_size=6),
     "plane, smoothed, from level 1": _COARSE,
