@@ -62,7 +62,7 @@ def test_offsets_within_a_radius_are_all_there(
 
 
 @pytest.mark.parametrize("manifold", ["se2", "so3"])
-@pytest.mark.parametrize("xi", [0.1, 1.0, 5.0])
+@pytest.mark.parametrize("xi", [0.1, 5.0])
 def test_no_vertex_is_nearer_than_its_turn(manifold: str, xi: float) -> None:
     """Whatever orientation is left out of a search lies beyond the bound."""
     orientations = 7
@@ -125,7 +125,7 @@ def test_too_many_images_are_refused() -> None:
         Level(GraphSpec("se2", **fields, boundary="periodic"), PRUNED).neighbors.engine()
 
 
-@pytest.mark.parametrize("least", [2, 3, 100, 1023, 1024])
+@pytest.mark.parametrize("least", [2, 100, 1024])
 def test_least_number_of_neighbors_is_found_by_bisection(least: int) -> None:
     """One of many candidates, and none up to the largest."""
     has_edges = Mock(side_effect=lambda count: count >= least)

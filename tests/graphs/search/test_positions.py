@@ -17,7 +17,7 @@ from cheblienet_graphs.search.pruned import PrunedSearch
 TURN = Rotation.from_euler("xyz", [0.3, -1.1, 2.5])
 
 
-@pytest.mark.parametrize("fields", [{"subdivisions": 2}, {"bandlimit": 5}, {"nside": 4}], ids=name)
+@pytest.mark.parametrize("fields", [{"subdivisions": 2}, {"bandlimit": 5}], ids=name)
 def test_so3_edges_do_not_depend_on_the_position(fields: dict) -> None:
     """Every element multiplied from the left by one rotation."""
     still = cloud_of(GraphSpec("so3", **fields))
@@ -74,7 +74,7 @@ class Jittered(Icosphere):
         return points / np.linalg.norm(points, axis=1, keepdims=True)
 
 
-@pytest.mark.parametrize("count", [5, 8, 16, 24])
+@pytest.mark.parametrize("count", [5, 24])
 @pytest.mark.parametrize("manifold", ["s2", "so3"])
 def test_shells_of_nearly_equal_distances(
     manifold: str, count: int, monkeypatch: pytest.MonkeyPatch

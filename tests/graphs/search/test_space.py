@@ -31,7 +31,7 @@ def listed(engine: StencilEngine, vertices: int) -> set[tuple[int, int]]:
     "engine", ["stencil", "pruned", pytest.param("keops", marks=pytest.mark.slow)]
 )
 @pytest.mark.parametrize("boundary", ["open", "periodic"])
-@pytest.mark.parametrize("count", [6, 18, 26, 31])
+@pytest.mark.parametrize("count", [6, 31])
 @pytest.mark.parametrize("size", ["7x7x7", "6x5x8"])
 def test_edges_equal_all_pairs(size: str, count: int, boundary: str, engine: str) -> None:
     spec = GraphSpec("r3", size, neighbors=count, boundary=boundary, levels=1)
@@ -43,7 +43,7 @@ def test_edges_equal_all_pairs(size: str, count: int, boundary: str, engine: str
 
 
 @pytest.mark.parametrize("sides", [(1.0, 1.0, 2.0), (1.0, 1.5, 3.0)])
-@pytest.mark.parametrize("count", [6, 10, 18])
+@pytest.mark.parametrize("count", [6, 18])
 def test_voxels_with_unequal_sides(sides: tuple[float, float, float], count: int) -> None:
     lattice = Lattice((5, 6, 9), spacings=sides[::-1])
     shells = Stencils.of(SampledManifold(lattice, MANIFOLDS["r3"], Metric(1.0)), count)
@@ -62,7 +62,6 @@ def test_voxels_with_unequal_sides(sides: tuple[float, float, float], count: int
 @pytest.mark.parametrize(
     ("steps", "components"),
     [
-        ([(0, 0, 1), (0, 1, 0), (1, 0, 0)], 1),
         ([(0, 0, 1), (0, 1, 0)], 4),
         ([(0, 0, 2), (0, 2, 0), (2, 0, 0)], 8),
         ([(0, 1, 1), (1, 0, 1), (1, 1, 0), (1, -1, 0), (1, 0, -1), (0, 1, -1)], 2),
@@ -82,13 +81,11 @@ def test_components_are_counted(
 
 
 OVER_AXES = [
-    {"size": 5, "axes": 6, "neighbors": 32},
     {"size": 5, "axes": 12, "neighbors": 64},
     {"size": 4, "axes": 4, "boundary": "periodic"},
     {"size": "4x6x3", "axes": "ico6"},
     {"size": "5x4x3", "axes": 6, "spacing": (1, 1, 2)},
     {"size": "4x5x3", "axes": 3, "spacing": (2, 1, 1.5), "boundary": "periodic", "neighbors": 24},
-    {"size": 4, "axes": 7, "eps": 1, "neighbors": 40},
     {"size": 5, "axes": 4, "eps": 0.1, "xi": 0.01},
 ]
 
