@@ -51,8 +51,9 @@ def test_memory_limit_sets_the_block(spec: GraphSpec) -> None:
         sizes.rows_within(level, 1, 1)
 
 
-def test_block_rows_out_of_range(tmp_path: Path) -> None:
-    for rows in (0, -1, 1.5, "two", True):
-        with pytest.raises(SpecError, match=r"block_rows must be an integer in \[1, "):
-            build(SPECS["torus"], tmp_path / "g", block_rows=rows)
+@pytest.mark.parametrize(("field", "most"), [("block_rows", ""), ("workers", "1024")])
+def test_numbers_out_of_range(tmp_path: Path, field: str, most: str) -> None:
+    for number in (0, -1, 10**12, 1.5, "two", True):
+        with pytest.raises(SpecError, match=rf"{field} must be an integer in \[1, {most}"):
+            build(SPECS["torus"], tmp_path / "g", **{field: number})
     assert list(tmp_path.iterdir()) == []

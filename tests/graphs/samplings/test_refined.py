@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from cell_spectra import first_eigenvalues
 from level_maps import dense
-from sphere_truth import arcs
+from sphere_truth import arcs, unit, within_region
 
 from cheblienet_graphs import GraphSpec, MapSpec, SpecError, build, build_map, inspect
 from cheblienet_graphs.samplings.icosphere import Icosphere
@@ -27,16 +27,6 @@ def refined(outside: int, inside: int, region: tuple[float, ...]) -> RefinedIcos
     return RefinedIcosphere(size=(outside, inside, *region))
 
 
-def is_inside(points: np.ndarray, region: tuple[float, ...]) -> np.ndarray:
-    west, south, east, north = region
-    latitude = np.degrees(np.arcsin(np.clip(points[:, 2], -1, 1)))
-    longitude = np.degrees(np.arctan2(points[:, 1], points[:, 0]))
-    width = 360 if east - west >= 360 else (east - west) % 360
-    pole = np.hypot(points[:, 0], points[:, 1]) < 1e-9
-    between = pole | ((longitude - west) % 360 <= width)
-    return (latitude >= south) & (latitude <= north) & between
-
-
 @pytest.mark.parametrize("region", REGIONS)
 @pytest.mark.parametrize(("outside", "inside"), [(0, 1), (2, 5)])
 def test_points_are_those_of_both_icospheres(
@@ -45,7 +35,7 @@ def test_points_are_those_of_both_icospheres(
     """Bit for bit and in order, though most of the finer one is never made."""
     finest = Icosphere(size=inside).base_points
     first = np.arange(len(finest)) < 10 * 4**outside + 2
-    expected = finest[first | is_inside(finest, region)]
+    expected = finest[first | within_region(finest, region)]
     assert (refined(outside, inside, region).base_points == expected).all()
 
 
@@ -113,22 +103,19 @@ def test_more_points_than_a_machine_has_room_for_are_refused() -> None:
 @pytest.mark.parametrize("distance", [0.5, 40.0])
 def test_surroundings_hold_what_is_near(region: tuple[float, ...], distance: float) -> None:
     """Of points all over the sphere, those within the distance of one inside; few are farther."""
-    random = np.random.default_rng(2)
-    points = random.normal(size=(3000, 3))
-    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    points = unit(np.random.default_rng(2).normal(size=(1000, 3)))
     west, south, east, north = region
     width = 360 if east - west >= 360 else (east - west) % 360
     lat, lon = (
-        np.radians(np.linspace(*ends, 60)) for ends in ((south, north), (west, west + width))
+        np.radians(np.linspace(*ends, 40)) for ends in ((south, north), (west, west + width))
     )
     lat, lon = (part.ravel() for part in np.meshgrid(lat, lon))
     inside = np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=1)
     near = np.array([arcs(point, inside).min() for point in points]) <= math.radians(distance)
-    assert is_inside(points, surroundings(region, distance))[near].all()
+    assert within_region(points, surroundings(region, distance))[near].all()
 
 
 @pytest.mark.parametrize("region", REGIONS)
 def test_the_share_of_a_region_is_that_of_points_spread_evenly(region: tuple[float, ...]) -> None:
-    random = np.random.default_rng(1).normal(size=(200_000, 3))
-    random /= np.linalg.norm(random, axis=1, keepdims=True)
-    assert abs(is_inside(random, region).mean() - share_of_sphere(region)) < 0.003
+    random = unit(np.random.default_rng(1).normal(size=(200_000, 3)))
+    assert abs(within_region(random, region).mean() - share_of_sphere(region)) < 0.003

@@ -9,6 +9,7 @@ from cell_spectra import first_eigenvalues
 from level_maps import sparse
 from scipy.sparse.linalg import eigsh
 from scipy.spatial import KDTree
+from sphere_truth import latitudes_longitudes
 
 from cheblienet_graphs import CheblienetError, GraphSpec, SpecError, build, inspect, verify
 from cheblienet_graphs.samplings.given_tables import PointArrays
@@ -34,19 +35,13 @@ def on_the_sphere(region: tuple[float, ...], shares: np.ndarray) -> np.ndarray:
     return np.stack([across * np.cos(longitude), across * np.sin(longitude), z], axis=1)
 
 
-def latitudes(points: np.ndarray) -> np.ndarray:
-    """(N, 2) latitudes and longitudes, degrees."""
-    longitude = np.arctan2(points[:, 1], points[:, 0])
-    return np.degrees(np.stack([np.arcsin(points[:, 2]), longitude], axis=1))
-
-
 def area(region: tuple[float, ...]) -> float:
     west, south, east, north = region
     low, high = np.sin(np.radians([south, north]))
     return float(np.radians((east - west) % 360 or 360) * (high - low))
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 60])
+@pytest.mark.parametrize("count", [1, 3, 60])
 @pytest.mark.parametrize("region", REGIONS)
 def test_areas_are_those_counted(region: tuple[float, ...], count: int) -> None:
     points = on_the_sphere(region, np.random.default_rng(count).random((count, 2)))
@@ -79,7 +74,7 @@ def rectangle(region: tuple[float, ...], count: int, n: int = 1500) -> np.ndarra
 
 def eigenvalues(points: np.ndarray, region: tuple[float, ...], count: int) -> np.ndarray:
     """Those of Voronoi weights and clipped areas."""
-    full = GraphSpec("s2", coordinates=latitudes(points)).full_sampling(0)
+    full = GraphSpec("s2", coordinates=latitudes_longitudes(points)).full_sampling(0)
     return first_eigenvalues(RegionSampling(full, np.arange(len(points)), region), count)
 
 
@@ -108,7 +103,7 @@ def test_graded_and_doubled_stations() -> None:
 def stations() -> np.ndarray:
     """Latitudes and longitudes, some of them outside."""
     points = on_the_sphere((-30, 20, 50, 80), np.random.default_rng(3).random((900, 2)))
-    return latitudes(points)
+    return latitudes_longitudes(points)
 
 
 @pytest.mark.parametrize("weights", ["kernel", "voronoi"])

@@ -117,21 +117,6 @@ def check_drawn(spec: GraphSpec, rings: int = 0) -> None:
     check_rule(edges(spec), expected, spec.neighbors)
 
 
-@pytest.mark.parametrize("count", [4, 32])
-@pytest.mark.parametrize("boundary", ["open", "periodic"])
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"manifold": "se2", "size": "9x14", "orientations": 5, "eps": 0.1},
-        {"manifold": "r2", "size": "11x8"},
-    ],
-    ids=name,
-)
-def test_pruned_equals_stencils(fields: dict, boundary: str, count: int) -> None:
-    spec = GraphSpec(**fields, boundary=boundary, neighbors=count)
-    assert edges(spec, PRUNED) == edges(spec, Choice("stencil", "cpu"))
-
-
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device here")
 @pytest.mark.parametrize(("fields", "count"), SOME, ids=name)

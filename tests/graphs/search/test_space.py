@@ -7,18 +7,16 @@ import numpy as np
 import pytest
 from all_pairs import check_rule, engine_and_lengths
 from all_pairs import listed as measured
-from space_truth import edges, radius_of_lattice
+from space_truth import edges
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.assembly.level import Level
-from cheblienet_graphs.manifolds import MANIFOLDS, Metric
 from cheblienet_graphs.samplings.axes import axis_set
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.connected import lattice_components
 from cheblienet_graphs.search.offsets import Stencil
-from cheblienet_graphs.search.stencil import StencilEngine, Stencils
+from cheblienet_graphs.search.stencil import StencilEngine
 
 
 def listed(engine: StencilEngine, vertices: int) -> set[tuple[int, int]]:
@@ -40,22 +38,6 @@ def test_edges_equal_all_pairs(size: str, count: int, boundary: str, engine: str
     expected = edges((depth, height, width), count, periodic=boundary == "periodic")
     assert listed(neighbors, spec.num_vertices) == expected
     assert neighbors.total_degree == neighbors.in_plane_degree == len(expected)
-
-
-@pytest.mark.parametrize("sides", [(1.0, 1.0, 2.0), (1.0, 1.5, 3.0)])
-@pytest.mark.parametrize("count", [6, 18])
-def test_voxels_with_unequal_sides(sides: tuple[float, float, float], count: int) -> None:
-    lattice = Lattice((5, 6, 9), spacings=sides[::-1])
-    shells = Stencils.of(SampledManifold(lattice, MANIFOLDS["r3"], Metric(1.0)), count)
-    expected = edges((5, 6, 9), count, sides)
-    assert listed(StencilEngine(lattice, shells.stencils), lattice.num_vertices) == expected
-    radius = radius_of_lattice(sides, count) / 9**2  # in widths of the domain
-    assert shells.squared_radii == pytest.approx([radius])
-    assert lattice.extent == pytest.approx((1, 6 * sides[1] / 9, 5 * sides[2] / 9))
-    rows, columns = np.array(sorted(expected)).T
-    ends = lattice.coordinates()
-    squared = ((ends[columns] - ends[rows]) ** 2).sum(axis=1)
-    assert shells.squared_distances(rows, columns) == pytest.approx(squared)
 
 
 @pytest.mark.parametrize("periodic", [False, True])

@@ -58,7 +58,7 @@ def test_missing_is_what_strips_lack(weights: str, eps: float, k: int, axis: int
     assert p[0] * across + mixed == pytest.approx(0, abs=1e-12)
 
 
-@pytest.mark.parametrize("orientations", [1, 2, 5])
+@pytest.mark.parametrize("orientations", [1, 2])
 @pytest.mark.parametrize("weights", ["selling", "matched"])
 def test_edges_along_sides_are_positive_and_symmetric(weights: str, orientations: int) -> None:
     spec = GraphSpec("se2", (16, 12), orientations=orientations, weights=weights, levels=1)
