@@ -57,15 +57,19 @@ def of_vectors(vector: np.ndarray, eps: float, xi: float) -> np.ndarray:
     return weighed((y, -x, z), eps, xi)
 
 
+def logarithms(g: Rotation, h: Rotation) -> np.ndarray:
+    """(2, N, 3) c = (w_y, -w_x, w_z) of the rotation vectors to h, and to h after a half turn."""
+    relative = g.inv() * h
+    x, y, z = np.stack([relative.as_rotvec(), (relative * HALF_TURN).as_rotvec()]).T
+    return np.stack([y, -x, z]).T
+
+
 def so3_squared_distance(
     g: Rotation, h: Rotation, eps: float, xi: float, period: float = math.pi
 ) -> np.ndarray:
     """d^2 by scipy's rotation vectors of both candidates, or modulo 2 pi of the direct one."""
-    relative = g.inv() * h
-    candidates = [relative.as_rotvec(), (relative * HALF_TURN).as_rotvec()]
-    if period != math.pi:
-        del candidates[1]
-    return np.min([of_vectors(vector, eps, xi) for vector in candidates], axis=0)
+    candidates = logarithms(g, h)[: 2 if period == math.pi else 1]
+    return weighed(np.moveaxis(candidates, -1, 0), eps, xi).min(axis=0)
 
 
 def so3_rows(

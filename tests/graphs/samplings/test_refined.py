@@ -1,4 +1,4 @@
-"""Icospheres refined in a region: points, cells, levels, spectra, refused sizes."""
+"""Icospheres refined in a region: points, cells, levels, spectra."""
 
 import math
 
@@ -8,7 +8,7 @@ from cell_spectra import first_eigenvalues
 from level_maps import dense
 from sphere_truth import arcs, unit, within_region
 
-from cheblienet_graphs import GraphSpec, MapSpec, SpecError, build, build_map, inspect
+from cheblienet_graphs import GraphSpec, MapSpec, build, build_map, inspect
 from cheblienet_graphs.samplings.icosphere import Icosphere
 from cheblienet_graphs.samplings.refined import RefinedIcosphere, share_of_sphere, surroundings
 
@@ -79,24 +79,6 @@ def test_a_pyramid_is_consistent_and_is_a_side_of_maps(tmp_path) -> None:
     assert MapSpec.from_dict(encoder.to_dict()) == encoder
     sizes = build_map(encoder, tmp_path / "g.zarr").sizes
     assert (sizes.sources, sizes.targets) == (544, spec.num_vertices)
-
-
-@pytest.mark.parametrize(
-    "size",
-    [
-        *("3,5", "x", (5, 5, *EUROPE), (-1, 2, *EUROPE), (3, 13, *EUROPE)),
-        *((1.5, 3, *EUROPE), (1, 3, 0, 50, 10, 40), (1, 3, 0, 40, 0, 50), 4),
-    ],
-)
-def test_other_sizes_are_refused(size: object) -> None:
-    with pytest.raises(SpecError, match=r"^refined must be G,L,W,S,E,N: .*W,S,E,N in degrees"):
-        GraphSpec("s2", refined=size)
-
-
-def test_more_points_than_a_machine_has_room_for_are_refused() -> None:
-    """Before any is made."""
-    with pytest.raises(SpecError, match=r"at most 16,777,216 points are inside. Got about 167,77"):
-        GraphSpec("s2", refined=(3, 12, -180, -90, 180, 90))
 
 
 @pytest.mark.parametrize("region", REGIONS)

@@ -38,6 +38,7 @@ SPHERE = np.random.default_rng(2).uniform([-90, -180], [90, 180], (120, 2))
 EARTH = LatLonMask.whole_sphere(np.ones((8, 16), bool))
 SQUARE, NAN = np.ones((8, 8), bool), float("nan")
 VOLUME = Volume(np.ones((6, 5, 4), bool), np.diag([1.7, 1.7, 1.7, 1]))
+EUROPE = (-10.0, 35.0, 30.0, 60.0)
 SETS = "axes must be one of 3, 4, 6, 7, 12, 13, 22, 43, ico6, ico21, ico81"
 SIDES = "spacing must be x,y,z: three positive sides"
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
@@ -60,6 +61,32 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("s2", {"coordinates": SPHERE, "levels": 2}, "levels must be left out or 1, as many as there"),
     ("s2", {"coordinates": SPHERE, "seed": 1}, "seed must be left out where the sampling is not"),
     ("s2", {"coordinates": {"points": [3]}}, "coordinates must be as `to_dict"),
+    *(
+        ("s2", {"gaussian": size}, r"gaussian must be O or F with .* \[2, 8192\]")
+        for size in ("O1", "N32", 32, "O3.5")
+    ),
+    *(
+        ("s2", {"pl": pl}, r"pl must be points of each latitude.*\[4, 16384\](?!.*Of a half)")
+        for pl in (
+            [20, 24, 24],
+            [3, 8, 8, 3],
+            [8, 8.5, 8.5, 8],
+            "a,b",
+            32,
+            [],
+            [9, 8, 7, 9],
+            [20, 20],
+        )
+    ),
+    ("s2", {"pl": [20, 24, 27, 32]}, r"pl must be .* Of a half, give both: `pl \+ pl\[::-1\]`\.$"),
+    *(
+        ("s2", {"refined": size}, r"refined must be G,L,W,S,E,N: .*W,S,E,N in degrees")
+        for size in (
+            *("3,5", "x", 4, (5, 5, *EUROPE), (-1, 2, *EUROPE), (3, 13, *EUROPE)),
+            *((1.5, 3, *EUROPE), (1, 3, 0, 50, 10, 40), (1, 3, 0, 40, 0, 50)),
+        )
+    ),
+    ("s2", {"refined": (3, 12, -180, -90, 180, 90)}, "refined must .* at most 16,777,216 points"),
     # The metric.
     ("r2", {"eps": 0.1}, "eps must be 1 on r2"),
     ("r2", {"orientations": 6}, "orientations must be left out on r2"),
