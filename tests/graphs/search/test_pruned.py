@@ -48,14 +48,11 @@ PLAIN = [
     *({"manifold": "so3", "subdivisions": 1, "alpha": alpha} for alpha in (0.05, 20)),
     *({"manifold": "r2", "points": 300, "boundary": side} for side in SIDES),
 ]
-FIBERED = [
-    *({"manifold": "so3", **sphere, **fiber} for sphere in SPHERES for fiber in FIBERS),
-    *(
-        {"manifold": "se2", "points": 60, "boundary": side, **fiber}
-        for side in SIDES
-        for fiber in FIBERS
-    ),
+BASES = [
+    *({"manifold": "so3", **sphere} for sphere in SPHERES),
+    *({"manifold": "se2", "points": 60, "boundary": side} for side in SIDES),
 ]
+FIBERED = [{**base, **fiber} for base in BASES for fiber in FIBERS]
 ARROWS = [
     ({"manifold": "se2", "points": 80, "boundary": "periodic"}, 16),
     ({"manifold": "se2", "size": 8, "orientations": 7, "boundary": "periodic"}, 16),
