@@ -40,6 +40,13 @@ def listed(engine: Engine, lengths: Lengths, vertices: int, block: int | None = 
     return by_pair
 
 
+def pairs(engine: Engine, vertices: int) -> list[tuple[int, int]]:
+    """All edges in the order of rows, as the engine has them."""
+    degrees, columns = engine.neighbors(0, vertices)
+    rows = np.repeat(np.arange(vertices), degrees)
+    return list(zip(rows.tolist(), columns.tolist(), strict=True))
+
+
 def engine_and_lengths(spec: GraphSpec, choice: Choice = PRUNED) -> tuple[Engine, Lengths]:
     """The chosen engine, once it has found all neighbors, and what measures its edges."""
     return found_by(Level(spec, choice).neighbors)

@@ -50,3 +50,8 @@ def reseal_array(version: Path, key: str, change: Callable[[np.ndarray], object]
     values = np.frombuffer((version / name).read_bytes(), document["data_type"]).copy()
     change(values)
     reseal_file(version, name, values.tobytes())
+
+
+def put(place: object, value: object) -> Callable[[np.ndarray], object]:
+    """A change of an array: values at a place, or what a function makes of all values."""
+    return lambda v: v.__setitem__(place, value(v) if callable(value) else value)

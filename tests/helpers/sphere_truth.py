@@ -25,6 +25,27 @@ def unit_vectors(coordinates: np.ndarray) -> np.ndarray:
     return Rotation.from_euler("ZY", np.asarray(coordinates)[:, ::-1]).apply([0, 0, 1])
 
 
+def unit(vectors: np.ndarray) -> np.ndarray:
+    """(N, d), each of length 1."""
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def latitudes_longitudes(points: np.ndarray) -> np.ndarray:
+    """(N, 2) degrees of (N, 3) unit vectors."""
+    x, y, z = points.T
+    return np.degrees(np.stack([np.arctan2(z, np.hypot(x, y)), np.arctan2(y, x)], axis=1))
+
+
+def within_region(points: np.ndarray, region: tuple[float, ...]) -> np.ndarray:
+    """(N,) whether unit vectors lie in W, S, E, N, degrees; poles are at every longitude."""
+    west, south, east, north = region
+    latitude, longitude = latitudes_longitudes(points).T
+    width = 360 if east - west >= 360 else (east - west) % 360
+    pole = np.hypot(points[:, 0], points[:, 1]) < 1e-9
+    between = pole | ((longitude - west) % 360 <= width)
+    return (latitude >= south) & (latitude <= north) & between
+
+
 def arcs(u: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Angles between unit vectors, accurate at 0 and at pi (Kahan): the half angle's tangent."""
     return 2 * np.arctan2(np.linalg.norm(u - v, axis=-1), np.linalg.norm(u + v, axis=-1))
@@ -36,15 +57,19 @@ def of_vectors(vector: np.ndarray, eps: float, xi: float) -> np.ndarray:
     return weighed((y, -x, z), eps, xi)
 
 
+def logarithms(g: Rotation, h: Rotation) -> np.ndarray:
+    """(2, N, 3) c = (w_y, -w_x, w_z) of the rotation vectors to h, and to h after a half turn."""
+    relative = g.inv() * h
+    x, y, z = np.stack([relative.as_rotvec(), (relative * HALF_TURN).as_rotvec()]).T
+    return np.stack([y, -x, z]).T
+
+
 def so3_squared_distance(
     g: Rotation, h: Rotation, eps: float, xi: float, period: float = math.pi
 ) -> np.ndarray:
     """d^2 by scipy's rotation vectors of both candidates, or modulo 2 pi of the direct one."""
-    relative = g.inv() * h
-    candidates = [relative.as_rotvec(), (relative * HALF_TURN).as_rotvec()]
-    if period != math.pi:
-        del candidates[1]
-    return np.min([of_vectors(vector, eps, xi) for vector in candidates], axis=0)
+    candidates = logarithms(g, h)[: 2 if period == math.pi else 1]
+    return weighed(np.moveaxis(candidates, -1, 0), eps, xi).min(axis=0)
 
 
 def so3_rows(

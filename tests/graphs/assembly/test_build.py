@@ -83,26 +83,23 @@ def test_stored_laplacian_is_the_defined_one(
 
 
 ANYWHERE = {
-    "laplace": GraphSpec("se2", "12x8", orientations=6, levels=2, kernel="laplace"),
+    "laplace": GraphSpec("se2", "12x8", orientations=6, neighbors=32, kernel="laplace"),
     "torus": GraphSpec("se2", "16x12", orientations=6, levels=2, boundary="periodic"),
-    "volume": GraphSpec("r3", "10x7x9", levels=1),
-    "volume torus": GraphSpec("r3", "10x7x9", boundary="periodic", lambda_max=2, levels=1),
+    "volume": GraphSpec("r3", "10x7x9", boundary="periodic", lambda_max=2, levels=1),
     "axes": GraphSpec("r3s2", "6x4x6", axes=3, spacing=(1, 2, 1), lambda_max=2, levels=1),
     "masked axes": GraphSpec("r3s2", axes=3, levels=1, mask=points_mask(144, 0.7).reshape(6, 4, 6)),
     "ring": GraphSpec("se2", mask=RING, orientations=4, levels=2),
     "ring torus": GraphSpec("se2", mask=RING, orientations=4, levels=2, boundary="periodic"),
-    "selling": GraphSpec("se2", "16x24", weights="selling", eigenpairs=5),
     "corrected": GraphSpec("se2", "20x14", orientations=4, eps=0.2, weights="matched", levels=1),
     "matched torus": GraphSpec("se2", "16x24", weights="matched", boundary="periodic"),
     "selling ring": GraphSpec("se2", mask=RING, orientations=4, levels=2, weights="selling"),
     "so3": GraphSpec("so3", subdivisions=2, orientations=5, levels=2),
     "matched": GraphSpec("so3", subdivisions=1, weights="matched", neighbors=24, levels=1),
-    "healpix": GraphSpec("s2", nside=4, levels=2),
     "random": GraphSpec("se2", points=200, boundary="periodic"),
 }
 
 
-@pytest.mark.parametrize("name", slow_but(["torus", "volume", "axes", "ring", "matched"], ANYWHERE))
+@pytest.mark.parametrize("name", slow_but(["torus", "axes", "ring", "matched"], ANYWHERE))
 def test_bytes_depend_neither_on_blocks_nor_on_the_engine(tmp_path: Path, name: str) -> None:
     spec = ANYWHERE[name]
     ways = [{}, {"block_rows": 53}]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from derivatives import built, wide
 
-from cheblienet_graphs import GraphSpec, SpecError, build, inspect, verify
+from cheblienet_graphs import GraphSpec, build, inspect, verify
 from cheblienet_graphs.gradients.source import units
 from cheblienet_graphs.report.gradients import smooth
 
@@ -60,20 +60,6 @@ def test_steep_gradients_are_named_with_a_remedy(
     assert check.steep.numbers["times"] == pytest.approx(level.gradients.largest)
     assert check.steep.numbers["times"] > 6
     assert remedy in inspect(tmp_path / "g", eigenvalues=0).full_text().replace("\n    ", " ")
-
-
-@pytest.mark.parametrize(
-    ("how", "field"),
-    [
-        ({"manifold": "r3s2", "size": 4}, "gradients"),
-        ({"manifold": "se2", "size": 8, "orientations": 2}, "orientations"),
-        ({"manifold": "so3", "nside": 1, "orientations": 1}, "orientations"),
-        ({"manifold": "r2", "size": 8, "gradients": "yes"}, "gradients"),
-    ],
-)
-def test_where_there_are_none_they_are_refused(how: dict[str, object], field: str) -> None:
-    with pytest.raises(SpecError, match=f"{field} must be"):
-        GraphSpec(**{"gradients": True} | how)
 
 
 def test_a_narrow_torus_has_as_many_images_as_it_needs(tmp_path: Path) -> None:

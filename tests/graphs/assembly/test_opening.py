@@ -7,14 +7,12 @@ import sys
 import threading
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from cheblienet_graphs import GraphSpec, StoreError, build, open_or_build
 from cheblienet_graphs.errors import OtherGraphWarning
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.map_facts import listing
-from cheblienet_models import open_store
 
 SPEC = GraphSpec("se2", 12, orientations=4, levels=1)
 OPENED = """
@@ -29,14 +27,6 @@ print(pyramid.name, pyramid.version, pyramid.levels[0].num_edges)
 """
 
 
-def same_graph(pyramid, other) -> bool:
-    parts = ("values", "columns", "row_pointers")
-    return all(
-        np.array_equal(getattr(pyramid.levels[0], part), getattr(other.levels[0], part))
-        for part in parts
-    )
-
-
 @pytest.mark.parametrize("name", [None, "digits"])
 def test_alphas_in_turn_open_the_graph_that_was_asked_for(tmp_path: Path, name: str | None) -> None:
     alphas, first = (40, 2, 40), {}
@@ -48,9 +38,7 @@ def test_alphas_in_turn_open_the_graph_that_was_asked_for(tmp_path: Path, name: 
             assert warned[0].filename == __file__  # whose line it is
         else:
             pyramid = open_or_build(spec, tmp_path / "g.zarr", name=name)
-        build(spec, tmp_path / f"alone-{alpha}.zarr", name="alone")
-        assert pyramid.spec["alpha"] == alpha
-        assert same_graph(pyramid, open_store(tmp_path / f"alone-{alpha}.zarr")["alone"])
+        assert pyramid.spec_sha256 == spec.sha256
         first.setdefault(alpha, (pyramid.name, pyramid.version))
         assert (pyramid.name, pyramid.version) == first[alpha]
     assert len(set(first.values())) == 2

@@ -17,9 +17,7 @@ def calls_of(spec: GraphSpec, store: Path, **how: object) -> list[tuple[str, int
 
 
 @pytest.mark.usefixtures("quick_workers")
-@pytest.mark.parametrize(
-    "how", slow_but([{}], [{}, {"block_rows": 500}, {"workers": 2, "block_rows": 1000}])
-)
+@pytest.mark.parametrize("how", slow_but([{}], [{}, {"workers": 2, "block_rows": 1000}]))
 def test_a_search_advances_in_small_steps(tmp_path: Path, how: dict[str, object]) -> None:
     spec = GraphSpec("so3", subdivisions=3, orientations=6, levels=1)
     calls = calls_of(spec, tmp_path / "g", **how)
@@ -34,10 +32,6 @@ def test_a_search_advances_in_small_steps(tmp_path: Path, how: dict[str, object]
     "spec",
     [
         GraphSpec("so3", subdivisions=2, orientations=6, levels=1, xi="auto"),
-        pytest.param(
-            GraphSpec("so3", subdivisions=1, orientations=6, levels=1, xi="auto"),
-            marks=pytest.mark.slow,
-        ),
         GraphSpec("se2", 12, orientations=6, levels=1, xi="auto"),
     ],
 )

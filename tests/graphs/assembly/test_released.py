@@ -49,10 +49,7 @@ def alive(tmp_path: Path) -> Callable[[], set[str]]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("quick_workers")
-@pytest.mark.parametrize(
-    "how",
-    [{}, {"block_rows": 100}, {"block_rows": 100, "workers": 2}],
-)
+@pytest.mark.parametrize("how", [{}, {"block_rows": 100, "workers": 2}])
 @pytest.mark.parametrize("name", SPECS)
 def test_nothing_stays_after_a_build(
     tmp_path: Path, alive: Callable[[], set[str]], name: str, how: dict[str, object]

@@ -99,7 +99,7 @@ def test_open_sides_keep_tilts(built: Built) -> None:
     assert quotient("matched", boundary_correction=False) < 57
 
 
-@pytest.mark.parametrize("weights", ["selling", "matched"])
+@pytest.mark.parametrize("weights", CONSISTENT)
 def test_spectra_converge_at_second_order(weights: str, tmp_path: Path) -> None:
     """Against 4 pi^2 |k|^2: 0, 6, 12, 8 and 6 times."""
     exact = 4 * np.pi**2 * np.repeat([0, 1, 2, 3, 4], [1, 6, 12, 8, 6])[:27]

@@ -32,7 +32,6 @@ def lattice_edges(w: Sparse, spec: GraphSpec, level: int) -> tuple[np.ndarray, .
 LATTICES = [
     {"size": "20x24", "boundary": "periodic"},
     {"size": "24x20"},
-    {"size": 24, "orientations": 8, "neighbors": 16, "boundary": "periodic"},
     {"size": 24, "orientations": 5, "eps": 0.5, "alpha": 3.41},
     {"size": 24, "orientations": 4, "xi": 0.1, "levels": 2, "boundary": "periodic"},
 ]
@@ -82,7 +81,7 @@ def permutation_of(spec: GraphSpec, image_of: Callable[..., tuple[int, ...]]) ->
 
 
 @pytest.mark.parametrize("boundary", ["open", "periodic"])
-@pytest.mark.parametrize("orientations", [2, 4, 5, 6, 8])
+@pytest.mark.parametrize("orientations", [2, 5, 6])
 @pytest.mark.parametrize("weights", ["kernel", "selling", "matched"])
 def test_symmetries_survive(tmp_path: Path, weights: str, orientations: int, boundary: str) -> None:
     n, n_o = 12, orientations
@@ -99,7 +98,6 @@ def test_symmetries_survive(tmp_path: Path, weights: str, orientations: int, bou
 
 OPERATORS = [
     {"manifold": "se2", "size": "10x12", "orientations": 5},
-    {"manifold": "se2", "size": 14, "orientations": 3, "boundary": "periodic"},
     {"manifold": "r2", "size": "12x10"},
     {"manifold": "s2", "subdivisions": 1, "neighbors": 24},
     {"manifold": "so3", "bandlimit": 3, "orientations": 5, "neighbors": 24, "levels": 1},
@@ -176,10 +174,8 @@ def test_errors_in_a_square(weights: str, before: float, after: float, tmp_path:
 
 EIGENPAIRS = [
     {"manifold": "se2", "size": "16x12", "weights": "selling", "levels": 2},
-    {"manifold": "se2", "size": 16, "boundary": "periodic", "levels": 2, "orientations": 4},
     {"manifold": "so3", "subdivisions": 1, "weights": "matched", "neighbors": 24, "levels": 1},
     {"manifold": "s2", "subdivisions": 3, "laplacian": "combinatorial", "levels": 3},
-    {"manifold": "r2", "size": 16, "lambda_max": 2, "levels": 2},
 ]
 
 

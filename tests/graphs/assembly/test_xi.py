@@ -11,14 +11,7 @@ from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.spec.words import reached
 
 
-@pytest.mark.parametrize(
-    "size",
-    [
-        pytest.param({"subdivisions": 2}, marks=pytest.mark.slow),
-        {"nside": 4, "levels": 1},
-        {"points": 300},
-    ],
-)
+@pytest.mark.parametrize("size", [{"nside": 4, "levels": 1}, {"points": 300}])
 def test_xi_is_solved_for_the_fraction(tmp_path: Path, size: dict[str, int]) -> None:
     spec = GraphSpec("so3", **size, xi="auto")
     build(spec, tmp_path / "g.zarr", name="g")

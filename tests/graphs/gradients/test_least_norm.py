@@ -15,8 +15,8 @@ def moments(components: np.ndarray) -> np.ndarray:
     return np.concatenate([components, components[:, pairs[0]] * components[:, pairs[1]]], 1).T
 
 
-@pytest.mark.parametrize(("neighbors", "dimension"), [(6, 2), (16, 2), (32, 3)])
-@pytest.mark.parametrize("scale", [1e-3, 1.0, 50.0])
+@pytest.mark.parametrize(("neighbors", "dimension"), [(6, 2), (32, 3)])
+@pytest.mark.parametrize("scale", [1e-3, 50.0])
 def test_they_are_the_least_of_those_that_are_exact(
     neighbors: int, dimension: int, scale: float
 ) -> None:

@@ -30,9 +30,7 @@ def cluster() -> Iterator[object]:
         yield cluster
 
 
-@pytest.mark.parametrize(
-    "name", slow_but(["lattice"], ["lattice", "matched", "sphere", "given points"])
-)
+@pytest.mark.parametrize("name", slow_but(["lattice"], ["lattice", "matched", "given points"]))
 def test_dask_cluster_of_which_a_worker_is_killed(
     tmp_path: Path, name: str, cluster: object, expected: dict[str, dict[str, object]]
 ) -> None:

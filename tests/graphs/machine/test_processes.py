@@ -17,7 +17,7 @@ import pytest
 from builds import SPECS, manifest
 from marks import slow_but
 
-from cheblienet_graphs import CheblienetError, GraphSpec, SpecError, StoreError, build
+from cheblienet_graphs import CheblienetError, GraphSpec, StoreError, build
 from cheblienet_graphs.assembly.level import Level, Place
 from cheblienet_graphs.assembly.sweeps import Filled, Weighed, do_block
 from cheblienet_graphs.assembly.versions import software
@@ -25,19 +25,12 @@ from cheblienet_graphs.machine import Kept, drop, processes, with_held
 from cheblienet_graphs.search.choice import choose
 from cheblienet_graphs.store.writer import Staging
 
-SPAWNED = ["lattice", "selling", "sphere"]
-"""By processes that start as they do for users: one kind of build on a grid, one that searches."""
 
-
-@pytest.mark.parametrize("name", slow_but(["lattice", "selling"], SPECS))
+@pytest.mark.parametrize("name", slow_but(["lattice", "selling"], ["lattice", "selling", "sphere"]))
 def test_bytes_do_not_depend_on_processes(
-    tmp_path: Path,
-    name: str,
-    expected: dict[str, dict[str, object]],
-    request: pytest.FixtureRequest,
+    tmp_path: Path, name: str, expected: dict[str, dict[str, object]]
 ) -> None:
-    if name not in SPAWNED:
-        request.getfixturevalue("quick_workers")
+    """By processes that start as they do for users; `test_resume.py` has all kinds of builds."""
     build(SPECS[name], tmp_path / "g", workers=2, block_rows=211)
     assert manifest(tmp_path / "g") == expected[name]
 
@@ -132,12 +125,6 @@ def test_worker_with_other_libraries_or_without_the_file_system(
     sent = replace(sent, staged=Place(tmp_path / "g", tmp_path / "elsewhere"))
     with pytest.raises(StoreError, match="must see the store's file system"):
         do_block(Kept(), Weighed(sent), (0, 1))
-
-
-def test_workers_out_of_range(tmp_path: Path) -> None:
-    for workers in (0, -1, 1025, 1.5, "two", True):
-        with pytest.raises(SpecError, match=r"workers must be an integer in \[1, 1024\]"):
-            build(SPECS["torus"], tmp_path / "g", workers=workers)
 
 
 class Thing(float):

@@ -40,7 +40,7 @@ def test_a_rectangle() -> None:
 
 
 @pytest.mark.parametrize("sides", [(1.0, 1.0), (1.0, 0.3), (1.0, 0.5, 2.0)])
-@pytest.mark.parametrize("count", [0, 1, 2, 7, 60])
+@pytest.mark.parametrize("count", [0, 1, 60])
 def test_boxes_without_flux_through_sides(sides: tuple, count: int) -> None:
     """All products of cosines of up to 40 half waves along a side, which hold the smallest 60."""
     products = itertools.product(range(41), repeat=len(sides))
@@ -51,7 +51,7 @@ def test_boxes_without_flux_through_sides(sides: tuple, count: int) -> None:
     assert over_boxes(count, sides) == pytest.approx(every[:count], rel=1e-12)
 
 
-TOPS = [(0.4, 0.7), (0.3162, 0.1), (1.0, 3.0), (0.05, 0.5), (0.3, 1e4), (0.001, 0.5), (1.0, 30.0)]
+TOPS = [(0.3162, 0.1), (1.0, 3.0), (0.3, 1e4), (0.001, 0.5)]
 
 
 @pytest.mark.parametrize(("over", "step"), [(MANIFOLDS, 2), (OVER_FULL_TURNS, 1)], ids=PERIODS)
@@ -73,7 +73,7 @@ def test_all_rotations_by_matrices_of_angular_momentum(
 
 
 @pytest.mark.parametrize("sides", [(1.0, 1.0), (1.0, 0.5)])
-@pytest.mark.parametrize(("eps", "xi"), [(0.3162, 0.05), (0.1, 0.3), (1.0, 0.2)])
+@pytest.mark.parametrize(("eps", "xi"), [(0.3162, 0.05), (0.1, 0.3)])
 def test_arrows_by_fourier_series_in_theta(eps: float, xi: float, sides: tuple) -> None:
     """Modulo 2 pi: over every wave its derivatives along A_1 and A_2 are functions of theta."""
     order = np.arange(-20, 21)
@@ -89,8 +89,8 @@ def test_arrows_by_fourier_series_in_theta(eps: float, xi: float, sides: tuple) 
     assert found == pytest.approx(np.sort(expected)[:40], rel=1e-10, abs=1e-10)
 
 
-@pytest.mark.parametrize("eps_squared", [0.5, 0.1, 0.001])
-@pytest.mark.parametrize("xi_squared", [0.01, 0.1, 3.0])
+@pytest.mark.parametrize("eps_squared", [0.5, 0.001])
+@pytest.mark.parametrize("xi_squared", [0.01, 3.0])
 def test_axes_as_scipy_has_them(eps_squared: float, xi_squared: float) -> None:
     """pro_cv, over |k|^2 = 0 to 6, every even degree up to 12."""
     times = [1, 6, 12, 8, 6, 24, 24]

@@ -11,7 +11,7 @@ from cheblienet_graphs.manifolds import MANIFOLDS, OVER_FULL_TURNS, Manifold, Me
 from cheblienet_graphs.manifolds.arrays import array
 
 SO3, S2 = MANIFOLDS["so3"], MANIFOLDS["s2"]
-METRICS = [Metric(0.1, 0.05), Metric(0.3162, 0.3), Metric(1.0, 2.0), Metric(1.0, 1.0)]
+METRICS = [Metric(0.1, 0.05), Metric(1.0, 2.0)]
 
 
 def elements(name: str, coordinates: np.ndarray) -> tuple:

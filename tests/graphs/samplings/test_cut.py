@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from level_maps import dense
 
 from cheblienet_graphs.inputs.fractions import UNIT
 from cheblienet_graphs.samplings.cut import SMALL, CutSampling, shells
@@ -19,13 +20,6 @@ def drawn(seed: int, number: int) -> CutSampling:
     parts *= random.random(shape) > 0.3
     parts.flat[0] = 1
     return CutSampling(Lattice(shape, 3, periodic=periodic), np.round(parts / UNIT) * UNIT)
-
-
-def dense(level_map) -> np.ndarray:
-    matrix = np.zeros(level_map.shape)
-    rows = np.repeat(np.arange(level_map.shape[0]), np.diff(level_map.indptr))
-    matrix[rows, level_map.indices] = level_map.data
-    return matrix
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 3))

@@ -4,24 +4,15 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix
+from level_maps import dense, sparse
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.samplings.given import Given, GivenPoints
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.grids import Equiangular, Healpix, ReducedGaussian
 from cheblienet_graphs.samplings.icosphere import Icosphere
-from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.samplings.points import Points, Scattered
 from cheblienet_graphs.samplings.random import Random
-
-
-def sparse(level_map: LevelMap) -> csr_matrix:
-    matrix = csr_matrix(
-        (level_map.data, level_map.indices, level_map.indptr), shape=level_map.shape
-    )
-    assert matrix.has_canonical_format
-    return matrix
 
 
 def owners(fine: np.ndarray, coarse: np.ndarray, periods: tuple | None = None) -> np.ndarray:
@@ -46,20 +37,18 @@ def check(points: Scattered) -> None:
     periods = points.extent if points.periodic else None
     expected = owners(fine, coarse, periods)
     assert (points.owners == expected).all()
-    up = sparse(points.unpooling()).toarray()
-    assert (up == np.eye(len(coarse))[expected]).all()
+    assert (dense(points.unpooling()) == np.eye(len(coarse))[expected]).all()
     down = np.where(np.arange(len(coarse))[:, None] == expected, areas, 0.0)
     for lonely in np.flatnonzero(~down.any(axis=1)):
         down[lonely, owners(coarse[[lonely]], fine, periods)] = 1
     down /= down.sum(axis=1, keepdims=True)
-    assert abs(sparse(points.pooling()) - down).max() < 1e-15
+    assert abs(dense(points.pooling()) - down).max() < 1e-15
 
 
-@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("periods", [None, (1.0, 0.5)])
-def test_maps_of_random_points(seed: int, periods: tuple | None) -> None:
+def test_maps_of_random_points(periods: tuple | None) -> None:
     """Of coarser points some have none of the others next to them."""
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     fine, coarse = random.random((60, 2)) * [1, 0.5], random.random((25, 2)) * [1, 0.5]
     points = given(fine, coarse, random.random(60) + 0.1, periods)
     assert len(np.unique(points.owners)) < 25
@@ -98,20 +87,16 @@ def test_random_levels_are_the_first_quarters(base: str) -> None:
         check(fine)
 
 
-def test_the_coarsest_level_has_no_maps() -> None:
-    points = Random(size=7)
-    for refused in (points.pooling, points.unpooling):
+def test_the_last_random_level_has_two_points_and_no_maps() -> None:
+    for refused in (Random(size=7).pooling, Random(size=7).unpooling):
         with pytest.raises(ValueError, match="no coarser level"):
             refused()
-
-
-def test_the_last_random_level_has_two_points() -> None:
     assert GraphSpec("r2", points=33, levels=3, neighbors=1).base_points(2) == 2
     with pytest.raises(ValueError, match=r"levels must be an integer in \[1, 2\] for points 31"):
         GraphSpec("r2", points=31, levels=3)
 
 
-@pytest.mark.parametrize("half", [(8, 12, 16, 20), (20, 27, 36, 40), (5, 5, 9, 9, 40, 64, 64, 64)])
+@pytest.mark.parametrize("half", [(8, 12, 16, 20), (5, 5, 9, 9, 40, 64, 64, 64)])
 def test_maps_of_rows_of_any_lengths(half: tuple[int, ...]) -> None:
     check(ReducedGaussian(size=half + half[::-1]))
 

@@ -1,19 +1,16 @@
-"""Icospheres refined in a region: points, cells, levels, spectra, refused sizes."""
+"""Icospheres refined in a region: points, cells, levels, spectra."""
 
 import math
 
 import numpy as np
 import pytest
-import scipy.sparse
-from scipy.sparse import csr_matrix
-from scipy.sparse.linalg import eigsh
-from sphere_truth import arcs
+from cell_spectra import first_eigenvalues
+from level_maps import dense
+from sphere_truth import arcs, unit, within_region
 
-from cheblienet_graphs import GraphSpec, MapSpec, SpecError, build, build_map, inspect
+from cheblienet_graphs import GraphSpec, MapSpec, build, build_map, inspect
 from cheblienet_graphs.samplings.icosphere import Icosphere
-from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.samplings.refined import RefinedIcosphere, share_of_sphere, surroundings
-from cheblienet_graphs.weights.voronoi import voronoi_entries
 
 EUROPE = (-10.0, 35.0, 30.0, 60.0)
 REGIONS = [
@@ -30,29 +27,15 @@ def refined(outside: int, inside: int, region: tuple[float, ...]) -> RefinedIcos
     return RefinedIcosphere(size=(outside, inside, *region))
 
 
-def is_inside(points: np.ndarray, region: tuple[float, ...]) -> np.ndarray:
-    west, south, east, north = region
-    latitude = np.degrees(np.arcsin(np.clip(points[:, 2], -1, 1)))
-    longitude = np.degrees(np.arctan2(points[:, 1], points[:, 0]))
-    width = 360 if east - west >= 360 else (east - west) % 360
-    pole = np.hypot(points[:, 0], points[:, 1]) < 1e-9
-    between = pole | ((longitude - west) % 360 <= width)
-    return (latitude >= south) & (latitude <= north) & between
-
-
-def matrix(level_map: LevelMap) -> csr_matrix:
-    return csr_matrix((level_map.data, level_map.indices, level_map.indptr), shape=level_map.shape)
-
-
 @pytest.mark.parametrize("region", REGIONS)
-@pytest.mark.parametrize(("outside", "inside"), [(0, 1), (0, 4), (2, 3), (2, 5)])
+@pytest.mark.parametrize(("outside", "inside"), [(0, 1), (2, 5)])
 def test_points_are_those_of_both_icospheres(
     outside: int, inside: int, region: tuple[float, ...]
 ) -> None:
     """Bit for bit and in order, though most of the finer one is never made."""
     finest = Icosphere(size=inside).base_points
     first = np.arange(len(finest)) < 10 * 4**outside + 2
-    expected = finest[first | is_inside(finest, region)]
+    expected = finest[first | within_region(finest, region)]
     assert (refined(outside, inside, region).base_points == expected).all()
 
 
@@ -63,7 +46,7 @@ def test_levels_share_points_and_average_them(region: tuple[float, ...]) -> None
     apart = arcs(coarse.base_points[:, None], fine.base_points)
     assert (apart.min(axis=1) < 1e-15).all()
     near = apart <= apart.min(axis=0) + 1e-9
-    up, down = matrix(fine.unpooling()).toarray(), matrix(fine.pooling()).toarray()
+    up, down = dense(fine.unpooling()), dense(fine.pooling())
     assert np.allclose(up, (near / near.sum(axis=0)).T, rtol=0, atol=1e-15)
     weighed = near * fine.base_areas
     assert np.allclose(down, weighed / weighed.sum(axis=1, keepdims=True), rtol=0, atol=1e-14)
@@ -74,14 +57,8 @@ def test_spectra_converge_at_second_order(region: tuple[float, ...]) -> None:
     """With Voronoi weights, across the sides of the region: halving all edges, a fourth."""
     errors = []
     for outside in (1, 2, 3):
-        sampling = refined(outside, outside + 2, region)
-        rows, columns, values = voronoi_entries(sampling)
-        shape = (sampling.num_points,) * 2
-        weights = scipy.sparse.coo_array((values, (rows, columns)), shape=shape).tocsr()
-        root = scipy.sparse.diags_array(sampling.areas() ** -0.5)
-        laplacian = scipy.sparse.diags_array(weights.sum(axis=1)) - weights
-        found = eigsh((root @ laplacian @ root).tocsc(), 16, sigma=-0.5, v0=np.ones(shape[0]))[0]
-        errors.append(abs(np.sort(found)[1:] / SPHERE - 1).max())
+        found = first_eigenvalues(refined(outside, outside + 2, region), 16)
+        errors.append(abs(found[1:] / SPHERE - 1).max())
     assert errors[1] < errors[0] / 3
     assert errors[2] < errors[1] / 3.6
     assert errors[2] < 0.03
@@ -104,44 +81,23 @@ def test_a_pyramid_is_consistent_and_is_a_side_of_maps(tmp_path) -> None:
     assert (sizes.sources, sizes.targets) == (544, spec.num_vertices)
 
 
-@pytest.mark.parametrize(
-    "size",
-    [
-        *("3,5", "x", (5, 5, *EUROPE), (-1, 2, *EUROPE), (10, 11, *EUROPE), (3, 13, *EUROPE)),
-        *((1.5, 3, *EUROPE), (1, 3, 0, 50, 10, 40), (1, 3, 0, 40, 0, 50), 4),
-    ],
-)
-def test_other_sizes_are_refused(size: object) -> None:
-    with pytest.raises(SpecError, match=r"^refined must be G,L,W,S,E,N: .*W,S,E,N in degrees"):
-        GraphSpec("s2", refined=size)
-
-
-def test_more_points_than_a_machine_has_room_for_are_refused() -> None:
-    """Before any is made."""
-    with pytest.raises(SpecError, match=r"at most 16,777,216 points are inside. Got about 167,77"):
-        GraphSpec("s2", refined=(3, 12, -180, -90, 180, 90))
-
-
 @pytest.mark.parametrize("region", REGIONS)
-@pytest.mark.parametrize("distance", [0.5, 7.0, 40.0])
+@pytest.mark.parametrize("distance", [0.5, 40.0])
 def test_surroundings_hold_what_is_near(region: tuple[float, ...], distance: float) -> None:
     """Of points all over the sphere, those within the distance of one inside; few are farther."""
-    random = np.random.default_rng(2)
-    points = random.normal(size=(3000, 3))
-    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    points = unit(np.random.default_rng(2).normal(size=(1000, 3)))
     west, south, east, north = region
     width = 360 if east - west >= 360 else (east - west) % 360
     lat, lon = (
-        np.radians(np.linspace(*ends, 60)) for ends in ((south, north), (west, west + width))
+        np.radians(np.linspace(*ends, 40)) for ends in ((south, north), (west, west + width))
     )
     lat, lon = (part.ravel() for part in np.meshgrid(lat, lon))
     inside = np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=1)
     near = np.array([arcs(point, inside).min() for point in points]) <= math.radians(distance)
-    assert is_inside(points, surroundings(region, distance))[near].all()
+    assert within_region(points, surroundings(region, distance))[near].all()
 
 
 @pytest.mark.parametrize("region", REGIONS)
 def test_the_share_of_a_region_is_that_of_points_spread_evenly(region: tuple[float, ...]) -> None:
-    random = np.random.default_rng(1).normal(size=(200_000, 3))
-    random /= np.linalg.norm(random, axis=1, keepdims=True)
-    assert abs(is_inside(random, region).mean() - share_of_sphere(region)) < 0.003
+    random = unit(np.random.default_rng(1).normal(size=(200_000, 3)))
+    assert abs(within_region(random, region).mean() - share_of_sphere(region)) < 0.003

@@ -5,13 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
+from cell_spectra import first_eigenvalues
+from level_maps import sparse
 from scipy.sparse.linalg import eigsh
 from scipy.spatial import KDTree
+from sphere_truth import latitudes_longitudes
 
 from cheblienet_graphs import CheblienetError, GraphSpec, SpecError, build, inspect, verify
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.region import RegionSampling, clipped
-from cheblienet_graphs.weights.voronoi import voronoi_entries
 
 EUROPE = (-10.0, 35.0, 30.0, 70.0)
 REGIONS = [
@@ -33,19 +35,13 @@ def on_the_sphere(region: tuple[float, ...], shares: np.ndarray) -> np.ndarray:
     return np.stack([across * np.cos(longitude), across * np.sin(longitude), z], axis=1)
 
 
-def latitudes(points: np.ndarray) -> np.ndarray:
-    """(N, 2) latitudes and longitudes, degrees."""
-    longitude = np.arctan2(points[:, 1], points[:, 0])
-    return np.degrees(np.stack([np.arcsin(points[:, 2]), longitude], axis=1))
-
-
 def area(region: tuple[float, ...]) -> float:
     west, south, east, north = region
     low, high = np.sin(np.radians([south, north]))
     return float(np.radians((east - west) % 360 or 360) * (high - low))
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 60])
+@pytest.mark.parametrize("count", [1, 3, 60])
 @pytest.mark.parametrize("region", REGIONS)
 def test_areas_are_those_counted(region: tuple[float, ...], count: int) -> None:
     points = on_the_sphere(region, np.random.default_rng(count).random((count, 2)))
@@ -78,14 +74,8 @@ def rectangle(region: tuple[float, ...], count: int, n: int = 1500) -> np.ndarra
 
 def eigenvalues(points: np.ndarray, region: tuple[float, ...], count: int) -> np.ndarray:
     """Those of Voronoi weights and clipped areas."""
-    full = GraphSpec("s2", coordinates=latitudes(points)).full_sampling(0)
-    sampling = RegionSampling(full, np.arange(len(points)), region)
-    rows, columns, weights = voronoi_entries(sampling)
-    matrix = scipy.sparse.csr_array((weights, (rows, columns)), shape=(len(points),) * 2)
-    laplacian = scipy.sparse.diags(matrix.sum(axis=1)) - matrix
-    root = scipy.sparse.diags(sampling.base_areas**-0.5 / sampling.cells.mean() ** 0.5)
-    scaled = (root @ laplacian @ root * sampling.cells.mean()).tocsc()
-    return np.sort(eigsh(scaled, count, sigma=-0.05, return_eigenvectors=False))
+    full = GraphSpec("s2", coordinates=latitudes_longitudes(points)).full_sampling(0)
+    return first_eigenvalues(RegionSampling(full, np.arange(len(points)), region), count)
 
 
 def error(shares: np.ndarray, region: tuple[float, ...]) -> float:
@@ -113,7 +103,7 @@ def test_graded_and_doubled_stations() -> None:
 def stations() -> np.ndarray:
     """Latitudes and longitudes, some of them outside."""
     points = on_the_sphere((-30, 20, 50, 80), np.random.default_rng(3).random((900, 2)))
-    return latitudes(points)
+    return latitudes_longitudes(points)
 
 
 @pytest.mark.parametrize("weights", ["kernel", "voronoi"])
@@ -158,16 +148,12 @@ def test_pooling_takes_means_by_mass() -> None:
     full = spec.full_sampling(0)
     inside = spec.mask.on_level(0)
     sampling = RegionSampling(full, inside, EUROPE)
-    pooling = sampling.pooling()
-    matrix = scipy.sparse.csr_array(
-        (pooling.data, pooling.indices, pooling.indptr), shape=pooling.shape
-    )
     field = np.random.default_rng(0).random(len(inside))
     parents, row = np.unique(inside // 4, return_inverse=True)
     assert np.array_equal(parents, spec.mask.on_level(1))
     sums = np.bincount(row, sampling.cells * field) / np.bincount(row, sampling.cells)
     assert sampling.cells.min() < 0.9 * sampling.cells.max()
-    assert np.allclose(matrix @ field, sums, rtol=1e-12)
+    assert np.allclose(sparse(sampling.pooling()) @ field, sums, rtol=1e-12)
 
 
 def test_half_of_the_sphere() -> None:

@@ -7,6 +7,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 import torch
+from all_pairs import pairs
 from counted import LIMITS, Work
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -62,7 +63,7 @@ def test_offsets_within_a_radius_are_all_there(
 
 
 @pytest.mark.parametrize("manifold", ["se2", "so3"])
-@pytest.mark.parametrize("xi", [0.1, 1.0, 5.0])
+@pytest.mark.parametrize("xi", [0.1, 5.0])
 def test_no_vertex_is_nearer_than_its_turn(manifold: str, xi: float) -> None:
     """Whatever orientation is left out of a search lies beyond the bound."""
     orientations = 7
@@ -107,14 +108,11 @@ def test_windows_of_orientations_miss_no_neighbor(
 
     monkeypatch.setattr(PrunedSearch, "_rough_distances", seen)
     engine = level.neighbors.engine()
-    degrees, columns = engine.neighbors(0, spec.num_vertices)
-    rows = np.repeat(np.arange(spec.num_vertices), degrees)
-    edges = set(zip(rows.tolist(), columns.tolist(), strict=True))
     rings = 2 if fields.get("boundary") else 0
     measured = rows_of(
         spec.manifold, level.sampling.coordinates(), spec.eps, level.metric.xi, rings
     )
-    assert edges == set(edges_of_rows(measured, 6))
+    assert set(pairs(engine, spec.num_vertices)) == set(edges_of_rows(measured, 6))
     assert min(widths) < 20
 
 
@@ -125,7 +123,7 @@ def test_too_many_images_are_refused() -> None:
         Level(GraphSpec("se2", **fields, boundary="periodic"), PRUNED).neighbors.engine()
 
 
-@pytest.mark.parametrize("least", [2, 3, 100, 1023, 1024])
+@pytest.mark.parametrize("least", [2, 100, 1024])
 def test_least_number_of_neighbors_is_found_by_bisection(least: int) -> None:
     """One of many candidates, and none up to the largest."""
     has_edges = Mock(side_effect=lambda count: count >= least)

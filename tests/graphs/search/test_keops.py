@@ -35,9 +35,7 @@ DEVICES = [
 
 LARGEST = [
     ({"manifold": "so3", "subdivisions": 3, "orientations": 3}, 16),
-    ({"manifold": "s2", "bandlimit": 31}, 8),
     ({"manifold": "se2", "size": 25}, 16),
-    ({"manifold": "r2", "points": 4000}, 8),
 ]
 
 

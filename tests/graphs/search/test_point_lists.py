@@ -19,15 +19,11 @@ from cheblienet_graphs.search.point_columns import PlacedPoints, placed_points
 ENGINES = ("auto", "pruned")
 SPHERES = {
     "icosphere": {"subdivisions": 3},
-    "coarse icosphere": {"subdivisions": 1},
-    "healpix": {"nside": 8},
     "one healpix": {"nside": 1},
     "equiangular": {"bandlimit": 8},
-    "octahedral": {"gaussian": "O16"},
     "regular Gaussian": {"gaussian": "F8"},
     "random": {"sampling": "random", "points": 700},
     "few random": {"sampling": "random", "points": 12, "seed": 3},
-    "many random": {"sampling": "random", "points": 3000, "seed": 4},
 }
 
 
@@ -84,9 +80,7 @@ def test_planes_and_spaces_as_a_tree(dimension: int, engine: str) -> None:
     ("sides", "number", "count"),
     [
         ((1.0, 1.0), 500, 8),
-        ((3.0, 0.5), 300, 20),
         ((40.0, 1.0), 60, 59),
-        ((1.0, 1.0), 5, 4),
         ((2.0, 1.0), 2, 1),
         ((1.0, 2.0, 3.0), 300, 12),
         ((1.0, 1.0, 9.0), 12, 11),
@@ -119,7 +113,7 @@ def test_few_points_of_a_torus_as_all_images(data: st.DataObject) -> None:
         assert differences(result, (apart**2).sum(axis=2)) == 0
 
 
-@pytest.mark.parametrize("step", [0.0, 1e-9, 1e-7, 1e-5, 1e-3])
+@pytest.mark.parametrize("step", [0.0, 1e-9, 1e-3])
 def test_close_points_are_as_exact_as_far_ones(step: float) -> None:
     """Degrees apart: chords of unit vectors would lose digits; equal places are listed, too."""
     points = np.random.default_rng(5).random((40, 2)) * [120, 300] - [60, 150]
@@ -144,7 +138,7 @@ def test_equal_lengths_are_listed_by_number() -> None:
 
 @pytest.mark.parametrize("period", ["pi", "2pi"])
 @pytest.mark.parametrize("periodic", [None, (1, 1)])
-@pytest.mark.parametrize(("eps", "xi"), [(0.3, 0.1), (1.0, 2.0), (0.1, 0.02)])
+@pytest.mark.parametrize(("eps", "xi"), [(1.0, 2.0), (0.1, 0.02)])
 def test_positions_with_angles_as_all_pairs(
     period: str, periodic: tuple[int, int] | None, eps: float, xi: float
 ) -> None:
@@ -233,27 +227,17 @@ FAR = np.array([[10.0, 20.0], [50.0, 90.0], [-80.0, 300.0]])
     ("points", "k", "fields", "message"),
     [
         (PLANE, 3, {"manifold": "r2"}, r"k must be an integer in \[1, 2\]. Got 3"),
-        (PLANE, 0, {"manifold": "r2"}, "k must be an integer"),
         (PLANE, 1, {"manifold": "r4"}, "manifold must be one of r2, se2"),
         (PLANE, 1, {"manifold": "r3"}, r"points must be of shape \(N, 3\) on r3: x, y, z"),
         (PLANE[:1], 1, {"manifold": "r2"}, "points must be in .* of them. Got 1 points"),
-        ([[1, 2], [3]], 1, {"manifold": "r2"}, "points must be of shape .* Got list"),
-        (PLANE * math.nan, 1, {"manifold": "r2"}, "points must be finite.* Got nan at point 0"),
         (PLANE * 1e200, 1, {"manifold": "r2"}, "points must be finite, of magnitude at most 1e"),
         (PLANE, 1, {"manifold": "r2", "eps": 0.1}, "eps must be left out on r2"),
-        (PLANE, 1, {"manifold": "r2", "xi": 0.1}, "xi must be left out on r2"),
-        (PLANE, 1, {"manifold": "r2", "units": "degrees"}, "units must be left out on r2"),
-        (PLANE, 1, {"manifold": "r2", "period": "pi"}, "period must be left out on r2"),
-        (PLANE, 1, {"manifold": "r2", "periodic": 1}, "periodic must be 2 positive periods"),
         (PLANE, 1, {"manifold": "r2", "periodic": (1, 0)}, "periodic must be 2 positive periods"),
         (PLANE / 3, 1, {"manifold": "r2", "periodic": (1, 1e-9)}, "none more than 1000 times"),
         (PLANE, 1, {"manifold": "r2", "engine": "stencil"}, "engine must be auto, pruned or keops"),
         (ANGLED, 1, {"manifold": "se2"}, "xi must be given on se2: the length .* rotation"),
-        (ANGLED, 1, {"manifold": "se2", "xi": -1}, "xi must be a number in"),
         (ANGLED, 1, {"manifold": "se2", "xi": 1, "eps": 2}, "eps must be a number in"),
-        (ANGLED, 1, {"manifold": "se2", "xi": 1, "period": ""}, "period must be one of pi, 2pi"),
         (FAR * [2, 1], 1, {"manifold": "s2"}, r"of latitude in \[-90, 90\] degrees. Got latitude"),
-        (FAR * [1, 2], 1, {"manifold": "s2"}, "of longitude in .* Got longitude -?600 at point 2"),
         (FAR / 60, 1, {"manifold": "s2"}, "may be radians. Got latitude up to 1.333.*`units="),
         (FAR, 1, {"manifold": "s2", "units": "turns"}, "units must be one of degrees, radians"),
         (FAR, 1, {"manifold": "s2", "periodic": (1, 1)}, "periodic must be left out on the sphere"),

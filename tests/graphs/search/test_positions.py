@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from all_pairs import check_rule, cloud_of, name, nearest, searched
 from scipy.spatial.transform import Rotation
-from sphere_truth import edges_of_rows, rows_of
+from sphere_truth import edges_of_rows, rows_of, unit
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
@@ -17,7 +17,7 @@ from cheblienet_graphs.search.pruned import PrunedSearch
 TURN = Rotation.from_euler("xyz", [0.3, -1.1, 2.5])
 
 
-@pytest.mark.parametrize("fields", [{"subdivisions": 2}, {"bandlimit": 5}, {"nside": 4}], ids=name)
+@pytest.mark.parametrize("fields", [{"subdivisions": 2}, {"bandlimit": 5}], ids=name)
 def test_so3_edges_do_not_depend_on_the_position(fields: dict) -> None:
     """Every element multiplied from the left by one rotation."""
     still = cloud_of(GraphSpec("so3", **fields))
@@ -44,8 +44,7 @@ class Clustered(Random):
         if self.flat:
             return CLUSTERS[:, None] + 0.01 * random.random((len(CLUSTERS), 2))
         around = np.stack([np.cos(3 * CLUSTERS), np.sin(3 * CLUSTERS), CLUSTERS], axis=1)
-        points = around + 0.01 * random.normal(size=around.shape)
-        return points / np.linalg.norm(points, axis=1, keepdims=True)
+        return unit(around + 0.01 * random.normal(size=around.shape))
 
 
 @pytest.mark.parametrize("count", [4, 16])
@@ -70,11 +69,10 @@ class Jittered(Icosphere):
     def base_points(self) -> np.ndarray:
         jitter = 1e-8 * np.random.default_rng(0).normal(size=self.mesh.points.shape)
         jitter[np.hypot(*self.mesh.points[:, :2].T) < 1e-9] = 0
-        points = self.mesh.points + jitter
-        return points / np.linalg.norm(points, axis=1, keepdims=True)
+        return unit(self.mesh.points + jitter)
 
 
-@pytest.mark.parametrize("count", [5, 8, 16, 24])
+@pytest.mark.parametrize("count", [5, 24])
 @pytest.mark.parametrize("manifold", ["s2", "so3"])
 def test_shells_of_nearly_equal_distances(
     manifold: str, count: int, monkeypatch: pytest.MonkeyPatch

@@ -26,24 +26,21 @@ from cheblienet_graphs.search.pruned import PrunedSearch
 
 SPHERES = [
     {"subdivisions": 0},
-    {"subdivisions": 1},
     {"subdivisions": 2},
-    {"nside": 2},
     {"nside": 4},
     {"refined": (0, 2, 100, -90, 350, -60)},
     {"pl": (5, 8, 8, 5)},
-    {"bandlimit": 3},
     {"bandlimit": 5},
     {"sampling": "random", "points": 150},
 ]
 """Samplings that are small enough for orientations over them."""
 
-COUNTS = [4, 8, 16, 24]
+COUNTS = [4, 16, 24]
 
 
 FIBERS = [
     {"orientations": orientations, "eps": eps}
-    for orientations, eps in [(1, 0.3162), (5, 1), (6, 0.3162), (6, 0.1)]
+    for orientations, eps in [(1, 0.3162), (5, 1), (6, 0.1)]
 ]
 SIDES = ("open", "periodic")
 PLAIN = [
@@ -51,20 +48,15 @@ PLAIN = [
     *({"manifold": "so3", "subdivisions": 1, "alpha": alpha} for alpha in (0.05, 20)),
     *({"manifold": "r2", "points": 300, "boundary": side} for side in SIDES),
 ]
-FIBERED = [
-    *({"manifold": "so3", **sphere, **fiber} for sphere in SPHERES for fiber in FIBERS),
-    *(
-        {"manifold": "se2", "points": 60, "boundary": side, **fiber}
-        for side in SIDES
-        for fiber in FIBERS
-    ),
+BASES = [
+    *({"manifold": "so3", **sphere} for sphere in SPHERES),
+    *({"manifold": "se2", "points": 60, "boundary": side} for side in SIDES),
 ]
+FIBERED = [{**base, **fiber} for base in BASES for fiber in FIBERS]
 ARROWS = [
-    ({"manifold": "se2", "points": 80}, 16),
     ({"manifold": "se2", "points": 80, "boundary": "periodic"}, 16),
     ({"manifold": "se2", "size": 8, "orientations": 7, "boundary": "periodic"}, 16),
     ({"manifold": "so3", "subdivisions": 2, "orientations": 12, "alpha": 0.1}, 16),
-    ({"manifold": "so3", "subdivisions": 1, "orientations": 24, "alpha": 20}, 16),
     ({"manifold": "so3", "bandlimit": 3, "orientations": 2, "alpha": 0.05}, 8),
 ]
 CASES = [
@@ -122,23 +114,6 @@ def check_drawn(spec: GraphSpec, rings: int = 0) -> None:
     check_rule(edges(spec), expected, spec.neighbors)
 
 
-@pytest.mark.parametrize("count", [4, 16, 32])
-@pytest.mark.parametrize("boundary", ["open", "periodic"])
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"manifold": "se2", "size": "12x12", "orientations": 6},
-        {"manifold": "se2", "size": "9x14", "orientations": 5, "eps": 0.1},
-        {"manifold": "se2", "size": "5x5", "orientations": 4, "eps": 1},
-        {"manifold": "r2", "size": "11x8"},
-    ],
-    ids=name,
-)
-def test_pruned_equals_stencils(fields: dict, boundary: str, count: int) -> None:
-    spec = GraphSpec(**fields, boundary=boundary, neighbors=count)
-    assert edges(spec, PRUNED) == edges(spec, Choice("stencil", "cpu"))
-
-
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device here")
 @pytest.mark.parametrize(("fields", "count"), SOME, ids=name)
@@ -183,7 +158,7 @@ def rough_and_exact(spec: GraphSpec) -> tuple[torch.Tensor, torch.Tensor, Pruned
     return rough, spec.geometry.squared_distance(start, end, level.metric), search
 
 
-METRICS = [(1, 1.0), (0.3162, 0.05), (0.1, 7.0), (0.01, 0.5)]
+METRICS = [(1, 1.0), (0.3162, 0.05), (0.01, 7.0)]
 
 
 @pytest.mark.parametrize(("eps", "xi"), METRICS)
@@ -194,7 +169,7 @@ METRICS = [(1, 1.0), (0.3162, 0.05), (0.1, 7.0), (0.01, 0.5)]
             {"manifold": m, "period": p, "orientations": n}
             for m in ("so3", "se2")
             for p in PERIODS
-            for n in (1, 5, 6)
+            for n in (1, 6)
         ),
         {"manifold": "s2"},
         {"manifold": "r2"},

@@ -5,64 +5,38 @@ from dataclasses import replace
 import axes_edges
 import numpy as np
 import pytest
-from all_pairs import check_rule, engine_and_lengths
-from all_pairs import listed as measured
-from space_truth import edges, radius_of_lattice
+from all_pairs import check_rule, engine_and_lengths, listed, pairs
+from space_truth import edges
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.assembly.level import Level
-from cheblienet_graphs.manifolds import MANIFOLDS, Metric
 from cheblienet_graphs.samplings.axes import axis_set
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.connected import lattice_components
 from cheblienet_graphs.search.offsets import Stencil
-from cheblienet_graphs.search.stencil import StencilEngine, Stencils
-
-
-def listed(engine: StencilEngine, vertices: int) -> set[tuple[int, int]]:
-    degrees, columns = engine.neighbors(0, vertices)
-    rows = np.repeat(np.arange(vertices), degrees)
-    return set(zip(rows.tolist(), columns.tolist(), strict=True))
+from cheblienet_graphs.search.stencil import StencilEngine
 
 
 @pytest.mark.parametrize(
     "engine", ["stencil", "pruned", pytest.param("keops", marks=pytest.mark.slow)]
 )
 @pytest.mark.parametrize("boundary", ["open", "periodic"])
-@pytest.mark.parametrize("count", [6, 18, 26, 31])
+@pytest.mark.parametrize("count", [6, 31])
 @pytest.mark.parametrize("size", ["7x7x7", "6x5x8"])
 def test_edges_equal_all_pairs(size: str, count: int, boundary: str, engine: str) -> None:
     spec = GraphSpec("r3", size, neighbors=count, boundary=boundary, levels=1)
     neighbors = Level(spec, Choice(engine, "cpu")).neighbors.engine()
     width, height, depth = spec.size
     expected = edges((depth, height, width), count, periodic=boundary == "periodic")
-    assert listed(neighbors, spec.num_vertices) == expected
+    assert set(pairs(neighbors, spec.num_vertices)) == expected
     assert neighbors.total_degree == neighbors.in_plane_degree == len(expected)
-
-
-@pytest.mark.parametrize("sides", [(1.0, 1.0, 2.0), (1.0, 1.5, 3.0)])
-@pytest.mark.parametrize("count", [6, 10, 18])
-def test_voxels_with_unequal_sides(sides: tuple[float, float, float], count: int) -> None:
-    lattice = Lattice((5, 6, 9), spacings=sides[::-1])
-    shells = Stencils.of(SampledManifold(lattice, MANIFOLDS["r3"], Metric(1.0)), count)
-    expected = edges((5, 6, 9), count, sides)
-    assert listed(StencilEngine(lattice, shells.stencils), lattice.num_vertices) == expected
-    radius = radius_of_lattice(sides, count) / 9**2  # in widths of the domain
-    assert shells.squared_radii == pytest.approx([radius])
-    assert lattice.extent == pytest.approx((1, 6 * sides[1] / 9, 5 * sides[2] / 9))
-    rows, columns = np.array(sorted(expected)).T
-    ends = lattice.coordinates()
-    squared = ((ends[columns] - ends[rows]) ** 2).sum(axis=1)
-    assert shells.squared_distances(rows, columns) == pytest.approx(squared)
 
 
 @pytest.mark.parametrize("periodic", [False, True])
 @pytest.mark.parametrize(
     ("steps", "components"),
     [
-        ([(0, 0, 1), (0, 1, 0), (1, 0, 0)], 1),
         ([(0, 0, 1), (0, 1, 0)], 4),
         ([(0, 0, 2), (0, 2, 0), (2, 0, 0)], 8),
         ([(0, 1, 1), (1, 0, 1), (1, 1, 0), (1, -1, 0), (1, 0, -1), (0, 1, -1)], 2),
@@ -82,13 +56,11 @@ def test_components_are_counted(
 
 
 OVER_AXES = [
-    {"size": 5, "axes": 6, "neighbors": 32},
     {"size": 5, "axes": 12, "neighbors": 64},
     {"size": 4, "axes": 4, "boundary": "periodic"},
     {"size": "4x6x3", "axes": "ico6"},
     {"size": "5x4x3", "axes": 6, "spacing": (1, 1, 2)},
     {"size": "4x5x3", "axes": 3, "spacing": (2, 1, 1.5), "boundary": "periodic", "neighbors": 24},
-    {"size": 4, "axes": 7, "eps": 1, "neighbors": 40},
     {"size": 5, "axes": 4, "eps": 0.1, "xi": 0.01},
 ]
 
@@ -103,4 +75,4 @@ def test_edges_over_axes_equal_all_pairs(fields: dict) -> None:
     expected = {edge: squared / width**2 for edge, squared in truth.items()}
     for engine in ("stencil", "pruned"):
         search = engine_and_lengths(spec, Choice(engine, "cpu"))
-        check_rule(measured(*search, spec.num_vertices), expected, spec.neighbors)
+        check_rule(listed(*search, spec.num_vertices), expected, spec.neighbors)

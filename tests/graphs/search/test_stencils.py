@@ -29,14 +29,14 @@ def edges(spec: GraphSpec) -> Edges:
 
 
 GRIDS = [
-    *(("se2", "12x12", 6, "pi"), ("se2", "16x10", 5, "pi"), ("se2", "9x9", 8, "pi")),
-    *(("se2", "9x12", 3, "2pi"), ("se2", "10x8", 8, "2pi"), ("r2", "7x12", None, None)),
+    *(("se2", "12x12", 6, "pi"), ("se2", "16x10", 5, "pi")),
+    *(("se2", "9x12", 3, "2pi"), ("r2", "7x12", None, None)),
 ]
 
 
-@pytest.mark.parametrize("count", [4, 8, 16, 32])  # the first one, as distances are for all
+@pytest.mark.parametrize("count", [4, 16, 32])  # the first one, as distances are for all
 @pytest.mark.parametrize("boundary", ["open", "periodic"])
-@pytest.mark.parametrize("eps", [0.1, 0.3162, 1.0])
+@pytest.mark.parametrize("eps", [0.1, 1.0])
 @pytest.mark.parametrize(("manifold", "size", "orientations", "period"), GRIDS)
 def test_equal_brute_force(
     manifold: str,

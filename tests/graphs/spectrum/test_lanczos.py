@@ -10,8 +10,9 @@ import scipy.linalg
 import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from moments import stored
 
-from cheblienet_graphs import CheblienetError, GraphSpec, build, eigenpairs, inspect
+from cheblienet_graphs import CheblienetError, GraphSpec, eigenpairs, inspect
 from cheblienet_graphs.sparse import Product, mapped_product
 from cheblienet_graphs.spectrum import numeric
 from cheblienet_graphs.spectrum.lanczos import (
@@ -102,7 +103,7 @@ def test_distinct_eigenvalues_of_random_matrices(size: int, values: list[int], w
 
 GRAPHS = {
     "se2 odd side": GraphSpec("se2", 11, orientations=6, neighbors=12, levels=1),
-    "r2": GraphSpec("r2", 20, levels=1),
+    "r2": GraphSpec("r2", 12, levels=1),
     "rectangle": GraphSpec("r2", "14x9", levels=1),
     "sphere": GraphSpec("s2", subdivisions=2, levels=1),
 }
@@ -111,8 +112,7 @@ GRAPHS = {
 @pytest.mark.parametrize("name", GRAPHS)
 def test_sectors_have_the_copies_that_symmetries_force(tmp_path: Path, name: str) -> None:
     """Those that no involution tells apart, as on the sphere, may be missed: none is invented."""
-    build(GRAPHS[name], tmp_path / "g.zarr", name="g")
-    laplacian = mapped_csr(tmp_path / "g.zarr/g/v001/levels/0/laplacian")
+    laplacian = mapped_csr(stored(GRAPHS[name], tmp_path)[0] / "levels/0/laplacian")
     dense = np.linalg.eigvalsh(laplacian.toarray().astype(float))
     product = mapped_product(laplacian)
     symmetries = involutions(product, GRAPHS[name].full_sampling(0))
@@ -167,7 +167,7 @@ def test_bound_of_the_combinatorial_laplacian(scale: float) -> None:
     assert bound.method == "lanczos"
 
 
-@pytest.mark.parametrize("size", [1, 2, 7, 200])
+@pytest.mark.parametrize("size", [1, 2, 200])
 def test_bound_is_tight_from_above(size: int) -> None:
     rng = np.random.default_rng(size)
     basis = np.linalg.qr(rng.standard_normal((size, size)))[0]

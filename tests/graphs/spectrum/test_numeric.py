@@ -6,8 +6,9 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from moments import stored
 
-from cheblienet_graphs import GraphSpec, build, inspect
+from cheblienet_graphs import GraphSpec, inspect
 from cheblienet_graphs.spectrum import numeric
 from cheblienet_graphs.spectrum.numeric import (
     extreme_eigenpairs,
@@ -52,8 +53,7 @@ def test_eigenpairs_equal_the_dense_ones(store: Path, name: str, which: str, cou
 def test_multiplet_at_the_end_of_the_block_does_not_stall(tmp_path: Path) -> None:
     """The 30th to 37th eigenvalues of this graph are equal; a block of 38 ends just behind them."""
     spec = GraphSpec("se2", 32, boundary="periodic", levels=1)
-    build(spec, tmp_path / "g.zarr", name="g")
-    laplacian = mapped_csr(tmp_path / "g.zarr/g/v001/levels/0/laplacian")
+    laplacian = mapped_csr(stored(spec, tmp_path)[0] / "levels/0/laplacian")
     pairs = extreme_eigenpairs(laplacian, 1.5, 30, max_products=3000)
     expected = BlochBlocks(laplacian, spec.full_sampling(0)).eigenvalues()[:30]
     assert pairs.method == "chebyshev"
@@ -86,15 +86,13 @@ SMALL = {
     "even": GraphSpec("se2", "10x8", orientations=3, boundary="periodic", levels=1),
     "odd": GraphSpec("se2", "9x11", orientations=2, boundary="periodic", levels=1),
     "plane": GraphSpec("r2", "12x9", neighbors=4, boundary="periodic", levels=1),
-    "selling": GraphSpec("se2", 12, weights="selling", boundary="periodic", levels=1),
 }
 
 
 @pytest.mark.parametrize("name", SMALL)
 def test_bloch_blocks_have_the_dense_eigenpairs(tmp_path: Path, name: str) -> None:
     """Also where a multiplet is cut in two, and where a wave is its own mirror image."""
-    build(SMALL[name], tmp_path / "g.zarr", name="g")
-    laplacian = mapped_csr(tmp_path / "g.zarr/g/v001/levels/0/laplacian")
+    laplacian = mapped_csr(stored(SMALL[name], tmp_path)[0] / "levels/0/laplacian")
     points = SMALL[name].full_sampling(0)
     assert translated(points, laplacian)
     dense = np.linalg.eigvalsh(laplacian.toarray().astype(float))

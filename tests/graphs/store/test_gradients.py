@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from derivatives import built
-from sealing import reseal, reseal_array
+from sealing import put, reseal, reseal_array
 
 from cheblienet_graphs import GraphSpec, StoreError, verify
 from cheblienet_graphs.store.facts import read_facts
@@ -43,8 +43,8 @@ def arrays(request: pytest.FixtureRequest, tmp_path: Path) -> LevelArrays:
         ("fields/data", largest(lambda _: np.inf)),
         ("symmetric/data", largest(lambda value: value * 1.001)),
         ("symmetric/data", largest(lambda _: np.nan)),
-        ("fields/indices", lambda columns: columns.__setitem__(0, 9999)),
-        ("fields/indptr", lambda ends: ends.__setitem__(1, 9999)),
+        ("fields/indices", put(0, 9999)),
+        ("fields/indptr", put(1, 9999)),
         ("symmetric/indices", lambda columns: columns.sort()),
     ],
 )
@@ -58,7 +58,7 @@ def test_changed_ones_are_noticed(arrays: LevelArrays, part: str, change: Callab
 def test_all_in_proportion_is_noticed(arrays: LevelArrays, scale: float) -> None:
     """Both parts and the norms: only derivatives of linear functions tell."""
     for part in ("fields", "symmetric"):
-        change = lambda values: values.__imul__(np.float32(scale))  # noqa: E731
+        change = put(slice(None), lambda values: values * np.float32(scale))
         reseal_array(arrays.version, f"levels/0/gradients/{part}/data", change)
 
     def stated(facts: dict) -> None:

@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 from damage import extend, truncate, writable_copy
-from sealing import reseal, reseal_array, reseal_file
+from sealing import put, reseal, reseal_array, reseal_file
 
 from cheblienet_graphs import GraphSpec, MapSpec, StoreError, build, build_map, inspect_map, verify
 from cheblienet_graphs.store.archive import export_zip, import_zip
 from cheblienet_graphs.store.export import map_to_scipy
 from cheblienet_graphs.store.map_facts import is_map, listing, read_map_facts
+from cheblienet_graphs.store.mapped import mapped_csr
 from cheblienet_graphs.store.verify import clean, leftovers
 
 POINTS = np.random.default_rng(4).random((30, 2))
@@ -72,48 +74,32 @@ def test_every_file_is_hashed(store: Path, change: Callable[[Path], object]) -> 
     assert faults(store, "near") == []
 
 
-def swapped(values: np.ndarray) -> None:
-    values[[0, 1]] = values[[1, 0]]
+def added(amount: float) -> Callable[[np.ndarray], object]:
+    return put(0, lambda v: v[0] + amount)
 
 
-def added(amount: float) -> Callable[[np.ndarray], None]:
-    def change(values: np.ndarray) -> None:
-        values[0] += amount
-
-    return change
-
-
-def first(value: float) -> Callable[[np.ndarray], None]:
-    def change(values: np.ndarray) -> None:
-        values[0] = value
-
-    return change
-
-
-def last_moved(values: np.ndarray) -> None:
-    values[-1] += 1 if values[-1] < 161 else values[-2] + 1 - values[-1]
-
-
-CHANGED: list[tuple[str, str, Callable[[np.ndarray], None], str]] = [
-    ("near", "map/data", swapped, "transposed: is not the map's matrix by columns"),
-    ("near", "map/indices", swapped, "columns do not ascend"),
-    ("near", "map/indices", first(-1), "is not a CSR matrix"),
+SWAPPED = put([0, 1], lambda v: v[[1, 0]])
+LAST_MOVED = put(-1, lambda v: v[-1] + 1 if v[-1] < 161 else v[-2] + 1)
+CHANGED: list[tuple[str, str, Callable[[np.ndarray], object], str]] = [
+    ("near", "map/data", SWAPPED, "transposed: is not the map's matrix by columns"),
+    ("near", "map/indices", SWAPPED, "columns do not ascend"),
+    ("near", "map/indices", put(0, -1), "is not a CSR matrix"),
     ("near", "map/indptr", added(1), "is not a CSR matrix"),
-    ("near", "map/data", first(np.nan), "transposed: is not the map's matrix by columns"),
+    ("near", "map/data", put(0, np.nan), "transposed: is not the map's matrix by columns"),
     ("near", "transposed/data", added(0.1), "transposed: is not the map's matrix by columns"),
     ("near", "source/coordinates", added(1e-6), "are not those of the spec's sampling"),
-    ("near", "source/coordinates", first(np.inf), "has values that are not finite"),
+    ("near", "source/coordinates", put(0, np.inf), "has values that are not finite"),
     ("near", "target/coordinates", added(0.1), "are not those of the spec's sampling"),
-    ("near", "target/base_index", last_moved, "inside the mask of the spec's digest"),
-    ("near", "target/base_index", first(1000), "must ascend in"),
+    ("near", "target/base_index", LAST_MOVED, "inside the mask of the spec's digest"),
+    ("near", "target/base_index", put(0, 1000), "must ascend in"),
     ("within", "source/coordinates", added(1e-3), "are not the points of the spec's digest"),
-    ("within", "source/coordinates", first(7), "has points outside the domain"),
+    ("within", "source/coordinates", put(0, 7), "has points outside the domain"),
 ]
 
 
 @pytest.mark.parametrize(("name", "key", "change", "message"), CHANGED)
 def test_values_with_new_digests_are_found(
-    store: Path, name: str, key: str, change: Callable[[np.ndarray], None], message: str
+    store: Path, name: str, key: str, change: Callable[[np.ndarray], object], message: str
 ) -> None:
     reseal_array(store / name / "v001", key, change)
     assert message in faults(store, name)[0]
@@ -121,16 +107,10 @@ def test_values_with_new_digests_are_found(
 
 def rewritten(version: Path, change: Callable[[np.ndarray, np.ndarray], object]) -> None:
     """Change the columns and weights of the matrix, and its transpose with it."""
-    import scipy.sparse
-
-    def values(key: str) -> np.ndarray:
-        kind = np.float32 if key.endswith("data") else np.int32
-        return np.frombuffer((version / f"{key}/c/0").read_bytes(), kind).copy()
-
-    data, columns, pointers = (values(f"map/{part}") for part in ("data", "indices", "indptr"))
-    sources = len(values("transposed/indptr")) - 1
+    kept = mapped_csr(version / "map")
+    data, columns = kept.data.copy(), kept.indices.copy()
     change(columns, data)
-    matrix = scipy.sparse.csr_array((data, columns, pointers), (len(pointers) - 1, sources))
+    matrix = scipy.sparse.csr_array((data, columns, kept.indptr), kept.shape)
     back = matrix.T.tocsr()
     back.sort_indices()
     for key, of in (("map", matrix), ("transposed", back)):
@@ -139,26 +119,18 @@ def rewritten(version: Path, change: Callable[[np.ndarray, np.ndarray], object])
             reseal_file(version, f"{key}/{part}/c/0", contents)
 
 
-def halved(_columns: np.ndarray, data: np.ndarray) -> None:
-    data[:] /= 2
-
-
 def moved(_columns: np.ndarray, data: np.ndarray) -> None:
     shift = np.float32(2.0**-12) * (1 if data[0] < 0.5 else -1)
     data[[0, 1]] += [shift, -shift]
-
-
-def elsewhere(columns: np.ndarray, _data: np.ndarray) -> None:
-    columns[0] = 0 if columns[0] else 1
 
 
 @pytest.mark.parametrize("name", SPECS)
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (halved, "has weights that do not sum to 1"),
+        (lambda _, data: put(slice(None), data / 2)(data), "has weights that do not sum to 1"),
         (moved, "has other weights than follow from its lengths"),
-        (elsewhere, "has "),
+        (lambda columns, _: put(0, int(columns[0] == 0))(columns), "has "),
     ],
 )
 def test_matrices_that_do_not_follow_from_points_are_found(
@@ -236,8 +208,6 @@ def test_archives_and_exports(built: Path, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="is a graph; choose another `name`"):
         import_zip(tmp_path / "m.zip", tmp_path / "other.zarr", "graph")
     map_to_scipy(version, tmp_path / "m.npz")
-    import scipy.sparse
-
     assert scipy.sparse.load_npz(tmp_path / "m.npz").shape == SPECS["near"].shape
 
 

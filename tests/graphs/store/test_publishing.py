@@ -110,10 +110,9 @@ def failing_system(code: int, at: int) -> Iterator[list[str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])
-@pytest.mark.parametrize("existing", [False, True])
+@pytest.mark.parametrize(("code", "existing"), [(errno.ENOSPC, False), (errno.EIO, True)])
 def test_any_refused_call_publishes_nothing_and_loses_nothing(
-    tmp_path: Path, code: int, *, existing: bool
+    tmp_path: Path, code: int, existing: bool
 ) -> None:
     """Every mkdir, write, fallocate, fsync, rename and chmod of a build fails in turn."""
     if existing:

@@ -50,7 +50,7 @@ def test_stencils_realize_the_metric(orientations: int, eps: float) -> None:
 
 
 @pytest.mark.parametrize("weights", ["selling", "matched"])
-@pytest.mark.parametrize("orientations", [2, 3, 4, 5, 8, 12])
+@pytest.mark.parametrize("orientations", [2, 5, 12])
 def test_the_cosine_along_the_fiber_is_exact_modulo_2_pi(orientations: int, weights: str) -> None:
     fields = {"orientations": orientations, "weights": weights, "alpha": 0.3}
     spec = GraphSpec("se2", 64, period="2pi", **fields)
@@ -85,7 +85,6 @@ def on_axes(weights: str, axes: str, **fields: object) -> tuple[GraphSpec, Latti
 CASES = [
     ("selling", "13", {"spacing": "1,1,2"}),
     ("selling", "ico21", {"eps": 0.1}),
-    ("matched", "7", {"spacing": "1,1.5,0.7"}),
     ("matched", "3", {"eps": 0.1}),
     ("matched", "ico6", {"eps_squared": 0.3, "neighbors": 48}),
 ]

@@ -32,7 +32,7 @@ def problem(seed: int, constraints: int, unknowns: int) -> tuple[Sparse, np.ndar
 
 @pytest.mark.parametrize("dense", [1000, 0], ids=["dense", "sparse"])
 @pytest.mark.parametrize("redundant", [False, True])
-@pytest.mark.parametrize("seed", [1, 8, 12, 18, 19, 22])
+@pytest.mark.parametrize("seed", [1, 12, 22])
 def test_nearest_weights_are_optimal(
     monkeypatch: pytest.MonkeyPatch, seed: int, redundant: bool, dense: int
 ) -> None:
@@ -59,7 +59,7 @@ def test_nearest_weights_are_optimal(
 
 
 @pytest.mark.parametrize("dense", [1000, 0], ids=["dense", "sparse"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_infeasible_problems_do_not_converge(
     monkeypatch: pytest.MonkeyPatch, seed: int, dense: int
 ) -> None:
@@ -149,7 +149,7 @@ def dense(parts: np.ndarray, rows: np.ndarray, edges: np.ndarray) -> np.ndarray:
     return matrix.reshape(-1, matrix.shape[2])
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_weights_of_little_drift_are_those_of_least_squares(seed: int) -> None:
     """The penalty as rows of its weight, second moments as rows of a great one."""
     rows, edges, random = entries(seed)

@@ -20,7 +20,6 @@ CORNERS = {"domain": (0, 0, 1, 1)}
 BUILDS: list[tuple[np.ndarray, dict[str, Any], dict[str, Any]]] = [
     (SPHERE, {"manifold": "s2"}, {}),
     (SPHERE, {"manifold": "s2", "kernel": "cauchy", "neighbors": 12, "bandwidth": 1}, {}),
-    (PLANE, {"manifold": "r2"}, CORNERS),
     (PLANE, {"manifold": "r2"}, CORNERS | {"boundary": "periodic"}),
     (PLANE, {"manifold": "se2", "xi": 0.05, "eps": 0.3}, CORNERS),
     (PLANE, {"manifold": "se2", "xi": 0.05, "period": "2pi"}, CORNERS | {"boundary": "periodic"}),
@@ -98,10 +97,7 @@ def test_lengths_have_any_unit() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"neighbors": 0}, "neighbors must be an integer"),
         ({"neighbors": 1025}, "neighbors must be an integer"),
-        ({"kernel": "box"}, "kernel must be one of gaussian"),
-        ({"bandwidth": 0}, "bandwidth must be a number in"),
         ({"laplacian": "random walk"}, "laplacian must be one of normalized, combinatorial"),
         ({"neighbors": 2, "periodic": (4, 4)}, "neighbors must be at least 4 here"),
     ],

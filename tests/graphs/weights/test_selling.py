@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from moments import EPS
 from scipy.optimize import linprog
 from truth import matrix
 
@@ -21,8 +20,8 @@ def stencils(orientations: int, eps: float, xi: float) -> list[tuple[np.ndarray,
     return selling(se2, Metric(eps, xi), Lattice((8, 8), orientations, se2.fiber))
 
 
-@pytest.mark.parametrize("eps", [*EPS, 0.03, 0.01, 0.001])
-@pytest.mark.parametrize("orientations", [1, 2, 3, 4, 7])
+@pytest.mark.parametrize("eps", [0.001, 0.1, 0.3162, 1.0])
+@pytest.mark.parametrize("orientations", [1, 2, 3, 7])
 def test_selling_stencils(orientations: int, eps: float) -> None:
     """Selling's formula to rounding, on primitive offsets, of least degree."""
     theta, xi = -np.pi / 2 + np.arange(orientations) * np.pi / orientations, 2.3

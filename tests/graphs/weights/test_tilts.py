@@ -31,7 +31,7 @@ def test_quadratic_functions_are_exact(name: str) -> None:
     assert matrix(axes, 0.5) == pytest.approx(4 * weights, rel=1e-14)
 
 
-@pytest.mark.parametrize("name", ["6", "7", "12", "13", "22", "ico21"])
+@pytest.mark.parametrize("name", ["6", "13", "22", "ico21"])
 def test_neither_a_smaller_angle_nor_smaller_weights_will_do(name: str) -> None:
     """Another solver finds no weights between nearer axes that are not negative.
 
