@@ -25,7 +25,7 @@ PAGES = pages(clg)
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.fixture(params=[60, 80, 100, 200])
+@pytest.fixture(params=[60, 80, 200])
 def width(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """That of the terminal, in columns."""
     monkeypatch.setenv("COLUMNS", str(request.param))

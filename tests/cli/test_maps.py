@@ -98,7 +98,6 @@ SIDE = {
     "s3 --size 4": "--source must be what follows `clg build`, such as 's2 --gaussian O80'. Got",
     "'s2": "--source must be what follows `clg build`",
     "s2 --subdivisions 2 --engine keops": "--source must say where points are: leave out --engine",
-    "s2 --subdivisions 2 --name x": "--source must say where points are: leave out --name",
     "s2 --subdivisions x": "--subdivisions must be an integer in [0, 9]. Got 'x'.",
     "s2 more": "Got unexpected extra argument (more)",
 }

@@ -13,11 +13,8 @@ from cheblienet_cli.main import run
     [
         ("s2 --subdivisions 2", "s2-icosahedral-2", "162 points (icosahedron, 2 subdivisions)"),
         ("so3 --nside 2", "so3-healpix-2x6", "48 points (HEALPix, nside 2, nested) x 6 orient"),
-        ("so3 --bandlimit 3 --orientations 2", "so3-equiangular-3x2", "signals (B, C, 6, 6)"),
-        ("s2 --sampling random --points 60", "s2-random-60", "60 points (random, seed 0)"),
         ("se2 --points 60 --boundary periodic", "se2-random-60x6-periodic", "periodic boundary"),
         ("r2 --points 60 --seed 3", "r2-random-60-seed3", "(random, seed 3), open boundary"),
-        ("s2 --gaussian O4", "s2-gaussian-O4", "208 points (octahedral Gaussian grid O4)"),
     ],
 )
 def test_samplings(

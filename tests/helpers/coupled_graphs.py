@@ -5,11 +5,14 @@ import shutil
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
 import numpy as np
+import scipy.sparse
+import torch
 
 from cheblienet_graphs import GraphSpec, MapSpec, build, build_map
-from cheblienet_models import Pyramid, VertexMap
+from cheblienet_models import Graph, Pyramid, VertexMap
 
 SPHERE = GraphSpec("s2", gaussian="O8")
 PLANE = GraphSpec("r2", coordinates=np.random.default_rng(4).random((90, 2)), domain=(0, 0, 1, 1))
@@ -35,3 +38,18 @@ def coupled(name: str) -> tuple[Pyramid, VertexMap, VertexMap]:
     encoder = build_map(MapSpec(data, mesh, neighbors=3), store, name="encoder").open()
     decoder = build_map(MapSpec(mesh, data, neighbors=4), store, name="decoder").open()
     return build(mesh, store, name="mesh").open(), encoder, decoder
+
+
+def sparse(edges: torch.Tensor, values: torch.Tensor, shape: tuple[int, int]) -> Any:
+    """(targets, sources) of edges that are all different."""
+    source, target = edges.numpy()
+    matrix = scipy.sparse.coo_array((values.flatten().numpy(), (target, source)), shape=shape)
+    assert len(np.unique(target * shape[1] + source)) == len(source)
+    return matrix.tocsr()
+
+
+def weights_of(graph: Graph) -> Any:
+    """W of the edges by number."""
+    edges, shape = graph.edges, (graph.num_vertices,) * 2
+    ends = torch.stack([edges.first, edges.second])
+    return sparse(ends, edges.weights, shape) + sparse(ends.flip(0), edges.weights, shape)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 import zarr
+from csr_truth import stored
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.report.opened import OpenedGraph, open_graph
@@ -100,8 +101,7 @@ def dense_weights(graph: OpenedGraph, level: int = 0) -> npt.NDArray[np.float64]
     """(V, V) W: -Delta_ij sqrt(n_i n_j) off the diagonal, from the arrays as zarr reads them."""
     version = zarr.open_group(graph.version, mode="r")
     arrays, clg = version[f"levels/{level}"], dict(version.attrs)["clg"]
-    of_laplacian = [arrays[f"laplacian/{key}"][:] for key in ("data", "indices", "indptr")]
-    delta = scipy.sparse.csr_array(tuple(of_laplacian)).toarray().astype(np.float64)
+    delta = stored(arrays["laplacian"]).toarray().astype(np.float64)
     delta = (delta + np.eye(len(delta))) * clg["levels"][level]["lambda_max"] / 2
     normal = clg["spec"]["laplacian"] == "normalized"
     mass = arrays["degree" if normal else "area"][:].astype(np.float64)

@@ -73,7 +73,6 @@ def test_level_sets_have_the_area_of_what_they_enclose() -> None:
     [
         (np.array([[True, False]]), [[1, 0]]),
         (np.array([[0, 51]], np.uint8), [[0, 0.2]]),
-        (np.array([[0, 13107]], np.uint16), [[0, 0.2]]),
         (np.array([[0, 1]], np.uint8), [[0, 1]]),
         (np.array([[0.25, 1.0]]), [[0.25, 1]]),
     ],
@@ -105,7 +104,6 @@ def test_bad_domains_are_refused_in_one_line(mask: object, message: str) -> None
     [
         ([], "at least one ring"),
         ([[[[0, 0], [1, 1]]]], "3 finite corners"),
-        ([[[[0, 0], [1, 1], [np.inf, 2]]]], "3 finite corners"),
         ([[[[0, 0], [4, 0], [4, 4]]], [[[0, 0], [4, 0], [4, 4]]]], "neither overlap"),
     ],
 )
@@ -162,9 +160,12 @@ GEOMETRY = {"type": "Polygon", "coordinates": [RING]}
     "document",
     [
         GEOMETRY,
-        {"type": "MultiPolygon", "coordinates": [[RING]]},
-        {"type": "Feature", "geometry": GEOMETRY, "properties": {}},
-        {"type": "FeatureCollection", "features": [{"type": "Feature", "geometry": GEOMETRY}]},
+        {
+            "type": "FeatureCollection",
+            "features": [
+                {"type": "Feature", "geometry": {"type": "MultiPolygon", "coordinates": [[RING]]}}
+            ],
+        },
     ],
 )
 def test_geojson_holds_polygons(tmp_path: Path, document: dict) -> None:

@@ -32,9 +32,9 @@ refusal = partial(refusal_by, read_mask)
     [
         *(INSIDE.astype(kind) for kind in (bool, np.int64, np.uint8, np.float32)),
         np.where(INSIDE, 255, 0).astype(np.uint8),
-        *(GRAY, DEEP, DEEP.astype(">u2"), np.asfortranarray(INSIDE)),
+        *(GRAY, DEEP.astype(">u2"), np.asfortranarray(INSIDE)),
     ],
-    ids=["bool", "int64", "0 and 1", "float", "255", "half", "16 bits", "big-endian", "Fortran"],
+    ids=["bool", "int64", "0 and 1", "float", "255", "half", "big-endian", "Fortran"],
 )
 def test_arrays(tmp_path: Path, values: np.ndarray) -> None:
     for shape in (np.ravel, np.asarray, lambda pixels: np.stack([pixels, pixels[::-1]])):
@@ -51,7 +51,6 @@ def test_arrays(tmp_path: Path, values: np.ndarray) -> None:
         (np.array([0.0, np.nan]), "holds NaN"),
         (np.array([0.0, 0.5]), "float64 values other than 0 and 1"),
         (np.array([0, 2]), "int64 values other than 0 and 1"),
-        (np.array([1j]), "complex128 values; save booleans"),
         (np.zeros(3, "f8,i4"), "save booleans"),
         *((np.ones(shape, bool), "must have shape") for shape in ((), (2, 2, 2, 2), (0, 3))),
         (np.array([{}], dtype=object), "Python objects"),
@@ -89,8 +88,8 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "image"),
     [
-        *((f"m.{kind}", GRAY) for kind in ("png", "PNG", "tif", "bmp", "pgm", "gif")),
-        *((f"m.{kind}", INSIDE) for kind in ("png", "tif", "pbm")),
+        *((f"m.{kind}", GRAY) for kind in ("PNG", "tif", "bmp", "gif")),
+        *((f"m.{kind}", INSIDE) for kind in ("png", "pbm")),
         *((f"m.{kind}", DEEP) for kind in ("png", "tif")),
     ],
 )
@@ -115,7 +114,6 @@ COLORED = RNG.integers(0, 256, (5, 7, 3)).astype(np.uint8)
     [
         ("m.png", Image.fromarray(np.stack([GRAY] * 3, axis=-1)), "has colors (mode RGB)"),
         ("m.png", Image.fromarray(COLORED).convert("RGBA"), "transparent pixels (mode RGBA)"),
-        ("m.png", Image.fromarray(GRAY).convert("LA"), "transparent pixels (mode LA)"),
         ("m.gif", Image.fromarray(COLORED).quantize(9), "has colors (mode P)"),
         ("m.tif", Image.fromarray(INSIDE.astype(np.float32)), "not of 8 bits (mode F)"),
         ("m.png", Image.fromarray(INSIDE.astype(np.uint8)), "multiply it by 255"),

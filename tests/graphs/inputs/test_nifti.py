@@ -71,7 +71,7 @@ def test_scaled_and_big_endian_numbers(tmp_path: Path) -> None:
     np.testing.assert_array_equal(big, FILE.T)
 
 
-@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "int64", "float32", "float64"])
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float64"])
 def test_what_is_written_is_read_again(tmp_path: Path, dtype: str) -> None:
     name = "v.nii" if dtype == "int16" else "v.nii.gz"
     values = (10 * RNG.standard_normal((3, 6, 5, 4))).astype(dtype)

@@ -10,10 +10,7 @@ def at(curve: Curve, angle: float) -> float:
     return float(curve.errors[np.isclose(curve.angles, angle)][0])
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["masked", "plane", *(pytest.param(n, marks=pytest.mark.slow) for n in ("random", "region"))],
-)
+@pytest.mark.parametrize("name", ["masked", pytest.param("region", marks=pytest.mark.slow)])
 def test_every_kind_of_graph_has_a_curve(name: str) -> None:
     data = equivariance_of(opened(name))
     assert [curve.about for curve in data.curves] == ["the vertex"]

@@ -54,11 +54,11 @@ DRAWN = {
     "spectrum": ["kernel torus", "group"],
     "heat": ["group", "sphere", "scan"],
     "equivariance": ["tiny"],
-    "eigenmaps": ["sphere", "masked"],
+    "eigenmaps": ["sphere"],
     "subgraphs": ["volume"],
     "sparsity": ["tiny"],
 }
-HEAVY = {"equivariance": ["cube", "axes"], "heat": ["ball", "own"], "eigenmaps": ["axes"]}
+HEAVY = {"equivariance": ["axes"], "heat": ["ball", "own"]}
 """Figures of graphs that take seconds."""
 
 

@@ -14,7 +14,7 @@ from cheblienet_graphs.plot.neighborhood_panels import FIGURE
 from cheblienet_graphs.report.edges_of import axis_frame
 
 
-@pytest.mark.parametrize("name", ["six", "torus", "masked", "volume"])
+@pytest.mark.parametrize("name", ["six", "torus", "masked"])
 def test_eps_is_that_of_the_report(name: str) -> None:
     graph, data = opened(name), neighborhood_of(opened(name), most=99)
     store, name = graph.version.parents[1], graph.version.parent.name
@@ -86,7 +86,7 @@ def test_of_many_orientations_some_are_shown() -> None:
     assert "it has no neighbors" in FIGURE.drawn(dust, Asked(vertex=alone))[1]
 
 
-@pytest.mark.parametrize("name", ["plane", "sphere", "volume", "axes", "tiny"])
+@pytest.mark.parametrize("name", ["plane", "axes"])
 def test_panels_are_to_scale_with_edges_that_end_at_neighbors(name: str) -> None:
     data = neighborhood_of(opened(name))
     panels = [ax for ax in FIGURE.drawn(opened(name), Asked())[0].axes if ax.axison]

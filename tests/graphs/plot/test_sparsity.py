@@ -2,15 +2,14 @@
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from pictured import dense_weights, opened
 
 from cheblienet_graphs.plot import sparsity
-from cheblienet_graphs.plot.sparsity import draw_sparsity, sparsity_of
+from cheblienet_graphs.plot.sparsity import sparsity_of
 
 
 @pytest.mark.parametrize("name", ["plane", "tiny", "dust"])
-@pytest.mark.parametrize("cells", [1, 7, 64, 5000])
+@pytest.mark.parametrize("cells", [1, 7, 5000])
 def test_cells_hold_the_share_of_stored_entries(
     monkeypatch: pytest.MonkeyPatch, name: str, cells: int
 ) -> None:
@@ -25,6 +24,3 @@ def test_cells_hold_the_share_of_stored_entries(
     np.testing.assert_allclose(data.density, sums / np.outer(sizes, sizes))
     assert data.stored == stored.sum()
     assert data.zeros == pytest.approx(1 - stored.mean())
-    image = draw_sparsity(data, Figure().subplots())
-    assert tuple(image.get_extent()) == (0, data.vertices, data.vertices, 0)
-    np.testing.assert_array_equal(image.get_array().filled(0), data.density)

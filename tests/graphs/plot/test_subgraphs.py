@@ -7,7 +7,7 @@ from pictured import dense_weights, opened
 from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.plot.subgraphs import MOST, subgraphs_of
 
-DRAWN = ["plane", "torus", "six", "masked", "dust", "own", "rotations", "region", "volume", "axes"]
+DRAWN = ["torus", "masked", "dust", "region", "axes"]
 
 
 @pytest.mark.parametrize("name", DRAWN)
@@ -23,7 +23,7 @@ def test_the_part_has_all_edges_among_its_vertices(name: str) -> None:
     np.testing.assert_allclose(data.weights, block[first, second], rtol=1e-6)
 
 
-@pytest.mark.parametrize("kappa", [0.01, 0.3, 0.5, 1])
+@pytest.mark.parametrize("kappa", [0.01, 0.3, 1])
 def test_shares_are_kept(kappa: float) -> None:
     data = subgraphs_of(opened("plane"), kappa=kappa)
     assert data.kept_edges.sum() == max(1, round(kappa * len(data.edges)))

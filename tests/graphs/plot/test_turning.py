@@ -79,7 +79,7 @@ def test_the_error_is_that_of_dense_matrices() -> None:
     assert measured[name] > 0.01
 
 
-@pytest.mark.parametrize("z", [0.0, 0.3, 7.0, 150.0, 4000.0])
+@pytest.mark.parametrize("z", [0.0, 7.0, 4000.0])
 def test_the_series_of_heat_is_an_exponential_and_1_at_0(z: float) -> None:
     mu = np.cos(np.linspace(0, np.pi, 500))
     series = heat_series(z)

@@ -16,7 +16,6 @@ from cheblienet_models import open_store
 
 SPECS = {
     "plane": GraphSpec("se2", 12, orientations=4, boundary="periodic", levels=2),
-    "open": GraphSpec("r2", 16, levels=1),
     "normalized": GraphSpec("se2", 12, weights="selling", laplacian="normalized", levels=1),
     "space": GraphSpec("r3", 8, levels=1),
     "icosphere": GraphSpec("s2", subdivisions=3, levels=2),

@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from stores import level, store_of
 
-from cheblienet_graphs import GraphSpec, build, inspect, verify
+from cheblienet_graphs import GraphSpec, inspect, verify
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.reader import LevelArrays
-from cheblienet_models import Graph, open_store
 
 GOLDEN = np.pi * (1 + np.sqrt(5))
 
@@ -23,30 +23,17 @@ def stations() -> np.ndarray:
 
 SPECS = {
     "stations": GraphSpec("s2", coordinates=stations(), weights="voronoi"),
-    "thin fiber": GraphSpec("se2", 8, orientations=4, weights="selling", xi=1e-4, levels=1),
+    "thin-fiber": GraphSpec("se2", 8, orientations=4, weights="selling", xi=1e-4, levels=1),
 }
+NAMES = pytest.mark.parametrize("name", SPECS)
+
+store = store_of(SPECS)
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("stiff") / "g.zarr"
-    for name, spec in SPECS.items():
-        build(spec, folder, name=name.replace(" ", "-"))
-    return folder
-
-
-@pytest.fixture(params=SPECS)
-def name(request: pytest.FixtureRequest) -> str:
-    return request.param.replace(" ", "-")
-
-
-def opened(store: Path, name: str) -> Graph:
-    return open_store(store)[name].levels[0]
-
-
+@NAMES
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_constants_stay_and_so_does_the_sum(store: Path, name: str, dtype: torch.dtype) -> None:
-    graph = opened(store, name)
+    graph = level(store, name)
     longest = 1e8 / graph.lambda_max  # what a polynomial of degree 65,536 reaches
     for time in (0.05, 1.0):
         t = min(time * graph.eigenvalue_scale, longest)
@@ -59,6 +46,7 @@ def test_constants_stay_and_so_does_the_sum(store: Path, name: str, dtype: torch
     assert abs(exact - 1).max() < 1e-12
 
 
+@NAMES
 def test_delta_maps_roots_of_masses_to_0(store: Path, name: str) -> None:
     """To rounding of float64, in products of the report."""
     folder = store / name / "v001"
@@ -71,9 +59,9 @@ def test_delta_maps_roots_of_masses_to_0(store: Path, name: str) -> None:
 
 def test_inspect_finds_the_first_eigenvalues(store: Path) -> None:
     """l (l + 1) of the sphere, of which float32 products would see nothing."""
-    (level,) = inspect(store, "stations", eigenvalues=9).levels
-    values = np.array(level.eigenvalues) * level.eigenvalue_scale
-    assert level.lambda_max > 1e6 * level.eigenvalues[1]
+    (found,) = inspect(store, "stations", eigenvalues=9).levels
+    values = np.array(found.eigenvalues) * found.eigenvalue_scale
+    assert found.lambda_max > 1e6 * found.eigenvalues[1]
     assert values[0] == pytest.approx(0, abs=1e-6)
     assert values[1:4] == pytest.approx(np.full(3, 2.0), rel=0.03)
     assert values[4:] == pytest.approx(np.full(5, 6.0), rel=0.03)

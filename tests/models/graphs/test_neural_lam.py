@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse
 import torch
-from coupled_graphs import coupled
-
-from cheblienet_models import Graph
+from coupled_graphs import coupled, sparse, weights_of
+from csr_truth import of_tensor
 
 FILES = {"g2m", "m2g", "m2m"}
 BETWEEN = {"mesh_up", "mesh_down"}
@@ -28,21 +26,8 @@ def read(folder: Path) -> dict[str, Any]:
 
 
 def pattern(edges: torch.Tensor, shape: tuple[int, int]) -> Any:
-    """(receivers, senders) numbers of edges."""
-    sender, receiver = edges.numpy()
-    ones = np.ones(len(sender), int)
-    return scipy.sparse.coo_array((ones, (receiver, sender)), shape=shape).tocsr()
-
-
-def held(matrix: torch.Tensor) -> Any:
-    parts = matrix.values() > 0, matrix.col_indices(), matrix.crow_indices()
-    return scipy.sparse.csr_array(tuple(map(np.asarray, parts)), shape=tuple(matrix.shape)) * 1
-
-
-def neighbors(graph: Graph) -> Any:
-    one, other = graph.edges.first, graph.edges.second
-    ends = torch.stack([torch.cat([one, other]), torch.cat([other, one])])
-    return pattern(ends, (graph.num_vertices,) * 2)
+    """(receivers, senders) where there are edges."""
+    return sparse(edges, torch.ones(edges.shape[1]), shape) > 0
 
 
 @pytest.mark.parametrize("name", ["sphere", "one-sphere", "refined", "plane"])
@@ -54,14 +39,14 @@ def test_no_edge_is_lost_on_the_way_and_back(name: str, tmp_path: Path) -> None:
     assert files.keys() == {f"{n}_{of}" for n in names for of in ("edge_index", "features")} | {
         "mesh_features"
     }
-    expected = {"m2m": [neighbors(graph) for graph in levels]}
+    expected = {"m2m": [weights_of(graph) > 0 for graph in levels]}
     pairs = range(len(levels) - 1)
-    expected["mesh_up"] = [held(pyramid.pooling(n).matrix()) for n in pairs]
-    expected["mesh_down"] = [held(pyramid.unpooling(n).matrix()) for n in pairs]
+    expected["mesh_up"] = [of_tensor(pyramid.pooling(n).matrix()) > 0 for n in pairs]
+    expected["mesh_down"] = [of_tensor(pyramid.unpooling(n).matrix()) > 0 for n in pairs]
     for name, one in (("g2m", encoder), ("m2g", decoder)):
         files[f"{name}_edge_index"] = [files[f"{name}_edge_index"]]
         files[f"{name}_features"] = [files[f"{name}_features"]]
-        expected[name] = [held(one.matrix)]
+        expected[name] = [of_tensor(one.matrix) > 0]
     for name in names:
         assert len(files[f"{name}_edge_index"]) == len(expected[name])
         for edges, features, matrix in zip(
@@ -160,9 +145,9 @@ def test_neural_lam_reads_them(name: str, tmp_path: Path) -> None:
     assert hierarchical == (len(pyramid.levels) > 1)
     meshes = graph["m2m_edge_index"] if hierarchical else [graph["m2m_edge_index"]]
     for level, edges in zip(pyramid.levels, meshes, strict=True):
-        assert (pattern(edges, (level.num_vertices,) * 2) != neighbors(level)).nnz == 0
+        assert (pattern(edges, (level.num_vertices,) * 2) != (weights_of(level) > 0)).nnz == 0
     for key, one in (("g2m_edge_index", encoder), ("m2g_edge_index", decoder)):
-        assert (pattern(graph[key], one.matrix.shape) != held(one.matrix)).nnz == 0
+        assert (pattern(graph[key], one.matrix.shape) != (of_tensor(one.matrix) > 0)).nnz == 0
     network = pytest.importorskip("neural_lam.gnn_layers").InteractionNet(
         graph["g2m_edge_index"], 3
     )

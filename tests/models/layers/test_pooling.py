@@ -2,30 +2,19 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
-from torch import Tensor
+from csr_truth import stored
 
 from cheblienet_graphs import open_group
 from cheblienet_models import GlobalPool, Pyramid, SpatialPool, SpatialUnpool
-
-
-def stored(store: Path, path: str) -> Tensor:
-    group = open_group(store, "torus")[path]
-    rows, columns = group.attrs["shape"]
-    dense = torch.zeros(rows, columns)
-    pointers = group["indptr"][:]
-    row = np.repeat(np.arange(rows), np.diff(pointers))
-    dense[row, group["indices"][:]] = torch.from_numpy(group["data"][:])
-    return dense
 
 
 @pytest.mark.parametrize(
     ("layer", "path"), [(SpatialPool, "pooling/0to1"), (SpatialUnpool, "unpooling/1to0")]
 )
 def test_spatial_maps(store: Path, pyramid: Pyramid, layer: type, path: str) -> None:
-    matrix = stored(store, path)
+    matrix = torch.from_numpy(stored(open_group(store, "torus")[path]).toarray())
     torch.manual_seed(0)
     x = torch.randn(2, 3, matrix.shape[1])
     assert torch.allclose(layer(pyramid, 0, "mean")(x), x @ matrix.T, atol=1e-6)
