@@ -15,7 +15,9 @@ from cheblienet_models import (
     SpatialPool,
     SpatialUnpool,
     Store,
+    inpaint,
     smooth,
+    smoothing_matrix,
 )
 
 SPECS = {"sky": GraphSpec("s2", nside=16, weights="voronoi", levels=2)}
@@ -52,8 +54,23 @@ def test_smoothing_is_the_same(sky: Pyramid, healpy: dict[str, np.ndarray]) -> N
     assert (y - expected).abs().max() < 0.02 * expected.abs().max()
 
 
+def test_smoothing_matrices_are_the_same(sky: Pyramid, healpy: dict[str, np.ndarray]) -> None:
+    matrix = smoothing_matrix(sky, float(healpy["fwhm"]))
+    expected = of_ring(sky, healpy["smoothed"])
+    y = matrix @ of_ring(sky, healpy["field"])[0, 0]
+    assert (y - expected).norm() < 0.01 * expected.norm()
+
+
 def test_unseen_is_healpys(healpy: dict[str, np.ndarray]) -> None:
     assert float(healpy["unseen"]) == UNSEEN
+
+
+def test_masked_maps_keep_unseen(sky: Pyramid, healpy: dict[str, np.ndarray]) -> None:
+    known = of_ring(sky, healpy["known"].astype(np.float32)) > 0
+    x = torch.where(known, of_ring(sky, healpy["field"]), UNSEEN)
+    y, filled = smooth(sky, x, 0.2), inpaint(sky, x)
+    assert torch.equal(y == torch.tensor(UNSEEN), ~known)
+    assert bool((filled.abs() < 1e3).all())
 
 
 def test_copies_are_those_of_ud_grade(sky: Pyramid, healpy: dict[str, np.ndarray]) -> None:

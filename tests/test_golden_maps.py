@@ -2,14 +2,25 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import golden
 import numpy as np
 import pytest
 from damage import writable_copy
+from failures import failing
+from sealing import reseal
 
 from cheblienet_cli.main import run
 from cheblienet_models import open_store
+
+NAMES = [name for specs in golden.MAPS.values() for name in specs]
+LATER = "this version reads 1.0 to 1.6. Install a newer cheblienet; it was written by"
+
+
+def kept(schema: str) -> dict[str, Any]:
+    """What was found in the store of a schema when it was written, by name of the map."""
+    return json.loads((golden.KEPT / f"{schema}.json").read_text())
 
 
 @pytest.fixture(params=golden.MAPS)
@@ -20,7 +31,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("verify", [False, True])
 def test_training_opens_them(store: Path, verify: bool) -> None:
-    opened, known = open_store(store, verify=verify), golden.kept(store.stem)
+    opened, known = open_store(store, verify=verify), kept(store.stem)
     assert (list(opened), set(opened.maps)) == ([], known.keys())
     for name, vertex_map in opened.maps.items():
         expected = known[name]
@@ -44,7 +55,7 @@ def test_training_opens_them(store: Path, verify: bool) -> None:
 
 
 def test_commands_report_them(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    known = golden.kept(store.stem)
+    known = kept(store.stem)
     for name, expected in known.items():
         assert run(["inspect", name, "--store", str(store), "--json"]) == 0
         report = json.loads(capsys.readouterr().out)
@@ -57,3 +68,14 @@ def test_commands_report_them(store: Path, capsys: pytest.CaptureFixture[str]) -
     checked = json.loads(capsys.readouterr().out)
     versions = sorted(f"{name}/v001" for name in known)
     assert checked == {"versions": versions, "faults": [], "remarks": [], "leftovers": 0}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_later_schemas_are_refused(
+    store: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reseal(store / name / "v001", lambda clg: clg.update(schema="1.7"))
+    code, message = failing(capsys, "inspect", name, "--store", str(store))
+    assert (code, f"{name}/v001 has schema 1.7; {LATER}" in message) == (1, True)
+    assert run(["verify", name, "--store", str(store)]) == 1
+    assert "can't be checked: " in capsys.readouterr().out

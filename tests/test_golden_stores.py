@@ -32,6 +32,11 @@ FACTS = ("generator", "spec_sha256")
 ARRAYS = ("coordinates", "degree", "area", "base_index", "eigenvalues", "eigenvectors")
 
 
+def kept(schema: str) -> dict[str, Any]:
+    """What was found in the store of a schema when it was written, by name of the graph."""
+    return json.loads((golden.KEPT / f"{schema}.json").read_text())
+
+
 def copied(schema: str, folder: Path) -> Path:
     """A copy of the store of a schema, writable."""
     return writable_copy(golden.KEPT / schema, folder / f"{schema}.zarr")
@@ -96,15 +101,15 @@ def test_there_is_a_store_for_each_schema_that_is_read() -> None:
     specs_of = golden.SPECS | golden.MAPS
     assert {path.name for path in golden.KEPT.iterdir() if path.is_dir()} == set(specs_of)
     for schema, specs in specs_of.items():
-        assert golden.kept(schema).keys() == specs.keys()
-        assert {of["schema"] for of in golden.kept(schema).values()} == {schema}
+        assert kept(schema).keys() == specs.keys()
+        assert {of["schema"] for of in kept(schema).values()} == {schema}
         said = {spec.schema for spec in specs.values()}
         assert said == {schema} or (schema in golden.WRITTEN_ANEW and max(said) <= schema)
 
 
 @pytest.mark.parametrize("verify", [False, True])
 def test_training_opens_them(store: Path, verify: bool) -> None:
-    opened, known = open_store(store, verify=verify), golden.kept(store.stem)
+    opened, known = open_store(store, verify=verify), kept(store.stem)
     assert set(opened) == known.keys()
     for name, pyramid in opened.items():
         expected = known[name]
@@ -120,7 +125,7 @@ def test_training_opens_them(store: Path, verify: bool) -> None:
 
 
 def test_commands_report_them(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    known = golden.kept(store.stem)
+    known = kept(store.stem)
     for name, expected in known.items():
         report = output(capsys, "inspect", name, "--store", store, "--json", "--eigenvalues", "1")
         assert (report["name"], report["version"]) == (name, "v001")
@@ -159,7 +164,7 @@ def test_all_that_reads_reads_them(
 ) -> None:
     """Pages with one figure; that all of them can be on a page is tested elsewhere."""
     monkeypatch.setitem(page.__kwdefaults__, "figures", [figure_named("neighborhood")])
-    for name, arguments in itertools.product(golden.kept(store.stem), READING):
+    for name, arguments in itertools.product(kept(store.stem), READING):
         shutil.rmtree(here / "out")
         (here / "out").mkdir()
         assert run(of_graph(arguments, name, store)) == 0
@@ -179,7 +184,7 @@ def test_a_build_of_the_same_spec_finds_them(schema: str, name: str, tmp_path: P
     assert (published.built, published.version) == (False, "v001")
     assert getattr(published, "other", None) is None
     assert made(spec, tmp_path / "new.zarr", name=name).built
-    again, before = golden.record(tmp_path / "new.zarr", name), golden.kept(schema)[name]
+    again, before = golden.record(tmp_path / "new.zarr", name), kept(schema)[name]
     assert again["spec_sha256"] == before["spec_sha256"]
     assert again["arrays"].keys() == before["arrays"].keys()
     for path, array in again["arrays"].items():

@@ -55,6 +55,12 @@ def test_json_output(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     built = json.loads(captured.out)
     assert (built["name"], built["version"], built["built"]) == ("r2-8x8", "v001", True)
     assert captured.err == ""
+    assert run(["inspect", "r2-8x8@latest", "--json", "--eigenvalues", "3.0", "--level", "0"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["spec_sha256"] == built["spec_sha256"]
+    assert len(report["levels"][0]["eigenvalues"]) == 3
+    assert run(["ls", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["refs"] == ["latest"]
 
 
 def test_store_from_the_environment(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,13 +3,14 @@
 import math
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cheblienet_cli.commands import clg
 from cheblienet_cli.main import run
-from cheblienet_graphs import GraphSpec
+from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.machine.processes import opened_pool
 
 BUILDS = clg.commands["build"].commands
@@ -33,7 +34,7 @@ def ranges(manifold: str) -> Iterator[tuple[str, str, float, float]]:
             yield option.name, written[0].removeprefix("in "), *map(float, written.groups())
 
 
-CASES = [(name, *case) for name in ("se2", "so3") for case in ranges(name)]
+CASES = [(name, *case) for name in ("r2", "se2", "s2", "so3") for case in ranges(name)]
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[GraphSpec]:
 
 
 def arguments(manifold: str, name: str, value: str) -> list[str]:
-    sized = "--size 64" if manifold == "se2" else "--subdivisions 4"
+    sized = "--size 64" if manifold in {"r2", "se2"} else "--subdivisions 4"
     alone = "--orientations 1" if manifold == "se2" else ""
     beside = BESIDE.get(name, "{sized}").format(sized=sized, alone=alone)
     return f"build {manifold} --{name.replace('_', '-')} {value} {beside}".split()
@@ -84,3 +85,16 @@ def test_both_ends_are_accepted_and_what_is_beyond_refused(
 def test_all_numbers_have_a_range() -> None:
     numbers = {field for field, *_ in ranges("se2")} | {field for field, *_ in ranges("so3")}
     assert len(numbers) == 18
+
+
+def test_eigenvalues_of_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = tmp_path / "graphs.zarr"
+    build(GraphSpec("r2", 8, levels=1), store)
+    option = next(o for o in clg.commands["inspect"].params if o.name == "eigenvalues")
+    written = NUMERIC.search(option.help)[0]
+    assert written == "in [0, 1000]"
+    for end, code in (("0", 0), ("1000", 0), ("-1", 2), ("1001", 2)):
+        assert run(["inspect", "--store", str(store), "--eigenvalues", end]) == code
+        message = capsys.readouterr().err
+        refused = message.startswith("Error: --eigenvalues must be") and written in message
+        assert refused == (code == 2)

@@ -72,6 +72,7 @@ USAGE = [
     *((command, f" See `{page} --help`.\n") for command, page in HELPFUL.items()),
     # Commands and options.
     ("biuld", "No such command 'biuld'. Did you mean 'build'? See `clg --help`."),
+    ("build r2 --size 8 --nonsense", "No such option"),
     ("build s2 --size 16", "'--store'?) See `clg build s2 --help`."),
     *((f"build {of} 1", "No such option") for of in ("r2 --region", "r3 --gaussian")),
     ("build s5", "no manifold 's5'. Choose one of r2, se2, s2, so3, r3, r3s2, or `recipe NAME`"),
@@ -89,11 +90,15 @@ USAGE = [
     ("build r2 --size 8 --name a/b", "A graph's name must be "),
     ("build se2 --size 8 --memory-limit 1", "at least 100.4 MB here, with 1 worker. Got '1 B'."),
     ("build r2 --size 8 --engine stencil --device cuda", "Use --engine pruned for a GPU"),
+    ("build s2 --nside 2 --engine stencil", "--engine must be auto, pruned or keops with"),
     # Files of masks and points, which begin the line.
     ("build se2 --size 8 --mask eye.npy", "Error: eye.npy: --mask must be "),
     ("build se2 --mask color.png", "color.png has colors (mode RGB). Save it as 8-bit gray"),
+    ("build s2 --nside 4 --mask absent.nc:sea", "absent.nc does not exist."),
+    ("build s2 --nside 4 --region 0,20,20,10", "S is north of N."),
     ("build s2 --points-file radians.csv", "--units degrees"),
     ("build s2 --points-file twice.csv", "columns named latitude and longitude. Got 'x', 'y'"),
+    ("build se2 --points-file twice.csv --domain 1,1,0,0", "--domain must be four numbers X0, Y0"),
     ("build r3 --mask volume.nii.gz --spacing 1,1,2", "--spacing must be 2,2,3, as of the mask"),
     ("build r3 --mask damaged.nii.gz", "damaged.nii.gz can't be read as a NIfTI file"),
     # Stores, graphs and versions.
@@ -110,11 +115,13 @@ USAGE = [
     ("inspect --html a.html --json", "not both"),
     ("inspect --html .", "--html must be a file"),
     ("neighbors", "--vertex must be given, or --at."),
+    ("neighbors --vertex 64", "--vertex must be an integer in [0, 63]"),
     ("neighbors torus --at 2,0,0 --store several", "X,Y,THETA with X in [0, 1]"),
     ("plot", "FIGURE is missing. Choose one of neighborhood, spectrum"),
     ("plot sparsity", "--output must be given: a file that ends in .png, .svg or .pdf."),
     ("plot sparsity -o a.jpg", "--output must be a file that ends in .png, .svg or .pdf."),
     ("plot sparsity -o b.png", "--output must be a file. Got 'b.png, a folder'."),
+    ("plot subgraphs -o a.png --seed -1", "--seed must be an integer in [0, "),
     ("plot sparsity --vertex 3 -o x.png", "--vertex must be left out: sparsity has none. Got 3."),
     ("plot --list heat", "it only lists the figures. See `clg plot --help`."),
     ("plot spectrum torus torus@v001 -o a.png --store several", "spectrum draws one graph, not 2"),
@@ -156,8 +163,8 @@ FAILED = [
 
 
 NONSENSE = {
-    "workers": ("0", "1025", "many", "2.5", "8 --memory-limit 500MB"),
-    "memory-limit": ("-2GB", "'5 cats'", "1kB", "nan"),
+    "workers": ("0", "-3", "1025", "many", "2.5", "''", "8 --memory-limit 500MB"),
+    "memory-limit": ("-2GB", "0", "banana", "'5 cats'", "1kB", "''", "nan"),
     "name": ("''", ".hidden", "v001", "x" * 65, "zarr.json"),
     "store": ("file/below", "full", "~nobody-at-all/g.zarr", "n" * 300, "n" * 250, "dangling"),
     "dask": (

@@ -136,12 +136,6 @@ def write(folder: Path) -> None:
         (folder / f"{schema}.json").write_text(_lines(records) + "\n")
 
 
-def kept(schema: str) -> dict[str, Any]:
-    """What was found in the store of a schema when it was written, by name of the graph or map."""
-    found: dict[str, Any] = json.loads((KEPT / f"{schema}.json").read_text())
-    return found
-
-
 def _lines(records: dict[str, Any]) -> str:
     """JSON with a line for each array and fact."""
     text = json.dumps(records, indent=1)

@@ -44,9 +44,15 @@ def test_other_kinds_are_refused(pyramid: Pyramid) -> None:
     network = WideResNet(p, 1, 2, depth=1, widen=0.25)
     for call, message in (
         (lambda: ChebConv(1, 2, 2.5, graph), "kernel_size must be an integer. Got 2.5."),
-        (lambda: WideResNet(p, 1, True), "num_classes must be an integer. Got True."),
+        (lambda: ChebConv(True, 2, 2, graph), "in_channels must be an integer. Got True."),
+        (lambda: WideResNet(p, 1, "10"), "num_classes must be an integer. Got '10'."),
+        (lambda: WideResNet(p, 1, 2, depth=1.5), "depth must be an integer. Got 1.5."),
+        (lambda: WideResNet(p, 1, 2, first_level=True), "first_level must be an integer. Got T"),
         (lambda: UNet(p, 1, 2, channels=16), "channels must be 3 integers. Got 16."),
+        (lambda: UNet(p, 1, 2, channels=(4, 4.0, 4)), "channels must be an integer. Got 4.0."),
         (lambda: SpatialPool(p, "0"), "level must be an integer. Got '0'."),
+        (lambda: p.unpooling(0.5), "level must be an integer. Got 0.5."),
+        (lambda: Diffusion(2.5, graph), "channels must be an integer. Got 2.5."),
         (lambda: BatchNorm("x"), "num_features must be an integer. Got 'x'."),
         (lambda: load_weights(network, "sd.pt"), "state must be what state_dict() returns, as t"),
         (lambda: load_weights(network, {1: 2}), "state must have entries by names, which"),
@@ -78,8 +84,12 @@ def test_signals_of_integers_are_refused(pyramid: Pyramid) -> None:
 
 def test_another_number_of_channels_names_the_argument(pyramid: Pyramid) -> None:
     for network in (WideResNet(pyramid, 1, 2, depth=1, widen=0.25), UNet(pyramid, 1, 2)):
-        message = r"in_channels is 1: construct it with in_channels=3, or give as many channels"
-        with pytest.raises(ValueError, match=message):
-            network(torch.zeros(2, 3, 16, 16))
+        for channels in (3, 4):
+            with pytest.raises(ValueError, match=r"in_channels is 1: construct") as refused:
+                network(torch.zeros(2, channels, 16, 16))
+            assert (
+                f"construct it with in_channels={channels}, or give as many channels as it has."
+                in str(refused.value)
+            )
         with pytest.raises(ValueError, match=r"takes \(B, 1, 16, 16\) or"):
             network(torch.zeros(2, 1, 8, 8))

@@ -17,6 +17,14 @@ def networks(pyramid: Pyramid, **settings: bool) -> list[nn.Module]:
     ]
 
 
+def test_one_value_would_spread_over_everything(pyramid: Pyramid) -> None:
+    """What is refused: one vertex of one sample, and all of that sample's output is NaN."""
+    images = torch.randn(2, 2, 16, 16)
+    images[1, 0, 3, 4] = NAN
+    for network in networks(pyramid, check_finite=False):
+        assert network.train()(images).isnan().all()
+
+
 @pytest.mark.parametrize("value", [NAN, INFINITY, -INFINITY])
 def test_images_that_are_not_finite(pyramid: Pyramid, value: float) -> None:
     images = torch.randn(2, 2, 16, 16)

@@ -1,7 +1,11 @@
+import re
+
 import numpy as np
 import pytest
 import scipy.linalg
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+from matplotlib.image import AxesImage
 from pictured import generator, opened
 
 from cheblienet_graphs.errors import NotDrawnError
@@ -12,7 +16,18 @@ from cheblienet_graphs.plot.pictures import around
 from cheblienet_graphs.plot.places import places_of
 
 
-@pytest.mark.parametrize("name", ["torus", "sphere", "own"])
+def pictures(canvas: Canvas) -> list[AxesImage]:
+    """All images on a canvas, in the order in which they were drawn."""
+    axes = canvas.findobj(Axes)
+    return [image for each in axes for image in each.images]
+
+
+def titles(canvas: Canvas) -> list[str]:
+    """What stands over its axes."""
+    return [axes.get_title() for axes in canvas.findobj(Axes) if axes.get_title()]
+
+
+@pytest.mark.parametrize("name", ["plane", "torus", "odd", "sphere", "own"])
 def test_heat_solves_the_equation_of_the_weights(name: str) -> None:
     """n du/dt = -(D - W) u, from all heat at one vertex."""
     graph = opened(name)
@@ -97,14 +112,18 @@ def test_graphs_that_can_not_be_compared_and_isolated_vertices_are_not_drawn() -
 def test_graphs_are_drawn_beside_each_other_in_one_scale(names: list[str], expected: int) -> None:
     first, *beside = map(opened, names)
     canvas, _ = FIGURE.drawn(first, Asked(beside=tuple(beside)))
-    images = [image for axes in canvas.findobj(Axes) for image in axes.images]
+    images = pictures(canvas)
     assert len(images) == expected
     assert len({image.norm for image in images}) == 1
     heat = heat_of(first, *beside).graphs
+    assert (images[0].norm.vmin, images[0].norm.vmax) == (0, 1)
     most = max(graph.together.max() for graph in heat)
     shown = [np.nanmax(image.get_array()) for image in images]
     assert shown[0] == pytest.approx(heat[0].together.max() / most)
     assert max(shown) == pytest.approx(1)
+    titles = [image.axes.get_title() for image in images]
+    alone = [most for most, title in zip(shown, titles, strict=True) if re.search("°|axis", title)]
+    assert max(alone, default=1) == pytest.approx(1)
 
 
 def test_the_exact_heat_of_a_sphere_is_1_in_all_and_flat_nearby() -> None:
@@ -117,3 +136,21 @@ def test_the_exact_heat_of_a_sphere_is_1_in_all_and_flat_nearby() -> None:
     near = distance < 1
     flat = np.exp(-(distance**2) / (2 * spread**2)) / (2 * np.pi * spread**2)
     assert density[near] == pytest.approx(flat[near], rel=0.05)
+
+
+@pytest.mark.parametrize("name", ["plane", "sphere"])
+def test_lines_of_equal_heat_are_where_the_heat_has_that_share(name: str) -> None:
+    """On the plane and the sphere at distances that the exact kernel has it."""
+    from matplotlib.contour import ContourSet
+
+    canvas, caption = FIGURE.drawn(opened(name), Asked())
+    assert "Lines are at 3 %, 10 %, 30 % of the largest" in caption
+    (drawn,) = [c for c in canvas.axes[0].get_children() if isinstance(c, ContourSet)]
+    assert [*drawn.levels] == [0.03, 0.1, 0.3]
+    [graph] = heat_of(opened(name)).graphs
+    spread = heat_of(opened(name)).spread
+    middle = float(exact_density(graph.places, np.zeros(1), spread)[0])
+    for share, path in zip(drawn.levels, drawn.get_paths(), strict=True):
+        radius = np.hypot(*path.vertices.T) / graph.places.visible
+        exact = exact_density(graph.places, np.array([radius.mean()]), spread)[0] / middle
+        assert exact == pytest.approx(share, rel=0.25)

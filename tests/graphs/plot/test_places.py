@@ -8,10 +8,10 @@ from pictured import opened
 from scipy.spatial.transform import Rotation
 
 from cheblienet_graphs.plot import heat_of, neighborhood_of, subgraphs_of
-from cheblienet_graphs.plot.pictures import around, whole
+from cheblienet_graphs.plot.pictures import around, shown_orientations, whole
 from cheblienet_graphs.plot.places import chosen_vertex, places_of, typical_spacing
 
-NAMES = ["plane", "space", "random torus", "sphere", "region"]
+NAMES = ["plane", "torus", "space", "random", "random torus", "sphere", "masked", "region"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -108,7 +108,7 @@ def test_the_spacing_of_points_is_known_from_their_distances() -> None:
         assert typical_spacing(points) == pytest.approx(0.02, rel=0.06)
 
 
-@pytest.mark.parametrize("name", ["group", "masked", "islands"])
+@pytest.mark.parametrize("name", ["group", "masked", "volume", "plane", "islands"])
 def test_figures_have_one_middle_that_has_all_its_neighbors(name: str) -> None:
     graph = opened(name)
     vertex, data = chosen_vertex(graph, 0, None), neighborhood_of(graph)
@@ -142,6 +142,8 @@ def test_a_volume_is_seen_in_three_slices_through_the_point() -> None:
     point = (3 * 10 + 4) * 12 + 5
     views = around(places, point, 1)
     assert [view.plane for view in views] == ["z = 3", "y = 4", "x = 5"]
+    names = [(view.across, view.down) for view in views]
+    assert names == [("x (voxels)", "y"), ("x (voxels)", "z"), ("y (voxels)", "z")]
     assert [view.points[1, 1] for view in views] == [point] * 3
     assert views[2].points[1].tolist() == [point - 12, point, point + 12]
 
@@ -159,12 +161,29 @@ def test_a_picture_of_values_has_gaps_outside_the_mask() -> None:
     assert shown[3].ravel()[inside].tolist() == values[3].tolist()
 
 
-def test_mollweides_map_is_an_ellipse_with_north_on_top() -> None:
+def test_mollweides_map_shows_each_point_by_its_area() -> None:
     places = places_of(opened("sphere"), 0)
     [view] = whole(places)
     shown = view.points[view.points >= 0]
+    counts = np.bincount(shown, minlength=places.points.num_points)
+    areas = places.points.areas(0, places.points.num_points)
+    assert (counts > 0).all()
+    assert np.corrcoef(np.round(areas, 3), counts)[0, 1] > 0
     assert len(shown) == pytest.approx(np.pi / 4 * view.points.size, rel=0.01)
     north = view.points[0, view.points.shape[1] // 2]
     assert places.vectors[north, 2] / places.radius > 0.98
     middle = view.points[view.points.shape[0] // 2, view.points.shape[1] // 2]
     assert places.vectors[middle, 0] / places.radius > 0.98
+
+
+def test_large_lattices_and_many_orientations_are_thinned_out() -> None:
+    [view] = whole(places_of(opened("plane"), 0), 7)
+    points = np.arange(1, 16, 3)[:, None] * 20 + np.arange(1, 20, 3)
+    assert view.points.tolist() == points.tolist()
+    assert view.extent == (-10.5, 10.5, 6.5, -8.5)
+    for orientations, through, shown in (
+        (6, {}, range(6)),
+        (16, {}, range(0, 16, 3)),
+        (16, {"through": 8}, range(2, 16, 3)),
+    ):
+        assert shown_orientations(orientations, **through).tolist() == [*shown]

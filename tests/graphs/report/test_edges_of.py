@@ -8,10 +8,9 @@ import pytest
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 from sphere_truth import HALF_TURN, arcs, rotations, so3_squared_distance, unit_vectors
-from stores import store_of
 from truth import matrix, se2_squared_distance
 
-from cheblienet_graphs import GraphSpec, SpecError, neighbors_of
+from cheblienet_graphs import GraphSpec, SpecError, build, neighbors_of
 from cheblienet_graphs.store.reader import edge_weights
 
 MASK = np.hypot(*(np.mgrid[:10, :10] - 4.5)) < 4.5
@@ -23,6 +22,7 @@ SPECS = {
     "torus": GraphSpec("se2", "6x4", orientations=4, boundary="periodic", levels=1),
     "open": GraphSpec("se2", 8, orientations=5, weights="selling", levels=2),
     "masked": GraphSpec("r2", mask=MASK, levels=1),
+    "space": GraphSpec("r3", "4x5x6", boundary="periodic", levels=1),
     "axes": GraphSpec("r3s2", "4x5x4", axes=7, boundary="periodic", levels=1),
     "sphere": GraphSpec("s2", subdivisions=1, levels=1),
     "turned": GraphSpec("so3", subdivisions=1, orientations=3, levels=1),
@@ -30,7 +30,13 @@ SPECS = {
     "own": GraphSpec("r2", coordinates=POINTS, domain=(10, 20, 14, 22)),
 }
 
-store = store_of(SPECS)
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("edges") / "g.zarr"
+    for name, spec in SPECS.items():
+        build(spec, path, name=name, device="cpu")
+    return path
 
 
 def coordinates(store: Path, name: str) -> np.ndarray:
@@ -104,6 +110,15 @@ def test_components_on_the_sphere_point_south_and_east(store: Path) -> None:
         assert ends == pytest.approx(unit_vectors(edges.ends), abs=1e-9)
         assert edges.distances == pytest.approx(arcs(here, unit_vectors(edges.ends)))
         assert edges.directions == ("south", "east")
+
+
+def test_components_in_space_go_round_the_torus(store: Path) -> None:
+    edges = neighbors_of(store, "space", vertex=0)
+    assert edges.directions == ("dx", "dy", "dz")
+    assert abs(edges.components).max() == pytest.approx(1 / 4)
+    extent = np.array([4, 5, 6]) / 4
+    missed = (edges.ends - edges.coordinates - edges.components) / extent
+    assert missed == pytest.approx(np.round(missed), abs=1e-9)
 
 
 def test_components_lead_to_the_neighbor_over_axes(store: Path) -> None:

@@ -12,15 +12,20 @@ from cheblienet_graphs import GraphSpec, build, inspect
 from cheblienet_graphs.report.inspect import Report
 from cheblienet_graphs.report.text import remarks
 
+LABELS = ["metric", "connected", "size", "symmetries", "spectrum"]
+
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Report]:
     store = tmp_path_factory.mktemp("short") / "g.zarr"
+    mask = np.hypot(*(np.mgrid[:12, :12] - 5.5)) < 6
     pieces = np.zeros((8, 8), bool)
     pieces[1:3, 1:3] = pieces[5:7, 4:7] = True
     specs = {
         "deep": GraphSpec("r2", 128, boundary="periodic", weights="selling", levels=6),
+        "torus": GraphSpec("se2", 32, orientations=4, boundary="periodic", weights="selling"),
         "kernel": GraphSpec("se2", 16, orientations=5, eps=0.1, levels=2),
+        "masked": GraphSpec("r2", mask=mask, levels=2),
         "pieces": GraphSpec("r2", mask=pieces, levels=1),
         "apart": GraphSpec("se2", "10x8", alpha=1000, neighbors=8, levels=1),
         "random": GraphSpec("s2", points=60, levels=1),
@@ -47,6 +52,7 @@ WAVE = 2 * N**2 * (1 - math.cos(2 * math.pi / N))
 @pytest.mark.parametrize(
     ("name", "label", "answer"),
     [
+        ("torus", "symmetries", "exact: rotation 90, rotation 180, flip, translation x"),
         ("random", "symmetries", "none that the sampling has"),
         (
             "kernel",
@@ -59,13 +65,30 @@ WAVE = 2 * N**2 * (1 - math.cos(2 * math.pi / N))
             rf"0, {WAVE:.4g} ± 0.0\d+ \(4x\), {2 * WAVE:.4g} ± 0.0\d+, ... \(level 0\)$",
         ),
         ("apart", "spectrum", r"0 \(6x\), ... \(level 0\)$"),
+        ("torus", "connected", "yes$"),
         ("apart", "connected", "no: level 0: has 6 components"),
         ("pieces", "connected", "no: .*the mask may have as many parts"),
+        ("deep", "metric", "levels 0, 1, 2, 3 and 4: consistent with its metric"),
     ],
 )
 def test_answers(reports: dict[str, Report], name: str, label: str, answer: str) -> None:
     assert re.match(answer, answers(reports[name])[label])
     assert "spectrum" not in answers(reports["kernel"])  # no eigenvalues were asked for
+
+
+def test_what_one_decides_from_comes_first_in_lines_that_fit(reports: dict[str, Report]) -> None:
+    for report in reports.values():
+        assert [*answers(report)] == LABELS[: len(answers(report))]
+        text, full = str(report), report.full_text()
+        before, columns, *after = text.split("\n\n")[1:]
+        assert max(map(len, "\n".join([before, *after]).splitlines())) <= 80
+        rows = columns.splitlines()
+        assert (len({*map(len, rows)}), len(rows)) == (1, len(report.levels) + 2)
+        assert "\u00a0" not in text
+        for detail in (report.spec_sha256[:12], report.created, "stored entries", "lambda_max"):
+            assert detail in full
+            assert detail not in text
+    assert answers(reports["apart"])["metric"] == reports["apart"].levels[0].verdict
 
 
 def test_findings_that_differ_in_numbers_are_given_once(reports: dict[str, Report]) -> None:

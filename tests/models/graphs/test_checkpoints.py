@@ -33,13 +33,17 @@ SPECS = {
     "scattered": GraphSpec("se2", points=64, orientations=4, levels=1, lambda_max=2),
     "deeper": GraphSpec("se2", 16, orientations=4, levels=3, lambda_max=2),
     "orientations": GraphSpec("se2", 8, orientations=6, levels=2, lambda_max=2),
+    "laplacian": GraphSpec("se2", 8, orientations=4, levels=2, laplacian="combinatorial"),
     "eps": GraphSpec("se2", 8, eps=0.5, **BASE),
+    "neighbors": GraphSpec("se2", 8, neighbors=12, **BASE),
+    "kernel": GraphSpec("se2", 8, kernel="cauchy", **BASE),
+    "weights": GraphSpec("se2", 8, orientations=4, levels=2, weights="selling"),
     "lambda_max": GraphSpec("se2", 8, orientations=4, levels=2),
     "manifold": GraphSpec("so3", subdivisions=1, orientations=4, levels=2, lambda_max=2),
     "sphere": GraphSpec("s2", subdivisions=2, levels=2),
     "healpix": GraphSpec("s2", nside=4, levels=2),
 }
-REFUSED = ("orientations", "eps", "lambda_max", "manifold")
+REFUSED = ("orientations", "laplacian", "eps", "neighbors", "kernel", "lambda_max", "manifold")
 
 
 graphs = store_of(SPECS)
@@ -84,6 +88,7 @@ def test_filters_mean_the_same_on_a_larger_image(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("trained", "here", "names", "steps"),
     [
+        ("patches", "patches", "", None),
         ("patches", "images", "size", None),
         ("patches", "periodic", "boundary", None),
         ("also-turning", "turning", "size", (4, 8)),
@@ -184,6 +189,16 @@ def test_other_layers_are_refused_in_one_line(graphs: Path) -> None:
     unet = UNet(store["images"], 1, 2, kernel_size=2, channels=(2, 2, 2))
     with pytest.raises(ValueError, match="other layers than UNet has"):
         load_weights(unet, state, allow_other_graph=True)
+
+
+def test_parts_of_a_larger_module(graphs: Path) -> None:
+    """Two networks on one pyramid, inside of another module: each says what it is on."""
+    store = open_store(graphs)
+    pairs = [
+        nn.ModuleDict({"a": make(p), "b": make(p)}) for p in (store["patches"], store["images"])
+    ]
+    apart = load_weights(pairs[1], saved(pairs[0]), allow_other_graph=True)
+    assert [d.name for d in apart] == ["size"]
 
 
 def test_networks_that_do_not_register_their_pyramid(graphs: Path) -> None:

@@ -21,7 +21,7 @@ DECADES = 10.0 ** np.arange(-2, 5)
 """Times, in units of 1 / lambda_max."""
 
 
-@pytest.mark.parametrize("tolerance", [1e-3, 1e-10])
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-6, 1e-10])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_diffusion_is_the_exponential_over_six_decades(
     heated_graphs: Path, name: str, tolerance: float
@@ -63,14 +63,25 @@ def test_a_time_for_each_channel(heated_graphs: Path) -> None:
         assert torch.allclose(graph.diffuse(x, t), graph.diffuse(x, 0.3), atol=1e-6)
 
 
+@pytest.mark.parametrize("density", [False, True])
+def test_no_time_changes_nothing(heated_graphs: Path, *, density: bool) -> None:
+    for name in GRAPHS:
+        graph = level(heated_graphs, name)
+        x = signal(graph, torch.float32)
+        for t in (0, 0.0, torch.zeros(3)):
+            diffused = graph.diffuse(x, t, density=density)
+            assert torch.allclose(diffused, x, rtol=3e-7 * density, atol=0)
+
+
 @pytest.mark.parametrize(
     ("t", "message"),
     [
         *((t, r"times t from 0, finite\. Got ") for t in (-1e-12, math.nan, math.inf)),
         (torch.tensor([1.0, -2.0, 0.0]), r"times t from 0, finite\. Got -2"),
+        *((t, r"of shape \(\) or \(3,\), one for each chan") for t in ("1", None, [0.1], 1j)),
         *(
             (t, r"of shape \(\) or \(3,\), one for each channel\. Got")
-            for t in ("1", [0.1], np.ones(3), torch.ones(2), torch.ones(1, 3), torch.tensor(1))
+            for t in (np.ones(3), torch.ones(2), torch.ones(1, 3), torch.tensor(1))
         ),
     ],
 )
@@ -135,6 +146,19 @@ def test_densities_keep_constants_sums_and_range(heated_graphs: Path, name: str)
         assert (sums <= 1e-6 * (x.abs() * mass).sum(2) * (1 + time * graph.lambda_max)).all()
         spread = graph.diffuse(peaks, time, density=True, tolerance=1e-9)
         assert -rounding <= spread.min() < spread.max() <= 1 + rounding
+
+
+@pytest.mark.parametrize("name", ["lone", "lone-combinatorial"])
+def test_vertices_without_neighbors_keep_their_values(heated_graphs: Path, name: str) -> None:
+    graph = level(heated_graphs, name)
+    x = signal(graph, torch.float32)
+    alone = graph.degree == 0
+    assert alone.sum() == 1
+    for density in (False, True):
+        spread = graph.diffuse(x, 30.0, density=density)
+        assert spread.isfinite().all()
+        assert torch.allclose(spread[..., alone], x[..., alone], rtol=1e-4)
+        assert not torch.allclose(spread[..., ~alone], x[..., ~alone], rtol=0.1)
 
 
 def test_densities_on_random_subgraphs(heated_graphs: Path) -> None:

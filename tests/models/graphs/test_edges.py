@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 import torch
-from csr_truth import stored
 from masks import disc
 from stores import level, store_of
 
@@ -30,7 +30,8 @@ store = store_of(SPECS)
 def dense_weights(store: Path, name: str) -> np.ndarray:
     """W from the stored arrays, read by zarr: -Delta_ij sqrt(m_i m_j) without its diagonal."""
     group, graph = open_group(store, name)["levels/0"], level(store, name)
-    dense = stored(group["laplacian"]).toarray().astype(float)
+    parts = (group["laplacian"][part][:] for part in ("data", "indices", "indptr"))
+    dense = scipy.sparse.csr_array(tuple(parts)).toarray().astype(float)
     mass = group["degree" if graph.laplacian_kind == "normalized" else "area"][:].astype(float)
     weights = -dense * (graph.lambda_max / 2) * np.sqrt(np.outer(mass, mass))
     np.fill_diagonal(weights, 0)
@@ -48,6 +49,15 @@ def test_rows_of_the_weights(store: Path, name: str) -> None:
         assert edges.vertices.dtype == torch.int64
         assert edges.weights.dtype == graph.values.dtype
         assert edges.coordinates.dtype == torch.float64
+
+
+def test_compact_numbers_lead_to_places_inside_the_mask(store: Path) -> None:
+    graph, inside = level(store, "masked"), disc(12)
+    edges = graph.neighbors(torch.tensor(graph.num_vertices - 1))
+    places = graph.base_index[edges.vertices % graph.num_points].numpy()
+    assert inside.ravel()[places].all()
+    at = np.stack([places % 12, places // 12], axis=1) / 12
+    assert edges.coordinates[:, :2].numpy() == pytest.approx(at)
 
 
 def test_random_sub_graphs_and_dtypes(store: Path) -> None:

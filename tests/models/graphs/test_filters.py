@@ -15,7 +15,7 @@ from cheblienet_models import Graph, Pyramid, portable, sample_edges
 from cheblienet_models.graphs.filters import diffused, diffused_twice, filtered
 
 
-@pytest.mark.parametrize("tolerance", [1e-3, 1e-10])
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-6, 1e-10])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_filters_equal_those_of_the_eigendecomposition(
     heated_graphs: Path, name: str, tolerance: float
@@ -47,8 +47,6 @@ def test_half_precision_and_autocast(heated_graphs: Path, dtype: torch.dtype) ->
         diffused = graph.diffuse(x, 0.1, density=True)
     assert torch.equal(inside, exact)
     assert torch.equal(diffused, graph.diffuse(x, 0.1, density=True))
-    for empty in (graph.filter(x[:0], torch.sin), graph.diffuse(x[:0], 1.0)):
-        assert empty.shape == (0, 3, graph.num_vertices)
 
 
 def test_gradients_of_filters(heated_graphs: Path) -> None:
@@ -57,6 +55,19 @@ def test_gradients_of_filters(heated_graphs: Path) -> None:
     call = lambda x: graph.filter(x, lambda e: 1 / (0.1 + e), 1e-9)  # noqa: E731
     assert torch.autograd.gradcheck(call, (x,), fast_mode=True)
     assert torch.autograd.gradgradcheck(call, (x,), fast_mode=True)
+
+
+def test_results_are_vertex_major_and_as_wide_as_the_signal(heated_graphs: Path) -> None:
+    graph = level(heated_graphs, "normalized")
+    for dtype in (torch.float32, torch.float64):
+        filtered_signal = graph.filter(signal(graph, dtype), torch.sin, 1e-11)
+        assert filtered_signal.permute(2, 0, 1).is_contiguous()
+        assert filtered_signal.dtype == dtype
+    x = signal(graph)
+    expected = heated.by_eigenvectors(heated.delta(graph), np.sin, x)
+    assert far(graph.filter(x, torch.sin, 1e-11), expected, x) <= 1e-10
+    for empty in (graph.filter(x[:0], torch.sin), graph.diffuse(x[:0], 1.0)):
+        assert empty.shape == (0, 3, graph.num_vertices)
 
 
 @pytest.mark.parametrize("name", ["normalized", "combinatorial"])
@@ -86,8 +97,24 @@ def test_polynomials_are_for_one_spectrum(heated_graphs: Path) -> None:
     with pytest.raises(ValueError, match=r"as its polynomial has, 2\. Got 3\."):
         graph.filter(x, by_channel)
     assert graph.filter(x[:, :2], by_channel).shape == (2, 2, graph.num_vertices)
-    with pytest.raises(ValueError, match=r"^filter on normalized@v001, level 0 .*on meta"):
-        graph.filter(x.to("meta"), torch.sin)
+
+
+@pytest.mark.parametrize(
+    ("x", "message"),
+    [
+        (torch.zeros(2, 3, 255), r"Got \(2, 3, 255\)"),
+        (torch.zeros(1, 1, 256).long(), "Got torch.int64"),
+        (torch.zeros(1, 1, 256, device="meta"), "takes a tensor on cpu, .* Got one on meta"),
+    ],
+)
+def test_other_signals_are_refused(heated_graphs: Path, x: Tensor, message: str) -> None:
+    graph = level(heated_graphs, "normalized")
+    for method, call in (
+        ("filter", lambda: graph.filter(x, torch.sin)),
+        ("diffuse", lambda: graph.diffuse(x, 1.0)),
+    ):
+        with pytest.raises(ValueError, match=rf"{method} on normalized@v001, level 0 .*{message}"):
+            call()
 
 
 class Filters(nn.Module):
@@ -138,6 +165,25 @@ def test_operators_pass_opcheck(heated_graphs: Path) -> None:
     parts = tuple(part.clone() for part in graph.laplacian_parts())
     x = torch.randn(graph.num_vertices, 2, 3, requires_grad=True)
     torch.library.opcheck(filtered, (x, torch.rand(4, 1, dtype=torch.float64), *parts))
-    times, how = torch.rand(3, requires_grad=True), (0, graph.lambda_max, 1e-6, *parts)
-    torch.library.opcheck(diffused, (x, times, *how))
-    torch.library.opcheck(diffused_twice, (x, times, *how))
+    for times in (torch.rand(1), torch.rand(3)):
+        times.requires_grad_()
+        how = (0, graph.lambda_max, 1e-6, *parts)
+        torch.library.opcheck(diffused, (x, times, *how))
+        torch.library.opcheck(diffused_twice, (x, times, *how))
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device here")
+@pytest.mark.parametrize("rate", [5.0, 3000.0])
+def test_on_a_gpu(heated_graphs: Path, rate: float) -> None:
+    graph = copy.deepcopy(level(heated_graphs, "icosphere"))
+    x = signal(graph, torch.float32)
+    t = torch.tensor([1.0, 0.1, 0.0]) * rate / graph.lambda_max
+    exact = graph.diffuse(x, t, density=True)
+    graph.cuda()
+    t = t.cuda().requires_grad_()
+    result = graph.diffuse(x.cuda(), t, density=True)
+    assert (result.cpu() - exact).norm() <= 1e-5 * x.norm()
+    result.square().sum().backward()
+    assert t.grad.is_cuda
+    assert graph.filter(x.cuda(), torch.sin).is_cuda

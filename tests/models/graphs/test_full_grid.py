@@ -17,6 +17,7 @@ from cheblienet_models import (
     Lift,
     Project,
     Pyramid,
+    SpatialPool,
     StoreError,
     UNet,
     ignore_graphs_in_ddp,
@@ -98,7 +99,10 @@ def test_gradients_and_dtypes(masked_graphs: Path) -> None:
 def test_other_shapes_and_orders_are_refused(masked_graphs: Path) -> None:
     graph = open_store(masked_graphs)["ring"].levels[0]
     calls = [
-        (lambda: graph.to_grid(torch.zeros(1, 1, 256)), r"takes \(B, C, 196\) or \(B, C, 784\)."),
+        (lambda x=x: graph.to_grid(x), r"takes \(B, C, 196\) or \(B, C, 784\). Got \(")
+        for x in (torch.zeros(1, 1, 256), torch.zeros(1, 196), torch.zeros(1, 1, 14, 14))
+    ]
+    calls += [
         (lambda: Lift(graph)(torch.zeros(1, 1, 784)), r"\(B, C, 16, 16\) or \(B, C, 256\) or"),
         (lambda: Lift(graph, order="ring"), "order='ring' is for HEALPix maps. ring@v001, level 0"),
         (lambda: graph.to_grid(torch.zeros(1, 1, 196), order="ring"), "is for HEALPix maps"),
@@ -109,7 +113,7 @@ def test_other_shapes_and_orders_are_refused(masked_graphs: Path) -> None:
             call()
 
 
-@pytest.mark.parametrize("nside", [1, 2, 64, 2**20])
+@pytest.mark.parametrize("nside", [1, 2, 4, 8, 64, 2**20])
 def test_both_orders_of_healpix(nside: int) -> None:
     healpy = pytest.importorskip("astropy_healpix.healpy")
     count = 12 * nside**2
@@ -201,6 +205,23 @@ def test_small_pixels_show_the_nearest_points(pyramid: Pyramid) -> None:
         near = full[..., max(y - 1, 0) : y + 2, max(row - 1, 0) : row + 2]
         low, high = near.nan_to_num(9).amin((-1, -2)), near.nan_to_num(-9).amax((-1, -2))
         assert bool(((full[..., y, row] >= low - 1e-6) & (full[..., y, row] <= high + 1e-6)).all())
+
+
+def test_areas_are_masses_and_pooling_keeps_the_integral(pyramid: Pyramid) -> None:
+    fine, coarse = pyramid.levels[:2]
+    points = fine.num_points
+    mean = PARTS.sum() / points
+    assert float(fine.area[:points].mean()) == pytest.approx(1)
+    center = fine.base_index == 8 * 16 + 8
+    assert float(fine.area[:points][center]) == pytest.approx(1 / mean, rel=1e-4)
+    pooled = SpatialPool(pyramid, 0, "mean")(torch.ones(1, 1, fine.num_vertices))
+    assert torch.allclose(pooled, torch.ones_like(pooled))
+    x = fine.coordinates[:, 0].float()[None, None]
+    sums = [
+        float((graph.area * y[0, 0]).mean())
+        for graph, y in ((fine, x), (coarse, SpatialPool(pyramid, 0, "mean")(x)))
+    ]
+    assert sums[0] == pytest.approx(sums[1], abs=2e-3)
 
 
 def test_predictions_are_shown_in_the_whole_domain(pyramid: Pyramid) -> None:

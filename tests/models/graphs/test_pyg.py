@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 import torch
-from coupled_graphs import MESHES, coupled, sparse, weights_of
-from csr_truth import of_tensor
+from coupled_graphs import MESHES, coupled
 from scipy.spatial.transform import Rotation
 
 from cheblienet_graphs import GraphSpec, MapSpec, build, build_map
 from cheblienet_graphs.store import export
+from cheblienet_models import Graph, VertexMap
 
 SPECS = {
     "masked": GraphSpec("r2", mask=np.tri(9, 12, 3, dtype=bool), levels=1),
@@ -34,6 +35,27 @@ def pyg() -> Any:
 @pytest.fixture(scope="module", params=SPECS)
 def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
     return build(SPECS[request.param], tmp_path_factory.mktemp("pyg") / "g.zarr", name="g")
+
+
+def sparse(edges: torch.Tensor, values: torch.Tensor, shape: tuple[int, int]) -> Any:
+    """(targets, sources) of edges that are all different."""
+    source, target = edges.numpy()
+    matrix = scipy.sparse.coo_array((values.flatten().numpy(), (target, source)), shape=shape)
+    assert len(np.unique(target * shape[1] + source)) == len(source)
+    return matrix.tocsr()
+
+
+def weights_of(graph: Graph) -> Any:
+    """W of the edges by number."""
+    edges, shape = graph.edges, (graph.num_vertices,) * 2
+    ends = torch.stack([edges.first, edges.second])
+    return sparse(ends, edges.weights, shape) + sparse(ends.flip(0), edges.weights, shape)
+
+
+def matrix_of(one: VertexMap | torch.Tensor) -> Any:
+    matrix = one.matrix if isinstance(one, VertexMap) else one
+    parts = matrix.values(), matrix.col_indices(), matrix.crow_indices()
+    return scipy.sparse.csr_array(tuple(map(np.asarray, parts)), shape=tuple(matrix.shape))
 
 
 def test_no_edge_is_lost_on_the_way_and_back(pyg: Any, built: Any, tmp_path: Path) -> None:
@@ -81,13 +103,10 @@ def test_maps_and_levels_are_sets_of_nodes_and_edges(pyg: Any, name: str) -> Non
     assert data.validate()
     hidden = ["hidden"] if len(levels) == 1 else [f"hidden_{n + 1}" for n in range(len(levels))]
     assert data.node_types == ["data", *hidden]
-    between = {
-        ("data", hidden[0]): of_tensor(encoder.matrix),
-        (hidden[0], "data"): of_tensor(decoder.matrix),
-    }
+    between = {("data", hidden[0]): matrix_of(encoder), (hidden[0], "data"): matrix_of(decoder)}
     for n, (one, other) in enumerate(itertools.pairwise(hidden)):
-        between[one, other] = of_tensor(pyramid.pooling(n).matrix())
-        between[other, one] = of_tensor(pyramid.unpooling(n).matrix())
+        between[one, other] = matrix_of(pyramid.pooling(n).matrix())
+        between[other, one] = matrix_of(pyramid.unpooling(n).matrix())
     for node, graph in zip(hidden, levels, strict=True):
         between[node, node] = weights_of(graph)
         assert (data[node].area_weight[:, 0] == graph.area).all()
@@ -163,9 +182,7 @@ def test_a_processor_takes_the_place_of_the_finest_edges(pyg: Any, tmp_path: Pat
     data = pyramid.to_hetero(processor=meshes)
     assert (data.node_types, data.edge_types) == (["hidden"], [("hidden", "to", "hidden")])
     edges = data["hidden", "to", "hidden"]
-    assert (
-        sparse(edges.edge_index, edges.edge_weight, (162, 162)) != of_tensor(meshes.matrix)
-    ).nnz == 0
+    assert (sparse(edges.edge_index, edges.edge_weight, (162, 162)) != matrix_of(meshes)).nnz == 0
 
 
 def test_maps_of_other_points_are_refused(pyg: Any) -> None:
@@ -194,11 +211,15 @@ def test_without_the_library_it_is_said_what_to_install(monkeypatch: pytest.Monk
             call()
 
 
-def test_anemoi_reads_them(pyg: Any, tmp_path: Path) -> None:
-    """With its own edge attributes and description."""
+def test_anemoi_reads_them_and_trains_a_step(pyg: Any, tmp_path: Path) -> None:
+    """With its own edge attributes, description, graph providers, mappers and processor."""
     attributes = pytest.importorskip("anemoi.graphs.edges.attributes")
+    mapper = pytest.importorskip("anemoi.models.layers.mapper")
     from anemoi.graphs.create import load_graph_from_file
     from anemoi.graphs.describe import GraphDescriptor
+    from anemoi.models.distributed.shapes import BipartiteGraphShardInfo, GraphShardInfo
+    from anemoi.models.layers.graph_provider import create_graph_provider
+    from anemoi.models.layers.processor import GNNProcessor
 
     torch.save(coupled("one-sphere")[0].to_hetero(*coupled("one-sphere")[1:]), tmp_path / "g.pt")
     graph = load_graph_from_file(tmp_path / "g.pt")
@@ -209,3 +230,36 @@ def test_anemoi_reads_them(pyg: Any, tmp_path: Path) -> None:
         far = graph[kind].edge_length[:, 0] > 1e-3
         directions = attributes.EdgeDirection()(*ends)
         assert torch.allclose(directions[far], graph[kind].edge_dirs[far], atol=1e-4)
+    names, width = ["edge_length", "edge_dirs"], 8
+    sizes = {node: graph[node].num_nodes for node in graph.node_types}
+
+    def provider(source: str, target: str) -> Any:
+        edges = graph[source, "to", target]
+        return create_graph_provider(edges, names, sizes[source], sizes[target])
+
+    common = {"num_channels": width, "num_chunks": 1, "mlp_extra_layers": 0, "edge_dim": 3}
+    common["layer_kernels"] = None
+    parts = torch.nn.ModuleList(
+        [
+            mapper.GNNForwardMapper(in_channels_src=2, in_channels_dst=2, **common),
+            GNNProcessor(num_layers=1, **common),
+            mapper.GNNBackwardMapper(
+                in_channels_src=width, in_channels_dst=width, out_channels_dst=1, **common
+            ),
+        ]
+    )
+    optimizer, target = torch.optim.SGD(parts.parameters(), 0.01), graph["data"].x[:, :1].sin()
+    losses = []
+    for _ in range(4):
+        edges = [provider(*ends).get_edges(1)[:2] for ends in (("data", "hidden"), ("hidden",) * 2)]
+        back = provider("hidden", "data").get_edges(1)[:2]
+        places = graph["data"].x, graph["hidden"].x
+        x, hidden = parts[0](places, 1, BipartiteGraphShardInfo(), *edges[0])
+        hidden = parts[1](hidden, 1, GraphShardInfo([162], None), *edges[1])
+        out = parts[2]((hidden, x), 1, BipartiteGraphShardInfo(), *back)
+        loss = (out - target).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[-1] < losses[0]

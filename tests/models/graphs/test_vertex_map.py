@@ -100,6 +100,17 @@ def test_nothing_is_copied(store: Path) -> None:
     assert not any(vertex_map.state_dict()[key].numel() > 10_000 for key in vertex_map.state_dict())
 
 
+def test_coordinates_are_those_of_the_samplings(store: Path) -> None:
+    vertex_map = open_store(store).maps["encoder"]
+    for spec, found in (
+        (GRID, vertex_map.source_coordinates),
+        (MESH, vertex_map.target_coordinates),
+        (MESH, vertex_map.T.half().source_coordinates),
+    ):
+        assert found.dtype == torch.float64
+        assert (found.numpy() == spec.full_sampling(0).coordinates()).all()
+
+
 def test_half_precision_is_computed_in_the_map_s(store: Path) -> None:
     vertex_map = open_store(store).maps["encoder"].half()
     assert vertex_map.values.dtype == torch.float32
@@ -176,10 +187,12 @@ def test_graphs_and_maps_are_told_apart(store: Path) -> None:
 
 def test_wrong_signals_are_refused(store: Path) -> None:
     encoder = open_store(store).maps["encoder"]
-    with pytest.raises(ValueError, match=r"r@v001 takes \(B, C, 544\).* Got \(1, 1, 162\)"):
-        encoder(torch.zeros(1, 1, 162))
-    with pytest.raises(ValueError, match="floating point"):
-        encoder(torch.zeros(1, 1, 544, dtype=torch.int64))
+    for wrong, message in (
+        (torch.zeros(1, 1, 162), r"r@v001 takes \(B, C, 544\).* Got \(1, 1, 162\)"),
+        (torch.zeros(1, 1, 544, dtype=torch.int64), "floating point"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            encoder(wrong)
 
 
 DAMAGE = {

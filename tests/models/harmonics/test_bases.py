@@ -123,15 +123,17 @@ AXES = directions(5)
     [
         *(
             ((AXES, degree, "tournier07"), r"degree must be an even integer in \[0, 64\]")
-            for degree in (3, -2, 66, 2.0)
+            for degree in (3, -2, 66, 2.0, True, None, "4")
         ),
         *(
             ((AXES, 4, basis), r"basis must be 'descoteaux07', .* or 'tournier07_legacy'\. Got ")
-            for basis in ("tournier", None)
+            for basis in ("tournier", "descoteaux07_new", None, 7, "")
         ),
         ((torch.zeros(5, 2), 4, "tournier07"), r"\(n_o, 3\). Got \(5, 2\)"),
+        ((torch.zeros(0, 3), 4, "tournier07"), r"\(n_o, 3\). Got \(0, 3\)"),
         ((np.zeros((5, 3)), 4, "tournier07"), "Got ndarray"),
         ((2 * AXES, 4, "tournier07"), "unit vectors. Got lengths up to 1 off 1"),
+        ((torch.full((2, 3), math.nan), 4, "tournier07"), "unit vectors"),
         ((AXES, 4, "tournier07", np.eye(2)), r"\(4, 4\) or \(3, 3\). Got \(2, 2\)"),
         ((AXES, 4, "tournier07", SHEARED), "right angles. Got a cosine of 0.0066"),
         ((AXES, 4, "tournier07", np.zeros((4, 4))), "right angles. Got a cosine of nan"),

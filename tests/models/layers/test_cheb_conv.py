@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from cheblienet_models import (
     ChebConv,
     Graph,
+    Pyramid,
     Store,
     UNet,
     WideResNet,
@@ -54,7 +55,7 @@ def exact(directional: Store) -> Callable[[str, int], Tensor]:
 @OPERATORS
 @BASIS
 @pytest.mark.parametrize("kernel_size", [1, 2, 5])
-@pytest.mark.parametrize("channels", [(2, 5), (3, 3), (8, 3)])
+@pytest.mark.parametrize("channels", [(2, 5), (3, 3), (4, 6), (8, 3)])
 def test_the_spectral_definition_and_its_gradients(
     graph: Graph,
     exact: Callable[[str, int], Tensor],
@@ -113,7 +114,7 @@ def test_polynomials_of_derivatives(
 @OPERATORS
 @BASIS
 @pytest.mark.parametrize("kernel_size", [1, 3])
-@pytest.mark.parametrize("channels", [(2, 5), (4, 2)])
+@pytest.mark.parametrize("channels", [(2, 5), (3, 3), (4, 2)])
 def test_gradients_of_any_order(
     graph: Graph, operators: str, channels: tuple[int, int], kernel_size: int, save_basis: bool
 ) -> None:
@@ -204,10 +205,9 @@ def test_reduced_precision(
     assert (low(x.to(dtype)).float() - expected).norm() < 0.02 * expected.norm()
 
 
-@pytest.mark.parametrize("operators", ["laplacian", "first-order"])
-@pytest.mark.parametrize("channels", [(2, 5), (4, 2)])
-def test_an_empty_batch(gradient_graphs: Store, operators: str, channels: tuple[int, int]) -> None:
-    conv = ChebConv(*channels, 3, gradient_graphs["arrows"].levels[0], operators=operators)
+@pytest.mark.parametrize("channels", [(2, 2), (2, 5), (4, 2)])
+def test_an_empty_batch(graph: Graph, channels: tuple[int, int]) -> None:
+    conv = ChebConv(*channels, 3, graph)
     x = torch.zeros(0, channels[0], 256, requires_grad=True)
     y = conv(x)
     y.sum().backward()
@@ -242,31 +242,54 @@ def test_random_subgraphs_are_refused_while_training(graph: Graph, sample: objec
     assert torch.equal(conv.train()(x), expected)
 
 
-def test_weights_of_other_operators_are_told_apart(
-    gradient_graphs: Store, directional: Store
-) -> None:
-    """Where those of two have one shape: norms of 4 channels beside these, directions."""
-    pyramid, plane = gradient_graphs["plane"], directional["whole"]
-    first = ChebConv(4, 3, 4, pyramid.levels[0], operators="first-order", bias=False)
-    plain = ChebConv(8, 3, 4, pyramid.levels[0], bias=False)
-    smooth = ChebConv(8, 3, 4, pyramid.levels[0], bias=False, low_pass=True)
-    along = ChebConv(8, 3, 2, plane.levels[0], bias=False, operators="directional")
-    whole = ChebConv(8, 3, 4, plane.levels[0], bias=False)
-    for one, other, named, on in (
-        (first, plain, "'laplacian'", pyramid),
-        (plain, first, "'first-order'", pyramid),
-        (plain, smooth, "'laplacian', low_pass=True", pyramid),
-        (smooth, plain, "'laplacian'", pyramid),
-        (along, whole, "'laplacian'", plane),
-        (whole, along, "'directional'", plane),
+def test_weights_of_first_order_are_told_apart(gradient_graphs: Store) -> None:
+    """Norms of 4 channels beside these have weights of the shape of 8 channels."""
+    graph = (pyramid := gradient_graphs["plane"]).levels[0]
+    first = ChebConv(4, 3, 4, graph, operators="first-order", bias=False)
+    plain = ChebConv(8, 3, 4, graph, bias=False)
+    smooth = ChebConv(8, 3, 4, graph, bias=False, low_pass=True)
+    assert (
+        load_weights(nn.Sequential(pyramid, first), nn.Sequential(pyramid, first).state_dict())
+        == ()
+    )
+    for one, other, named in (
+        (first, plain, "'laplacian'"),
+        (plain, first, "'first-order'"),
+        (plain, smooth, "'laplacian', low_pass=True"),
+        (smooth, plain, "'laplacian'"),
     ):
-        mine, before = nn.Sequential(on, one), one.weight.clone()
-        assert load_weights(mine, mine.state_dict()) == ()
         with pytest.raises(ValueError, match=f"weight is of operators={named}; this layer has"):
             one.load_state_dict(other.state_dict(), strict=False)
         with pytest.raises(ValueError, match=f"weights are of operators={named}; Sequential he"):
-            load_weights(mine, nn.Sequential(on, other).state_dict())
-        assert torch.equal(one.weight, before)
+            load_weights(nn.Sequential(pyramid, one), nn.Sequential(pyramid, other).state_dict())
+
+
+@OPERATORS
+def test_weights_of_other_operators_are_refused(plane: Pyramid, operators: str) -> None:
+    """Kernel sizes 2 and 4 have weights of equal shapes, which mean something else."""
+    sizes = {"laplacian": 4, "directional": 2}
+    other = next(iter(sizes.keys() - {operators}))
+    network, trained, again = (
+        WideResNet(plane, 1, 2, sizes[kind], depth=1, widen=1, operators=kind)
+        for kind in (operators, other, operators)
+    )
+    before, state = network.conv.weight.clone(), trained.state_dict()
+    assert before.shape == trained.conv.weight.shape
+    for flag in (True, False):
+        for load in (
+            lambda flag=flag: network.load_state_dict(state, strict=flag),
+            lambda flag=flag: load_weights(network, state, allow_other_graph=flag),
+        ):
+            with pytest.raises(ValueError, match=f"'{other}'.* operators='{operators}'") as caught:
+                load()
+            assert "\n" not in str(caught.value)
+    assert torch.equal(network.conv.weight, before)
+    assert load_weights(again, network.state_dict()) == ()
+    assert torch.equal(again.conv.weight, before)
+
+
+def zeros(*shape: int, **kind: object) -> Callable[[Graph], Tensor]:
+    return lambda graph: ChebConv(2, 3, 2, graph)(torch.zeros(shape, **kind))
 
 
 @pytest.mark.parametrize(
@@ -276,10 +299,12 @@ def test_weights_of_other_operators_are_told_apart(
             (lambda graph, sizes=sizes: ChebConv(*sizes, graph), r"must be at least 1\. Got 0")
             for sizes in ((0, 1, 1), (1, 0, 1), (1, 1, 0))
         ),
-        (
-            lambda graph: ChebConv(2, 3, 2, graph)(torch.zeros(1, 2, 256, dtype=torch.float64)),
-            r"whole@v001, level 1 takes .*float.* Got torch.float64[;:] ",
+        (zeros(2, 3, 256), r"whole@v001, level 1 takes \(B, 2, 256\).*\(2, 3, 256\)"),
+        *(
+            (zeros(1, 2, 256, dtype=dtype), rf"level 1 takes .*float.* Got {dtype}[;:] ")
+            for dtype in (torch.float64, torch.int64, torch.bfloat16)
         ),
+        (zeros(1, 2, 256, device="meta"), r"takes a tensor on cpu, .* Got one on meta"),
         (lambda graph: ChebConv(1, 1, 2, graph, operators="sideways"), "operators must be 'lap"),
     ],
 )

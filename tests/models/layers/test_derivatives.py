@@ -82,6 +82,36 @@ IN_STORE = 1e-6
 """Where frames turn by any angle, float32 entries are rounded in other ways."""
 
 
+def field(graph: Graph, x: Tensor) -> dict[str, Tensor]:
+    """(V,) derivatives of a signal (V,), per unit of length, by name of the field."""
+    gradients = graph.gradients
+    y = Gradient(graph)(x.float()[None, None])[0].double()
+    units = zip(gradients.names, y, gradients.units, strict=True)
+    return {name: along * unit for name, along, unit in units}
+
+
+def test_ramps_and_turns(gradient_graphs: Store) -> None:
+    """Linear functions have their slopes everywhere, heights on the sphere theirs about."""
+    for name in ("plane", "space"):
+        graph = gradient_graphs[name].levels[0]
+        slopes = torch.arange(1.0, 1 + graph.coordinates.shape[1], dtype=torch.float64)
+        along = torch.stack([*field(graph, graph.coordinates @ slopes).values()])
+        assert (along - slopes[:, None]).abs().max() < 1e-4
+    for name in ("arrows", "masked"):
+        graph = gradient_graphs[name].levels[0]
+        x, y, theta = graph.coordinates.T
+        along = field(graph, 2 * x - y)
+        assert (along["forward"] - 2 * theta.cos() + theta.sin()).abs().max() < 1e-4
+        assert (along["sideways"] + 2 * theta.sin() + theta.cos()).abs().max() < 1e-4
+        assert along["rotation"].abs().max() < 1e-4
+        assert (field(graph, theta.cos())["rotation"] + theta.sin()).abs().max() < 1e-5
+    graph = gradient_graphs["sphere"].levels[0]
+    beta, _ = graph.coordinates.T
+    along = field(graph, beta.cos())
+    assert (along["south"] + beta.sin()).abs().max() < 0.05
+    assert along["east"].abs().max() < 0.01
+
+
 def turned(graph: Graph) -> Graph:
     """A copy whose frame is another one at each vertex, of the same sense."""
     turned, vertices = copy.deepcopy(graph), graph.num_vertices
@@ -180,6 +210,17 @@ def test_reduced_precision(gradient_graphs: Store, name: str) -> None:
         y = low(x.half())
         assert (y.dtype, low.graph.gradients.values.dtype) == (torch.half, torch.float32)
         assert (y.float() - expected).norm() < 0.02 * expected.norm()
+
+
+@pytest.mark.parametrize("name", ["arrows", "sphere", "space"])
+def test_an_empty_batch(gradient_graphs: Store, name: str) -> None:
+    graph, kind = gradient_graphs[name].levels[0], {"operators": "first-order"}
+    conv = ChebConv(3, 4, 3, graph, handed=name != "space", **kind)
+    x = torch.zeros(0, 3, graph.num_vertices, requires_grad=True)
+    y = conv(x)
+    y.sum().backward()
+    assert (y.shape, x.grad.shape) == ((0, 4, graph.num_vertices), x.shape)
+    assert (conv.weight.grad == 0).all()
 
 
 def test_subgraphs_leave_derivatives(gradient_graphs: Store) -> None:

@@ -4,6 +4,7 @@ import copy
 import math
 import pickle
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -110,6 +111,20 @@ def test_beside_chebconvs(pyramid: Pyramid) -> None:
     assert torch.equal(layer(y), before)
 
 
+@pytest.mark.slow
+def test_compiled(pyramid: Pyramid) -> None:
+    graph = pyramid.levels[1]
+    layer, x = Diffusion(3, graph), torch.randn(2, 3, graph.num_vertices)
+    gradients = []
+    for module in (layer, torch.compile(layer, fullgraph=True, backend="aot_eager")):
+        layer.zero_grad()
+        y = module(x)
+        y.square().sum().backward()
+        assert torch.equal(y, layer(x))
+        gradients.append(layer.log_times.grad.clone())
+    assert torch.allclose(*gradients)
+
+
 @pytest.mark.parametrize("name", ["square", "torus", "icosahedral", "matched"])
 def test_equivariance(symmetric_graphs: Path, name: str) -> None:
     pyramid = open_store(symmetric_graphs)[name]
@@ -118,18 +133,23 @@ def test_equivariance(symmetric_graphs: Path, name: str) -> None:
     assert assert_equivariant(layer, pyramid, torch.randn(1, 2, graph.num_vertices))
 
 
+def on(*shape: int, **options: object) -> Callable[[Graph], object]:
+    return lambda graph: Diffusion(2, graph, **options)(torch.zeros(shape))
+
+
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("call", "message"),
     [
-        ({"channels": 0}, r"channels must be at least 1\. Got 0"),
-        ({"tolerance": 0}, "tolerance must be in"),
+        (lambda graph: Diffusion(0, graph), r"channels must be at least 1\. Got 0"),
         *(
-            ({"times": times}, rf"times must be \(shortest, longest\), .*{re.escape(str(times))}")
+            (on(times=times), rf"times must be \(shortest, longest\), .*{re.escape(str(times))}")
             for times in ((0.0, 1.0), (2.0, 1.0), (1.0, math.inf))
         ),
+        (on(1, 3, 1024), r"takes \(B, 2, 1024\).*Got \(1, 3, 1024\)"),
+        (on(1, 2, 1024, tolerance=0), "tolerance must be in"),
     ],
 )
-def test_refusals(graph: Graph, given: dict[str, object], message: str) -> None:
+def test_refusals(graph: Graph, call: Callable[[Graph], object], message: str) -> None:
     with pytest.raises(ValueError, match=message) as caught:
-        Diffusion(**{"channels": 2, "graph": graph} | given)(torch.zeros(1, 2, 1024))
+        call(graph)
     assert "\n" not in str(caught.value)

@@ -24,6 +24,7 @@ SPECS = {
     "two": GraphSpec("se2", 9, orientations=2, levels=1),
     "torus": GraphSpec("se2", 16, orientations=8, boundary="periodic", levels=1),
     "odd-torus": GraphSpec("se2", 15, orientations=4, boundary="periodic", levels=1),
+    "wide-torus": GraphSpec("se2", "12x17", orientations=3, boundary="periodic", levels=1),
 }
 OTHERS = {
     "lines": GraphSpec("se2", 33, orientations=12, levels=1, weights="selling"),
@@ -39,8 +40,10 @@ ARROWS = {
 }
 REFUSED = {
     "r2": GraphSpec("r2", 8, levels=1),
+    "r3": GraphSpec("r3", 4, levels=1),
     "random": GraphSpec("se2", points=60, orientations=4),
     "so3": GraphSpec("so3", subdivisions=1, orientations=4, levels=1),
+    "equiangular": GraphSpec("so3", bandlimit=4, orientations=4, levels=1),
     "r3s2": GraphSpec("r3s2", 4, axes=3, levels=1),
 }
 PRECISIONS = (torch.float32, 2e-6), (torch.float64, 1e-12)
@@ -248,6 +251,9 @@ def test_other_settings_are_refused(graphs: Store, kind: str, scales: object, me
 def test_other_signals_are_refused(graphs: Store) -> None:
     graph = graphs["wide"].levels[0]
     lift = OrientedLift(graph, scales=2)
+    for wrong in ((2, 3, 20, 13), (2, 260), (2, 3, 6, 13, 20)):
+        with pytest.raises(ValueError, match=r"takes \(B, C, 13, 20\) or \(B, C, 260\), that is"):
+            lift(torch.zeros(wrong))
     for channels, vertices in ((3, 1560), (0, 1559)):
         with pytest.raises(ValueError, match=r"inverse takes \(B, C 2, 1560\)\. Got"):
             lift.inverse(torch.zeros(2, channels, vertices))

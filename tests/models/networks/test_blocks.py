@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch
-from masked import images_on
+from masked import GRAPHS, images_on
 from torch import nn
 
 from cheblienet_models import (
@@ -71,6 +71,16 @@ def test_scales_are_channels(pyramid: Pyramid, make: Make) -> None:
 
 
 @MAKE
+def test_modules_of_ones_own_lift(pyramid: Pyramid, make: Make) -> None:
+    """An image and its square on every orientation."""
+    repeat = Lift(pyramid.levels[0])
+    lift = nn.Sequential(repeat)
+    lift.num_scales, lift.forward = 2, lambda x: repeat(torch.cat([x, x**2], dim=1))
+    network, images = make(pyramid, lift=lift), torch.randn(2, 2, 16, 16)
+    assert torch.equal(network(images), network(lift(images)))
+
+
+@MAKE
 def test_signals_that_have_orientations_turn_with_them(pyramid: Pyramid, make: Make) -> None:
     """Without the package's own idea of a symmetry: orientation k becomes k + n_o / 2."""
     network, fibers = make(pyramid), torch.randn(2, 2, 4, 16, 16)
@@ -85,9 +95,9 @@ def test_signals_that_have_orientations_turn_with_them(pyramid: Pyramid, make: M
 
 SYMMETRIC = [
     *(("symmetric_graphs", "torus", lift) for lift in ("repeat", "cake", "gabor")),
-    *(("symmetric_graphs", n, "repeat") for n in ("open", "icosahedral", "healpix", "s2")),
+    *(("symmetric_graphs", n, "repeat") for n in ("r2", "open", "icosahedral", "healpix", "s2")),
     *(("symmetric_graphs", n, "repeat") for n in ("equiangular", "s2-equiangular")),
-    *(("masked_graphs", n, "repeat") for n in ("ring", "ball", "healpix")),
+    *(("masked_graphs", n, "repeat") for n in ("ring", "ball", "healpix", "icosahedral")),
 ]
 
 
@@ -111,7 +121,7 @@ def test_networks_are_equivariant(
 
 
 @MAKE
-@pytest.mark.parametrize("name", ["ring", "half", "ball", "healpix"])
+@pytest.mark.parametrize("name", [n for n in GRAPHS if n != "all"])
 def test_networks_train_on_what_is_inside(masked_graphs: Path, make: Make, name: str) -> None:
     pyramid = open_store(masked_graphs)[name]
     network, graph = make(pyramid).train(), pyramid.levels[0]
@@ -188,8 +198,10 @@ def of_scale(pyramid: Pyramid) -> OrientedLift:
 OTHER_SETTINGS = [
     (wide, {"first_level": 1}, {}, r"first_level=1, pool='max'.*first_level=0, pool='max'"),
     (wide, {}, {"pool": "mean"}, "pool='max'.*pool='mean'"),
+    (unet, {"pool": "mean"}, {}, "pool='mean'.*pool='max'"),
     (unet, {}, {"unpool": "max"}, "unpool='mean'.*unpool='max'"),
     (unet, {}, {"project": "mean"}, "project='max'.*project='mean'"),
+    (wide, {"lift": "cake"}, {"lift": "gabor"}, r"'cake', scales=\[4.0\].*'gabor', scales=\[4.0"),
     (wide, {}, {"lift": "cake"}, r"trained without OrientedLift\(kind='cake', scales=\[4.0"),
     (unet, {"lift": "cake"}, {}, r"'lift' was trained with kind='cake', scales=\[4.0\], wh"),
     (unet, {"lift": "cake"}, {"lift": of_scale}, r"scales=\[4.0\].*scales=\[8.0\]"),
@@ -281,5 +293,8 @@ def test_refusals(pyramid: Pyramid, symmetric_graphs: Path, make: Make) -> None:
     for name in ("r2", "icosahedral"):
         with pytest.raises(ValueError, match=r"OrientedLift is for SE\(2\) on a lattice"):
             make(open_store(symmetric_graphs)[name], lift="cake")
+    for shape in ((1, 2, 16, 15), (1, 3, 256), (2, 1024), (1, 2, 4, 256)):
+        with pytest.raises(ValueError, match=r"takes \(B, 2, 16, 16\) or \(B, 2, 256\) or .*Got"):
+            make(pyramid)(torch.zeros(shape))
     with pytest.raises(ValueError, match=r"takes torch\.float32.*Got torch\.float64"):
         make(pyramid)(torch.zeros(1, 2, 16, 16).double())

@@ -13,7 +13,7 @@ from cheblienet_models import Pyramid, Store, UNet, WideResNet, open_store
 from cheblienet_models.networks.unet import default_channels
 
 
-@pytest.mark.parametrize("name", ["r2", "torus", "s2", "icosahedral"])
+@pytest.mark.parametrize("name", ["r2", "torus", "s2", "icosahedral", "healpix", "equiangular"])
 def test_a_distribution_over_classes_at_each_base_point(symmetric_graphs: Path, name: str) -> None:
     """It differs from point to point, as none would after a global pooling at the end."""
     pyramid = open_store(symmetric_graphs)[name]
@@ -41,8 +41,9 @@ def test_skips_carry_what_pooling_loses(symmetric_graphs: Path) -> None:
     assert torch.allclose(y[..., 6, 10], y[..., 7, 9])
 
 
-def test_overfits_a_small_problem(symmetric_graphs: Path) -> None:
-    pyramid = open_store(symmetric_graphs)["icosahedral"]
+@pytest.mark.parametrize("name", ["torus", "icosahedral"])
+def test_overfits_a_small_problem(symmetric_graphs: Path, name: str) -> None:
+    pyramid = open_store(symmetric_graphs)[name]
     network = UNet(pyramid, 1, 3, kernel_size=3, channels=(4, 5, 6))
     signal = torch.randn(2, 1, *pyramid.levels[0].grid[1:])
     labels = (signal[:, 0] > -0.5).long() + (signal[:, 0] > 0.5).long()
@@ -73,6 +74,7 @@ def test_the_papers_network_on_six_levels(tmp_path: Path) -> None:
     ("options", "message"),
     [
         ({"num_classes": 0}, r"num_classes must be at least 1\. Got 0\."),
+        ({"in_channels": 0}, r"in_channels must be at least 1\. Got 0\."),
         ({"channels": [4, 4]}, r"channels must be 3 .* 2 levels of torus@v001.*\(4, 4\)"),
         ({"channels": [4, 0, 4]}, r"channels must be 3 numbers of at least 1.*\(4, 0, 4\)"),
         *(

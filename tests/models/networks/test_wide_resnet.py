@@ -77,9 +77,11 @@ def test_widths_between_whole_multiples(pyramid: Pyramid) -> None:
     [
         *(
             ({"widen": widen}, rf"at least one, as 1 does\. Got {widen}\.")
-            for widen in (0.01, float("nan"), float("inf"))
+            for widen in (0, -1, 0.01, float("nan"), float("inf"))
         ),
+        ({"num_classes": 0}, r"must be at least 1\. Got 0"),
         ({"depth": 0}, r"must be at least 1\. Got 0"),
+        ({"first_level": -1}, r"first_level must be in \[0, 1\]\. Got -1"),
         ({"first_level": 2}, r"first_level must be in \[0, 1\]\. Got 2"),
         ({"pool": "avg"}, r"pool must be 'max', 'mean' or 'random'\. Got 'avg'"),
     ],

@@ -79,6 +79,18 @@ def test_motions_are_signed_permutations(
         assert motion[0].reflects == (np.linalg.det(MATRICES[name]) < 0)
 
 
+@pytest.mark.parametrize("side", [2, 3])
+def test_generators_make_the_group_of_the_cube(tmp_path: Path, side: int) -> None:
+    motions = symmetries(pyramid_of(tmp_path, GraphSpec("r3", side, levels=1)), [0])
+    generators = [tuple(motion[0].base.tolist()) for motion in motions.values()]
+    group = {tuple(range(side**3))}
+    new = group
+    while new:
+        new = {tuple(g[i] for i in h) for h in new for g in generators} - group
+        group |= new
+    assert len(group) == 48
+
+
 def test_translations_are_by_a_voxel_of_the_coarsest_level(tmp_path: Path) -> None:
     shape = (6, 8, 10)
     pyramid = pyramid_of(tmp_path, GraphSpec("r3", shape[::-1], boundary="periodic", levels=2))
@@ -165,6 +177,16 @@ def test_symmetries_are_those_that_the_mask_keeps(masked_graphs: Path, name: str
             assert torch.equal(full[inside], inside[own])
         if name == "ball":
             assert set(by_name) == set(whole)
+
+
+def test_a_mask_that_breaks_all_but_the_half_turn(tmp_path: Path) -> None:
+    def parallelogram(_: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+        y, x = np.indices(shape)
+        return abs(x - y) < 4
+
+    build(GraphSpec("se2", 10, orientations=4, levels=1), tmp_path / "g.zarr", name="whole")
+    build_masked(tmp_path / "g.zarr", "whole", "part", parallelogram)
+    assert set(symmetries(open_store(tmp_path / "g.zarr")["part"], [0])) == {"rotation_180"}
 
 
 def test_periodic_planes_with_a_hole_do_not_shift(tmp_path: Path) -> None:
