@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 import scipy.sparse
 import torch
-from coupled_graphs import MESHES, coupled
+from coupled_graphs import MESHES, coupled, sparse, weights_of
 from scipy.spatial.transform import Rotation
 
 from cheblienet_graphs import GraphSpec, MapSpec, build, build_map
 from cheblienet_graphs.store import export
-from cheblienet_models import Graph, VertexMap
+from cheblienet_models import VertexMap
 
 SPECS = {
     "masked": GraphSpec("r2", mask=np.tri(9, 12, 3, dtype=bool), levels=1),
@@ -35,21 +35,6 @@ def pyg() -> Any:
 @pytest.fixture(scope="module", params=SPECS)
 def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
     return build(SPECS[request.param], tmp_path_factory.mktemp("pyg") / "g.zarr", name="g")
-
-
-def sparse(edges: torch.Tensor, values: torch.Tensor, shape: tuple[int, int]) -> Any:
-    """(targets, sources) of edges that are all different."""
-    source, target = edges.numpy()
-    matrix = scipy.sparse.coo_array((values.flatten().numpy(), (target, source)), shape=shape)
-    assert len(np.unique(target * shape[1] + source)) == len(source)
-    return matrix.tocsr()
-
-
-def weights_of(graph: Graph) -> Any:
-    """W of the edges by number."""
-    edges, shape = graph.edges, (graph.num_vertices,) * 2
-    ends = torch.stack([edges.first, edges.second])
-    return sparse(ends, edges.weights, shape) + sparse(ends.flip(0), edges.weights, shape)
 
 
 def matrix_of(one: VertexMap | torch.Tensor) -> Any:
