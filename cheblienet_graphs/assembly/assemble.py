@@ -6,10 +6,10 @@ from cheblienet_graphs.assembly import sweeps
 from cheblienet_graphs.assembly.building import Build
 from cheblienet_graphs.assembly.checks import LevelCheck, check
 from cheblienet_graphs.assembly.conventions import CRS, grid_mapping, named
-from cheblienet_graphs.assembly.edge_rows import SCRATCH as EDGE_ROWS
 from cheblienet_graphs.assembly.gradients import write_gradients
 from cheblienet_graphs.assembly.level import (
     CELLS,
+    EDGE_ROWS,
     GIVEN_POINTS,
     LISTED,
     SOLUTION,

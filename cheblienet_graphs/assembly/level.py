@@ -1,6 +1,5 @@
 """One level of a build: its sampling, metric and neighbors, and its arrays once it is staged."""
 
-import itertools
 import json
 import math
 from dataclasses import dataclass, field, fields, replace
@@ -11,17 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
-from cheblienet_graphs.assembly.edge_rows import cut_sampling, edge_rows_of, entries_more
-from cheblienet_graphs.assembly.xi import (
-    MOST_SCANNED,
-    SCANNED_VERTICES,
-    STARTING_POINTS,
-    first_guess,
-    scanned,
-    searched,
-)
+from cheblienet_graphs.assembly.xi import solved
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.manifolds import Metric
+from cheblienet_graphs.samplings.cut import CutSampling, pixel_means
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
@@ -47,8 +39,8 @@ from cheblienet_graphs.store.staged import (
     opened,
     opened_csr,
 )
-from cheblienet_graphs.typing import Indices, Progress
-from cheblienet_graphs.weights.cut import EdgeRows
+from cheblienet_graphs.typing import Floats, Indices, Progress
+from cheblienet_graphs.weights.cut import EdgeRows, rows_at_edge
 
 if TYPE_CHECKING:
     from cheblienet_graphs.weights.lattice import LatticeWeights
@@ -66,6 +58,8 @@ SQUARED = "squared-lengths"
 """Scratch array of d^2 of all edges that a search lists, in their places there; nan for none."""
 LISTED = ("listed-rows", "listed-columns", "listed-values")
 """Scratch arrays of edges that are listed with their weights."""
+EDGE_ROWS = ("edge-vertices", "edge-indptr", "edge-columns", "edge-values")
+"""Scratch arrays of the rows at the edge of a domain that cuts pixels."""
 
 
 class Place(NamedTuple):
@@ -153,7 +147,7 @@ class Level:
         if self.spec.mask is None:
             return None
         if self.spec.cuts_pixels:
-            return cut_sampling(self)
+            return self._cut
         if self.spec.clipping is not None:
             areas = np.array(self.scratch(CELLS).mapped()) if self.staged else None
             return RegionSampling(self.full, self.places, self.spec.clipping, areas)
@@ -171,7 +165,27 @@ class Level:
     @cached_property
     def edge_rows(self) -> EdgeRows | None:
         """The rows at the edge of a domain that cuts pixels; None where none does."""
-        return edge_rows_of(self) if self.spec.cuts_pixels else None
+        if not (self.spec.cuts_pixels and (weights := self.offset_weights)):
+            return None
+        stencils = self.stencils_inside
+        if not isinstance(stencils, MaskedStencils):
+            raise TypeError("pixels are cut by a mask alone")
+        if self.staged:
+            return EdgeRows(*(np.asarray(self.scratch(name).mapped()) for name in EDGE_ROWS))
+        return rows_at_edge(self._cut, stencils, weights.stencils, weights.values, self._halves)
+
+    @cached_property
+    def _cut(self) -> CutSampling:
+        if not isinstance(self.full, Lattice):
+            raise TypeError("pixels that are cut are those of a lattice")
+        means = self.dense(layout.FRACTION).mapped() if self.staged else pixel_means(self._halves)
+        return CutSampling(self.full, means)
+
+    @property
+    def _halves(self) -> Floats:
+        if self.spec.mask is None:
+            raise TypeError("the level has no mask")
+        return self.spec.mask.halves_on(self.number)
 
     @property
     def sampling(self) -> Sampling:
@@ -259,8 +273,8 @@ class Level:
     def degree_bound(self) -> int:
         """Twice the number of edges on a lattice, an upper bound of it elsewhere."""
         if self.spec.sampling_kind.regular:
-            stencils = self.stencils_inside
-            return stencils.total_degree + entries_more(self.edge_rows, stencils)
+            stencils, at_edge = self.stencils_inside, self.edge_rows
+            return stencils.total_degree + (at_edge.more_than(stencils) if at_edge else 0)
         if self.spec.weights == "voronoi":
             return most_sides(self.num_vertices, flat=self.spec.geometry.base.flat)
         most = self.spec.searched_neighbors
@@ -280,23 +294,8 @@ class Level:
     @cached_property
     def alpha(self) -> float:
         """The alpha for which the in-plane fraction is what was asked for."""
-        spec, kind = self.spec, self.spec.sampling_kind
-        target, guess = spec.in_plane_fraction or math.nan, first_guess(spec)
-        if kind.regular or self.full.num_vertices <= SCANNED_VERTICES:
-            tried = itertools.count(1)
-
-            def fraction(alpha: float) -> float:
-                reached = self._in_plane_fraction(_silent, alpha)
-                shown = f"level {self.number}: trying values of xi"
-                self.progress(shown, next(tried), MOST_SCANNED)
-                return reached
-
-            return scanned(fraction, target, guess)
-        known = kind.default_levels == "worthwhile"  # else the same whatever number of levels
-        has_coarser = known and len(kind.sizes(spec.level_size(self.number))) > 1
-        if has_coarser and spec.full_points(self.number + 1) >= STARTING_POINTS:
-            guess = self.coarser.alpha
-        return searched(partial(self._in_plane_fraction, self.progress), target, guess)
+        coarser = lambda: self.coarser.alpha  # noqa: E731
+        return solved(self.spec, self.number, self._in_plane_fraction, coarser, self.progress)
 
     def _in_plane_fraction(self, advance: Progress, alpha: float) -> float:
         """That of the graph for an alpha; nan where there are no edges. Searches call `advance`."""

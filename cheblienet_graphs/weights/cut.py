@@ -56,6 +56,12 @@ class EdgeRows:
         indptr = self.indptr[low : high + 1] - self.indptr[low]
         return EdgeRows(self.vertices[low:high], indptr, self.columns[part], self.values[part])
 
+    def more_than(self, stencils: object) -> int:
+        """How many entries more, or fewer, than by the stencils inside, `MaskedStencils`."""
+        if not isinstance(stencils, MaskedStencils):
+            return 0
+        return int(self.counts.sum() - stencils.counts(self.vertices).sum())
+
     @property
     def counts(self) -> Indices:
         """(rows,) entries of each."""
@@ -67,7 +73,7 @@ class EdgeRows:
         return RowBlock(0, len(self.vertices), self.indptr, self.columns).sums(self.values)
 
 
-def edge_rows(
+def rows_at_edge(
     cut: CutSampling,
     stencils: MaskedStencils,
     neighbors: Sequence[Stencil],

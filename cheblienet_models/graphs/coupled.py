@@ -1,63 +1,47 @@
 """A pyramid with maps from and to other points: sets of nodes, and sets of edges between them."""
 
 import itertools
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from torch import Tensor
 
 from cheblienet_models.arguments import instance
-from cheblienet_models.graphs.edges import EdgeSet, centered, edges_of_graph, edges_of_map
+from cheblienet_models.graphs.edges import (
+    Coupled,
+    EdgeSet,
+    Kind,
+    NodeSet,
+    centered,
+    edges_of_graph,
+    edges_of_map,
+)
+from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.vertex_map import VertexMap
 from cheblienet_models.tensors import Csr
-
-if TYPE_CHECKING:
-    from cheblienet_models.graphs.graph import Graph
-    from cheblienet_models.graphs.pyramid import LevelMap, Pyramid
 
 DATA = "data"
 """The nodes that maps come from and go to."""
 SAME = 1e-9
 """Largest difference of coordinates of the same points."""
-Kind = tuple[str, str, str]
-"""Of edges, as PyG has it: from these nodes "to" those."""
 
 
-@dataclass(frozen=True)
-class NodeSet:
-    """Points.
+class Levels(NamedTuple):
+    """The graphs of a pyramid, and what leads from one to the next.
 
     Args:
-        label: of what they were opened from.
-        pos: (V, d) float64 coordinates.
-        area: (V,) with mean 1; None where it is not known.
+        label: of the pyramid.
+        graphs: finest first.
+        between: of each two levels (coarse, fine) and (fine, coarse), the means of "mean" pooling.
     """
 
     label: str
-    pos: Tensor
-    area: Tensor | None = None
-
-
-@dataclass(frozen=True)
-class Coupled:
-    """Sets of nodes and edges.
-
-    Args:
-        spec: of the pyramid.
-        hidden: names of the levels' nodes, the finest first.
-        nodes: by name.
-        edges: by names of nodes, each with the label of what it was opened from.
-    """
-
-    spec: Mapping[str, Any]
-    hidden: tuple[str, ...]
-    nodes: dict[str, NodeSet]
-    edges: dict[Kind, tuple[str, EdgeSet]]
+    graphs: Sequence[Graph]
+    between: Sequence[tuple[Csr, Csr]]
 
 
 def coupled(
-    pyramid: "Pyramid",
+    levels: Levels,
     encoder: VertexMap | None,
     decoder: VertexMap | None,
     processor: VertexMap | None,
@@ -70,20 +54,20 @@ def coupled(
     """
     maps = {"encoder": encoder, "processor": processor, "decoder": decoder}
     given = {name: instance(name, one, VertexMap) for name, one in maps.items() if one is not None}
-    count = len(pyramid.levels)
+    spec, count = levels.graphs[0].spec, len(levels.graphs)
     hidden = tuple(f"hidden_{n + 1}" for n in range(count)) if count > 1 else ("hidden",)
-    places = dict(zip(hidden, map(_nodes, pyramid.levels), strict=True))
+    places = dict(zip(hidden, map(_nodes, levels.graphs), strict=True))
     nodes = _data(given) | places
     ends = {"encoder": (DATA, hidden[0]), "decoder": (hidden[0], DATA)}
-    edges = dict(_levels(pyramid, hidden, places, own="processor" not in given))
+    edges = dict(_levels(levels, places, own="processor" not in given))
     for name, one in given.items():
         source, target = ends.get(name, (hidden[0], hidden[0]))
         _check(name, "source", one.source_coordinates, nodes[source])
         _check(name, "target", one.target_coordinates, nodes[target])
         parts = Csr(one.row_pointers, one.columns, one.finite("values"))
         at = nodes[source].pos, nodes[target].pos
-        edges[source, "to", target] = str(one.identity), edges_of_map(pyramid.spec, parts, *at)
-    return Coupled(pyramid.spec, hidden, nodes, edges)
+        edges[source, "to", target] = str(one.identity), edges_of_map(spec, parts, *at)
+    return Coupled(spec, hidden, nodes, edges)
 
 
 def _data(given: Mapping[str, VertexMap]) -> dict[str, NodeSet]:
@@ -95,30 +79,24 @@ def _data(given: Mapping[str, VertexMap]) -> dict[str, NodeSet]:
     return {}
 
 
-def _nodes(graph: "Graph") -> NodeSet:
+def _nodes(graph: Graph) -> NodeSet:
     """The points of a level, pixels at their centers."""
     return NodeSet(graph.label, centered(graph.spec, graph.grid, graph.coordinates), graph.area)
 
 
 def _levels(
-    pyramid: "Pyramid", hidden: tuple[str, ...], places: Mapping[str, NodeSet], *, own: bool
+    levels: Levels, places: Mapping[str, NodeSet], *, own: bool
 ) -> Iterator[tuple[Kind, tuple[str, EdgeSet]]]:
     """Edges of levels, those of the finest if these are its `own`, and those between levels."""
-    label, levels = str(pyramid.identity), pyramid.levels
-    for n, (name, graph) in enumerate(zip(hidden, levels, strict=True)):
+    for n, (name, graph) in enumerate(zip(places, levels.graphs, strict=True)):
         if n or own:
-            yield (name, "to", name), (graph.label, edges_of_graph(graph))
-    for n, (fine, coarse) in enumerate(itertools.pairwise(hidden)):
+            edges = edges_of_graph(graph.spec, graph.operator(), graph.coordinates)
+            yield (name, "to", name), (graph.label, edges)
+    spec = levels.graphs[0].spec
+    for (fine, coarse), (down, up) in zip(itertools.pairwise(places), levels.between, strict=True):
         here, there = places[fine].pos, places[coarse].pos
-        down, up = _parts(pyramid.pooling(n)), _parts(pyramid.unpooling(n))
-        yield (fine, "to", coarse), (label, edges_of_map(pyramid.spec, down, here, there))
-        yield (coarse, "to", fine), (label, edges_of_map(pyramid.spec, up, there, here))
-
-
-def _parts(level_map: "LevelMap") -> Csr:
-    """A map between levels, padding left out."""
-    matrix = level_map.matrix()
-    return Csr(matrix.crow_indices(), matrix.col_indices(), matrix.values())
+        yield (fine, "to", coarse), (levels.label, edges_of_map(spec, down, here, there))
+        yield (coarse, "to", fine), (levels.label, edges_of_map(spec, up, there, here))
 
 
 def _check(name: str, side: str, coordinates: Tensor, nodes: NodeSet) -> None:

@@ -1,4 +1,4 @@
-"""The edges of graphs and maps, and where sources lie as seen from targets.
+"""The edges of graphs and maps, where sources lie as seen from targets, and sets of both.
 
 Logarithms are those of `cheblienet_graphs.manifolds`, so that each manifold has one formula. That
 is loaded where edges are asked for; it needs numpy alone.
@@ -7,17 +7,18 @@ is loaded where edges are asked for; it needs numpy alone.
 import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from cheblienet_models.errors import quoted
+from cheblienet_models.graphs.filters import Operator
 from cheblienet_models.graphs.identity import is_spherical
 from cheblienet_models.tensors import Csr
 
-if TYPE_CHECKING:
-    from cheblienet_models.graphs.graph import Graph
+Kind = tuple[str, str, str]
+"""Of edges between sets of nodes, as PyG has it: from these nodes "to" those."""
 
 
 @dataclass(frozen=True)
@@ -39,23 +40,23 @@ class EdgeList:
     diagonal: Tensor
 
 
-def edge_list(graph: "Graph") -> EdgeList:
+def edge_list(whole: Operator) -> EdgeList:
     """The edges of a whole graph, by 2 Delta / lambda_max - I and Delta_ij = -w_ij / sqrt(m_i m_j).
 
     The Laplacian is symmetric, with its whole diagonal stored.
     """
-    laplacian = graph.laplacian_parts()
-    rows, columns, values = laplacian.rows(), laplacian.columns.long(), laplacian.values
+    rows, columns = whole.laplacian.rows(), whole.laplacian.columns.long()
+    values = whole.laplacian.values
     # The pattern is symmetric: by columns its entries are those by rows, transposed.
     mirror = torch.empty_like(rows)
     mirror[columns.argsort(stable=True)] = torch.arange(len(rows), device=rows.device)
     upper = (rows < columns).nonzero()[:, 0]
     first, second = rows[upper], columns[upper]
-    root = graph.mass.to(values).sqrt()
+    root = whole.mass.to(values).sqrt()
     return EdgeList(
         first,
         second,
-        -values[upper] * (graph.lambda_max / 2) * root[first] * root[second],
+        -values[upper] * (whole.lambda_max / 2) * root[first] * root[second],
         upper,
         mirror[upper],
         (rows == columns).nonzero()[:, 0],
@@ -79,8 +80,13 @@ class Neighbors(NamedTuple):
     coordinates: Tensor
 
 
-def neighbors_of(graph: "Graph", vertex: int) -> Neighbors:
+def neighbors_of(whole: Operator, coordinates: Tensor, vertex: int) -> Neighbors:
     """The edges of a vertex in [0, V), on the device of the graph.
+
+    Args:
+        whole: the Laplacian of the whole graph.
+        coordinates: (V, d) float64.
+        vertex: as above.
 
     Raises:
         ValueError: there is no such vertex, or it is no whole number.
@@ -89,18 +95,18 @@ def neighbors_of(graph: "Graph", vertex: int) -> Neighbors:
         number = operator.index(vertex)
     except TypeError:
         number = -1
-    if isinstance(vertex, bool) or not 0 <= number < graph.num_vertices:
+    if isinstance(vertex, bool) or not 0 <= number < len(coordinates):
         raise ValueError(
-            f"vertex of {graph.label} must be an integer in [0, {graph.num_vertices - 1}]. "
+            f"vertex of {whole.label} must be an integer in [0, {len(coordinates) - 1}]. "
             f"Got {quoted(vertex)}."
         )
-    pointers, columns, values = graph.laplacian_parts()
+    pointers, columns, values = whole.laplacian
     row = slice(*pointers[number : number + 2].tolist())
     edge = columns[row] != number
     vertices, entries = columns[row][edge].long(), values[row][edge]
-    roots = graph.mass[vertices].to(entries).sqrt() * graph.mass[number].to(entries).sqrt()
-    weights = -entries * (graph.lambda_max / 2) * roots
-    return Neighbors(vertices, weights, graph.coordinates[vertices])
+    roots = whole.mass[vertices].to(entries).sqrt() * whole.mass[number].to(entries).sqrt()
+    weights = -entries * (whole.lambda_max / 2) * roots
+    return Neighbors(vertices, weights, coordinates[vertices])
 
 
 @dataclass(frozen=True)
@@ -119,6 +125,38 @@ class EdgeSet:
     edge_attr: Tensor
 
 
+@dataclass(frozen=True)
+class NodeSet:
+    """Points.
+
+    Args:
+        label: of what they were opened from.
+        pos: (V, d) float64 coordinates.
+        area: (V,) with mean 1; None where it is not known.
+    """
+
+    label: str
+    pos: Tensor
+    area: Tensor | None = None
+
+
+@dataclass(frozen=True)
+class Coupled:
+    """Sets of nodes and edges.
+
+    Args:
+        spec: of the pyramid.
+        hidden: names of the levels' nodes, the finest first.
+        nodes: by name.
+        edges: by names of nodes, each with the label of what it was opened from.
+    """
+
+    spec: Mapping[str, Any]
+    hidden: tuple[str, ...]
+    nodes: dict[str, NodeSet]
+    edges: dict[Kind, tuple[str, EdgeSet]]
+
+
 def edges_of_map(
     spec: Mapping[str, Any], weights: Csr, sources: Tensor, targets: Tensor
 ) -> EdgeSet:
@@ -134,10 +172,16 @@ def edges_of_map(
     return _edge_set(spec, ends, weights.values, (sources, targets))
 
 
-def edges_of_graph(graph: "Graph") -> EdgeSet:
-    """Both directions of the edges of a whole graph, also where a random sub-graph is drawn."""
-    ends, weights = _both_directions(edge_list(graph))
-    return _edge_set(graph.spec, ends, weights, (graph.coordinates, graph.coordinates))
+def edges_of_graph(spec: Mapping[str, Any], whole: Operator, coordinates: Tensor) -> EdgeSet:
+    """Both directions of the edges of a whole graph, also where a random sub-graph is drawn.
+
+    Args:
+        spec: of the points.
+        whole: the Laplacian of the whole graph.
+        coordinates: (V, d) float64.
+    """
+    ends, weights = _both_directions(edge_list(whole))
+    return _edge_set(spec, ends, weights, (coordinates, coordinates))
 
 
 def _both_directions(edges: EdgeList) -> tuple[Tensor, Tensor]:

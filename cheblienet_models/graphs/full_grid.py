@@ -1,7 +1,7 @@
 """Between maps of a level's full sampling and signals on those of its points that are inside."""
 
 import math
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import torch
@@ -12,69 +12,7 @@ from cheblienet_models.graphs.healpix import nside_of, ring_indices
 from cheblienet_models.store.levels import Level
 from cheblienet_models.tensors import padded
 
-if TYPE_CHECKING:
-    from cheblienet_models.graphs.graph import Graph
-
 Order = Literal["nested", "ring"]
-
-
-def places_in_map(graph: "Graph", order: Order) -> Tensor | None:
-    """(num_points,) integers: where each point is in a flat map; None where in its own place.
-
-    Args:
-        graph: whose points.
-        order: of the map.
-
-    Raises:
-        ValueError: another word, or "ring" for what is no HEALPix sampling.
-    """
-    if choice("order", order, get_args(Order)) == "nested":
-        return graph.base_index
-    count = graph.grid[1]
-    if graph.sampling != "healpix" or len(graph.grid) != 2 or nside_of(count) is None:
-        found = graph.sampling or "another sampling"
-        raise ValueError(f"order='ring' is for HEALPix maps. {graph.label} is on {found}.")
-    index = graph.base_index
-    nested = np.arange(count) if index is None else index.cpu().numpy()
-    ring = torch.from_numpy(ring_indices(math.isqrt(count // 12), nested))
-    return ring if index is None else ring.to(index.device)
-
-
-def on_grid(
-    graph: "Graph", x: Tensor, fill: float, places: Tensor | None, small: "SmallPixels | None"
-) -> Tensor:
-    """A signal on the points inside as a map of the full sampling.
-
-    Args:
-        graph: whose points.
-        x: (B, C, num_points) or (B, C, V).
-        fill: the value elsewhere.
-        places: (num_points,) of the points in a flat map; None where in their own places.
-        small: pixels that show others; None where there are none.
-
-    Returns:
-        (B, C, *base shape), or (B, C, orientations, *base shape), in the dtype of x.
-
-    Raises:
-        ValueError: x has another shape, or fill is no number of its dtype where it is needed.
-    """
-    number("fill", fill)
-    (orientations, *base), count = graph.grid, graph.num_points
-    sizes = count, graph.num_vertices
-    check_shape(f"to_grid on {graph.label}", x, [("B", "C", size) for size in sizes])
-    shape = (*x.shape[:2], *base)
-    if x.shape[2] != count:
-        shape = (*x.shape[:2], orientations, *base)
-    if places is None:
-        return x.reshape(shape)
-    points, fibers = math.prod(base), x.reshape(*x.shape[:2], x.shape[2] // count, count)
-    if points > count:
-        check_fill(x.dtype, fill)
-    empty = x.new_full((*fibers.shape[:3], points), fill if points > count else 0)
-    full = empty.index_copy(3, places.long(), fibers)
-    if small is not None:
-        full = full.index_copy(3, small.places, small.shown(fibers))
-    return full.view(shape)
 
 
 class SmallPixels(NamedTuple):
@@ -113,6 +51,74 @@ class SmallPixels(NamedTuple):
     def to(self, device: torch.device) -> "SmallPixels":
         """The same on a device."""
         return SmallPixels(*(part.to(device) for part in self))
+
+
+class FullGrid(NamedTuple):
+    """The full sampling of a level, on which maps are given and shown.
+
+    Args:
+        label, grid, sampling, num_points, base_index: of the graph.
+    """
+
+    label: str
+    grid: tuple[int, ...]
+    sampling: str | None
+    num_points: int
+    base_index: Tensor | None
+
+    def places(self, order: Order) -> Tensor | None:
+        """(num_points,) integers: where each point is in a flat map; None where in its own place.
+
+        Args:
+            order: of the map.
+
+        Raises:
+            ValueError: another word, or "ring" for what is no HEALPix sampling.
+        """
+        index, count = self.base_index, self.grid[1]
+        if choice("order", order, get_args(Order)) == "nested":
+            return index
+        if self.sampling != "healpix" or len(self.grid) != 2 or nside_of(count) is None:
+            sampling = self.sampling or "another sampling"
+            raise ValueError(f"order='ring' is for HEALPix maps. {self.label} is on {sampling}.")
+        nested = np.arange(count) if index is None else index.cpu().numpy()
+        ring = torch.from_numpy(ring_indices(math.isqrt(count // 12), nested))
+        return ring if index is None else ring.to(index.device)
+
+    def filled(
+        self, x: Tensor, fill: float, places: Tensor | None, small: SmallPixels | None
+    ) -> Tensor:
+        """A signal on the points inside as a map of the full sampling.
+
+        Args:
+            x: (B, C, num_points) or (B, C, V).
+            fill: the value elsewhere.
+            places: (num_points,) of the points in a flat map; None where in their own places.
+            small: pixels that show others; None where there are none.
+
+        Returns:
+            (B, C, *base shape), or (B, C, orientations, *base shape), in the dtype of x.
+
+        Raises:
+            ValueError: x has another shape, or fill is no number of its dtype where it is needed.
+        """
+        number("fill", fill)
+        (orientations, *base), count = self.grid, self.num_points
+        sizes = count, orientations * count
+        check_shape(f"to_grid on {self.label}", x, [("B", "C", size) for size in sizes])
+        shape = (*x.shape[:2], *base)
+        if x.shape[2] != count:
+            shape = (*x.shape[:2], orientations, *base)
+        if places is None:
+            return x.reshape(shape)
+        points, fibers = math.prod(base), x.reshape(*x.shape[:2], x.shape[2] // count, count)
+        if points > count:
+            check_fill(x.dtype, fill)
+        empty = x.new_full((*fibers.shape[:3], points), fill if points > count else 0)
+        full = empty.index_copy(3, places.long(), fibers)
+        if small is not None:
+            full = full.index_copy(3, small.places, small.shown(fibers))
+        return full.view(shape)
 
 
 def check_fill(dtype: torch.dtype, fill: float) -> None:

@@ -8,9 +8,9 @@ from torch import Tensor
 
 from cheblienet_models.arguments import check_signal, flag, instance
 from cheblienet_models.errors import MissingEigenpairsError
-from cheblienet_models.graphs import filters, full_grid, pyg
+from cheblienet_models.graphs import filters, pyg
 from cheblienet_models.graphs.edges import EdgeList, Neighbors, edge_list, neighbors_of
-from cheblienet_models.graphs.full_grid import Order, SmallPixels
+from cheblienet_models.graphs.full_grid import FullGrid, Order, SmallPixels
 from cheblienet_models.graphs.gradients import Gradients
 from cheblienet_models.graphs.mapped import MappedDirections, Reopen
 from cheblienet_models.graphs.polynomials import Function, Polynomial, approximated, heat
@@ -109,6 +109,11 @@ class Graph(MappedDirections):
         return self.finite("_coordinates")
 
     @property
+    def full_grid(self) -> FullGrid:
+        """The full sampling, on which maps are given and shown."""
+        return FullGrid(self.label, self.grid, self.sampling, self.num_points, self.base_index)
+
+    @property
     def mass(self) -> Tensor:
         """(V,) m by which Delta_ij = -w_ij / sqrt(m_i m_j), the degrees or the areas."""
         return self.degree if self.laplacian_kind == "normalized" else self.area
@@ -145,12 +150,12 @@ class Graph(MappedDirections):
     def edges(self) -> EdgeList:
         """The undirected edges, found on first use."""
         if self._edges is None:
-            self._edges = edge_list(self)
+            self._edges = edge_list(self.operator())
         return self._edges
 
     def neighbors(self, vertex: int) -> Neighbors:
         """The edges of a vertex in [0, V), else a ValueError: `Neighbors` has shapes and dtypes."""
-        return neighbors_of(self, vertex)
+        return neighbors_of(self.operator(), self.coordinates, vertex)
 
     def to_pyg(self) -> "Data":
         """The edges for PyTorch Geometric, those of the whole graph, named as `clg export` does.
@@ -163,7 +168,7 @@ class Graph(MappedDirections):
         Raises:
             ModuleNotFoundError: torch_geometric is not installed.
         """
-        return pyg.data(self)
+        return pyg.data(self.spec, self.operator(), self.coordinates)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
         super()._apply(fn, recurse)
@@ -385,8 +390,8 @@ class Graph(MappedDirections):
         Raises:
             ValueError: x has another shape, fill is none of its dtype, or there is no such order.
         """
-        places = full_grid.places_in_map(self, order)
-        return full_grid.on_grid(self, x, fill, places, self.small_pixels)
+        places = self.full_grid.places(order)
+        return self.full_grid.filled(x, fill, places, self.small_pixels)
 
     def extra_repr(self) -> str:
         """The line that print(graph) shows."""

@@ -4,24 +4,21 @@ import itertools
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from cheblienet_models.graphs.edges import EdgeSet
+from cheblienet_models.graphs.edges import Coupled, EdgeSet
 from cheblienet_models.graphs.identity import is_spherical
 from cheblienet_models.graphs.pyg import latitudes_longitudes
-
-if TYPE_CHECKING:
-    from cheblienet_models.graphs.coupled import Coupled
 
 PLANAR = ("r2", "s2")
 """Manifolds of which there are folders."""
 METAINFO = "spec_version: 0.1.0\n"
 
 
-def save(folder: Path, network: "Coupled", unit: float) -> Path:
+def save(folder: Path, network: Coupled, unit: float) -> Path:
     """Write sets of nodes and edges, with an encoder and a decoder, into a new or empty folder.
 
     Args:
@@ -51,7 +48,7 @@ def save(folder: Path, network: "Coupled", unit: float) -> Path:
     return folder
 
 
-def _files(network: "Coupled", unit: float) -> Iterator[tuple[str, Any]]:
+def _files(network: Coupled, unit: float) -> Iterator[tuple[str, Any]]:
     """Names of files, and the tensors or the lists by level that they hold."""
     hidden = network.hidden
     finest, pairs = hidden[0], [*itertools.pairwise(hidden)]
@@ -67,7 +64,7 @@ def _files(network: "Coupled", unit: float) -> Iterator[tuple[str, Any]]:
     yield "mesh_features", [unit * _features(network, name) for name in hidden]
 
 
-def _features(network: "Coupled", name: str) -> Tensor:
+def _features(network: Coupled, name: str) -> Tensor:
     """(V, 2) float32 x and y of nodes, or longitudes and latitudes, radians."""
     pos = network.nodes[name].pos
     places = latitudes_longitudes(pos).flip(1) if is_spherical(network.spec) else pos.float()

@@ -4,36 +4,34 @@ Node sets, edge sets and the names of their attributes are those of anemoi-graph
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
-from cheblienet_models.graphs.edges import EdgeSet, edges_of_graph
+from cheblienet_models.graphs.edges import Coupled, EdgeSet, edges_of_graph
+from cheblienet_models.graphs.filters import Operator
 from cheblienet_models.graphs.identity import is_spherical
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data, HeteroData
 
-    from cheblienet_models.graphs.coupled import Coupled
-    from cheblienet_models.graphs.graph import Graph
-
 NOWHERE = 1e-8
 """Edges shorter than this have no direction."""
 
 
-def data(graph: "Graph") -> "Data":
-    """The edges of a whole graph.
+def data(spec: Mapping[str, Any], whole: Operator, pos: Tensor) -> "Data":
+    """A graph of points (V, d) and the edges of its Laplacian.
 
     Raises:
         ModuleNotFoundError: torch_geometric is not installed.
     """
-    pos, made = graph.coordinates, _torch_geometric().data.Data
-    return made(num_nodes=len(pos), pos=pos, **vars(edges_of_graph(graph)))
+    made = _torch_geometric().data.Data
+    return made(num_nodes=len(pos), pos=pos, **vars(edges_of_graph(spec, whole, pos)))
 
 
-def hetero(network: "Coupled") -> "HeteroData":
+def hetero(network: Coupled) -> "HeteroData":
     """Sets of nodes and edges.
 
     Raises:

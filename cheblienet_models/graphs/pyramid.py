@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from cheblienet_models.arguments import file_path, instance, integer, number
-from cheblienet_models.graphs import coupled, neural_lam, pyg
+from cheblienet_models.graphs import neural_lam, pyg
+from cheblienet_models.graphs.coupled import Levels, coupled
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import Identity
 from cheblienet_models.graphs.mapped import Identified, Mapped, Reopen
@@ -49,10 +50,14 @@ class LevelMap(Mapped):
 
         Rows sum to 1. On the device and in the dtype of `weights`.
         """
+        return csr_tensor(self.parts(), self.origins)
+
+    def parts(self) -> Csr:
+        """Row pointers, columns and values of `matrix`, padding left out."""
         held = self.weights > 0
         rows = held.sum(1, dtype=self.sources.dtype)
         pointers = torch.cat([rows.new_zeros(1), rows.cumsum(0, dtype=rows.dtype)])
-        return csr_tensor(Csr(pointers, self.sources[held], self.weights[held]), self.origins)
+        return Csr(pointers, self.sources[held], self.weights[held])
 
     def save_npz(self, path: str | Path) -> Path:
         """Write `matrix()` to a file that scipy.sparse.load_npz reads.
@@ -165,7 +170,7 @@ class Pyramid(Identified):
             ValueError: a map is from or to other points.
             ModuleNotFoundError: torch_geometric is not installed.
         """
-        return pyg.hetero(coupled.coupled(self, encoder, decoder, processor))
+        return pyg.hetero(coupled(self._with_maps(), encoder, decoder, processor))
 
     def save_neural_lam(
         self,
@@ -201,5 +206,10 @@ class Pyramid(Identified):
         for name, one in (("encoder", encoder), ("decoder", decoder)):
             instance(name, one, VertexMap)
         target = file_path("folder", folder)
-        network = coupled.coupled(self, encoder, decoder, processor)
+        network = coupled(self._with_maps(), encoder, decoder, processor)
         return neural_lam.save(target, network, number("unit", unit))
+
+    def _with_maps(self) -> Levels:
+        steps = range(self._num_levels - 1)
+        between = [(self.pooling(n).parts(), self.unpooling(n).parts()) for n in steps]
+        return Levels(str(self.identity), self.levels, between)

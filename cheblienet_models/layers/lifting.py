@@ -6,7 +6,7 @@ from typing import Literal, get_args
 from torch import Tensor, nn
 
 from cheblienet_models.arguments import check_shape, check_signal, choice, instance
-from cheblienet_models.graphs.full_grid import Order, SmallPixels, places_in_map
+from cheblienet_models.graphs.full_grid import Order, SmallPixels
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.mapped import Mapped, made_of
 from cheblienet_models.tensors import logical, vertex_major
@@ -157,7 +157,7 @@ class GridPlaces(Mapped):
 
     def __init__(self, graph: Graph, order: Order) -> None:
         super().__init__(made_of(graph.handle, GridPlaces, order))
-        self.register_buffer("places", places_in_map(graph, order), persistent=False)
+        self.register_buffer("places", graph.full_grid.places(order), persistent=False)
         for name, part in zip(SmallPixels._fields, graph.small_pixels or (), strict=False):
             self.register_buffer(f"small_{name}", part, persistent=False)
 

@@ -9,7 +9,6 @@ from torch import Tensor, nn
 
 from cheblienet_models.arguments import choice, integer, is_sequence
 from cheblienet_models.errors import quoted
-from cheblienet_models.graphs.full_grid import on_grid
 from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
 from cheblienet_models.graphs.pyramid import Pyramid
 from cheblienet_models.layers.cheb_conv import ChebConv, Operators
@@ -138,7 +137,8 @@ class UNet(Network):
         else:
             x = self.project(self.classify(x))
         finest, on = self.pyramid.levels[0], self.places.grid_places
-        known = on_grid(finest, torch.log_softmax(x, dim=1), math.nan, on.places, on.small)
+        log_odds = torch.log_softmax(x, dim=1)
+        known = finest.full_grid.filled(log_odds, math.nan, on.places, on.small)
         return known if on.small is None else torch.log_softmax(known, dim=1)  # of means, too
 
     def features(self, signal: Tensor) -> Tensor:

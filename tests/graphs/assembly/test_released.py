@@ -74,7 +74,7 @@ def test_searches_for_xi_lie_on_disk_on_all_levels(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also those on coarser levels, where a finer one begins."""
-    monkeypatch.setattr("cheblienet_graphs.assembly.level.STARTING_POINTS", 10)
+    monkeypatch.setattr("cheblienet_graphs.assembly.xi.STARTING_POINTS", 10)
     searched, original = [], MutualNeighbors.__init__
 
     def seen(self: MutualNeighbors, lists: np.ndarray, points: int) -> None:
