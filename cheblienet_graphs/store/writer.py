@@ -7,7 +7,6 @@ the staging folder only, where a later build can resume it.
 import errno
 import json
 import logging
-import os
 import shutil
 import uuid
 from collections.abc import Iterator, Sequence
@@ -29,6 +28,8 @@ from cheblienet_graphs.store.staged import Identity, Records, StagedArray, Stage
 
 HASHED_AT_ONCE = 4
 """Files read at once for the manifest."""
+SYNCED_AT_ONCE = 8
+"""Files and folders made durable at once: a journal is committed for all that wait for it."""
 
 
 @dataclass(frozen=True)
@@ -288,11 +289,13 @@ class Staging:
             StoreError: as `publish`.
         """
         with write_errors(self._store):
-            for folder, _, files in os.walk(self.path):
-                for file in (Path(folder) / name for name in files):
-                    file.chmod(0o444)
-                    durable.sync(file)
-                durable.sync(Path(folder))
+            paths = [self.path]
+            for path in self.path.rglob("*"):
+                if path.is_file():
+                    path.chmod(0o444)
+                paths.append(path)
+            with ThreadPoolExecutor(SYNCED_AT_ONCE) as pool:
+                list(pool.map(durable.sync, paths))  # raises what one of them raised
             with locked(self._store):
                 self.published = publish(self._store, self._name, self.path)
         return self.published
