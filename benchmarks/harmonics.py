@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scripts import parser_of, print_head, print_row
 
 from cheblienet_models import harmonics_matrix
-from cheblienet_models.harmonics.bases import BASES, Basis
+from cheblienet_models.harmonics import BASES, Basis
 
 FUNCTIONS: dict[str, Any] = {"descoteaux07": real_sh_descoteaux, "tournier07": real_sh_tournier}
 GOLDEN_DEGREE = 6

@@ -30,7 +30,7 @@ from cheblienet_graphs import (
     write_nifti,
 )
 from cheblienet_models import FromHarmonics, Graph, StoreError, ToHarmonics
-from cheblienet_models.harmonics.bases import BASES, Basis
+from cheblienet_models.harmonics import BASES, Basis
 
 AXES = {0: "12", 2: "12", 4: "22", 6: "43", 8: "ico81", 10: "ico81"}
 """Fewest axes that serve a degree, and tell bundles apart."""

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from cheblienet_models.arguments import check_signal, flag, instance
 from cheblienet_models.errors import MissingEigenpairsError
-from cheblienet_models.graphs import filters, pyg
+from cheblienet_models.graphs import exports, filters
 from cheblienet_models.graphs.edges import EdgeList, Neighbors, edge_list, neighbors_of
 from cheblienet_models.graphs.full_grid import FullGrid, Order, SmallPixels
 from cheblienet_models.graphs.gradients import Gradients
@@ -168,7 +168,7 @@ class Graph(MappedDirections):
         Raises:
             ModuleNotFoundError: torch_geometric is not installed.
         """
-        return pyg.data(self.spec, self.operator(), self.coordinates)
+        return exports.pyg_data(self.spec, self.operator(), self.coordinates)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
         super()._apply(fn, recurse)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from cheblienet_models.arguments import file_path, instance, integer, number
-from cheblienet_models.graphs import neural_lam, pyg
+from cheblienet_models.graphs import exports
 from cheblienet_models.graphs.coupled import Levels, coupled
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import Identity
@@ -170,7 +170,7 @@ class Pyramid(Identified):
             ValueError: a map is from or to other points.
             ModuleNotFoundError: torch_geometric is not installed.
         """
-        return pyg.hetero(coupled(self._with_maps(), encoder, decoder, processor))
+        return exports.pyg_hetero(coupled(self._with_maps(), encoder, decoder, processor))
 
     def save_neural_lam(
         self,
@@ -207,7 +207,7 @@ class Pyramid(Identified):
             instance(name, one, VertexMap)
         target = file_path("folder", folder)
         network = coupled(self._with_maps(), encoder, decoder, processor)
-        return neural_lam.save(target, network, number("unit", unit))
+        return exports.save_neural_lam(target, network, number("unit", unit))
 
     def _with_maps(self) -> Levels:
         steps = range(self._num_levels - 1)

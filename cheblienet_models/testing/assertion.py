@@ -13,7 +13,7 @@ from cheblienet_models.arguments import check_shape, choice, instance, integer, 
 from cheblienet_models.errors import quoted
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.pyramid import LevelMap, Pyramid
-from cheblienet_models.symmetries.motions import Motion, symmetries
+from cheblienet_models.symmetries import Motion, symmetries
 
 Kind = Literal["vertices", "base", "orientations"]
 Output = Literal["auto", "invariant", "vertices", "base", "orientations"]

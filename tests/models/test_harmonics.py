@@ -25,10 +25,10 @@ from cheblienet_models import (
     harmonics_matrix,
     largest_degree,
 )
-from cheblienet_models.harmonics.bases import BASES, Basis, rotation_of
+from cheblienet_models.harmonics import BASES, Basis, rotation_of
 
 # Written by benchmarks/harmonics.py --golden, with dipy 1.12.1.
-GOLDEN = json.loads((Path(__file__).parents[2] / "data" / "harmonics.json").read_text())
+GOLDEN = json.loads((Path(__file__).parents[1] / "data" / "harmonics.json").read_text())
 
 
 def directions(count: int, seed: int = 0) -> torch.Tensor:

@@ -14,6 +14,8 @@ from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import Recorded
 from cheblienet_models.tensors import autocast_type
 
+__all__ = ["Basis", "FromHarmonics", "ToHarmonics", "harmonics_matrix", "largest_degree"]
+
 Basis = Literal["descoteaux07", "descoteaux07_legacy", "tournier07", "tournier07_legacy"]
 BASES: tuple[Basis, ...] = get_args(Basis)
 LARGEST = 64

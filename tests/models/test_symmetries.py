@@ -12,8 +12,7 @@ from symmetric import PLANE, SPECS, SQUARE, TRANSLATIONS
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_models import ChebConv, open_store
-from cheblienet_models.symmetries import symmetries
-from cheblienet_models.symmetries.motions import _motions
+from cheblienet_models.symmetries import _motions, symmetries
 from cheblienet_models.testing import assert_equivariant
 
 Shape = tuple[int, int, int]
@@ -130,7 +129,7 @@ def test_isometries_that_are_inexact_do_not_count(
     """The icosahedron's turn by 120 degrees maps its points exactly, but not their orientations."""
     third = torch.tensor([[0.0, 1, 0], [0, 0, 1], [1, 0, 0]], dtype=torch.float64)
     tried = [("rotation_120", third), ("rotation_240", third @ third)]
-    monkeypatch.setattr("cheblienet_models.symmetries.motions._isometries", lambda _: tried)
+    monkeypatch.setattr("cheblienet_models.symmetries._isometries", lambda _: tried)
     opened = open_store(symmetric_graphs)
     by_name = {name: set(dict(_motions(opened[name], 0, 0))) for name in ("icosahedral", "s2")}
     assert by_name == {"icosahedral": set(), "s2": {"rotation_120", "rotation_240"}}
