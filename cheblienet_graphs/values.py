@@ -9,8 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from cheblienet_graphs.errors import SpecError, Words
-from cheblienet_graphs.quoting import quoted
+from cheblienet_graphs.errors import SpecError, Words, quoted
 
 Number = float | int | str
 Given = Mapping[str, Any]

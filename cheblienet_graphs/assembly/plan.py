@@ -8,7 +8,7 @@ import numpy as np
 from cheblienet_graphs.assembly.gradients import gradient_entries
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.errors import Remedy, SpecError, Words
-from cheblienet_graphs.samplings.cut import CutSampling
+from cheblienet_graphs.samplings.masked import CutSampling
 from cheblienet_graphs.search.choice import Choice, choose
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.words import human_bytes

@@ -15,8 +15,7 @@ from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import Sampling
-from cheblienet_graphs.spec.fibers import samples_of
-from cheblienet_graphs.spec.units import visible_unit
+from cheblienet_graphs.spec.fibers import samples_of, visible_unit
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.values import integer
 

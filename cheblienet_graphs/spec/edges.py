@@ -1,7 +1,7 @@
 """The fields of edges and operators: each is checked, normalized, and given its default.
 
 With s = d^2 and t = bandwidth x mean(s over the edges of the symmetrized graph), a kernel of the
-paper sees u = s / (4 t). Kernels are in method style, so numpy (through `manifolds.arrays.Array`)
+paper sees u = s / (4 t). Kernels are in method style, so numpy (through `manifolds.moments.Array`)
 and torch both run them.
 """
 

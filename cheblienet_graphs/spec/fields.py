@@ -9,12 +9,11 @@ from itertools import takewhile
 from typing import Any, Literal
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import MISSING, Remedy, SpecError, Words
+from cheblienet_graphs.errors import MISSING, Remedy, SpecError, Words, quoted
 from cheblienet_graphs.inputs.masks import region
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.limits import AXES, DEFAULT_AXES
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, with_period
-from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size
 from cheblienet_graphs.samplings.given import GivenPoints, UncheckedPoints
 from cheblienet_graphs.spec.edges import edge_fields, operator_fields

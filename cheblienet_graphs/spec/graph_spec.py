@@ -12,9 +12,8 @@ import numpy.typing as npt
 
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import Remedy, SpecError, Words
-from cheblienet_graphs.inputs.fractions import LevelSet
 from cheblienet_graphs.inputs.masks import Four, LatLonMask
-from cheblienet_graphs.inputs.polygons import Polygons
+from cheblienet_graphs.inputs.polygons import LevelSet, Polygons
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric, with_period
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Setting, Size
