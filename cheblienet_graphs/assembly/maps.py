@@ -8,6 +8,7 @@ import scipy.sparse
 
 from cheblienet_graphs.assembly.versions import GENERATOR, PublishedMap, of_spec, recorded
 from cheblienet_graphs.errors import quoted
+from cheblienet_graphs.limits import callback, flag
 from cheblienet_graphs.samplings.icosphere import mesh_edges
 from cheblienet_graphs.samplings.masked import centers
 from cheblienet_graphs.search.crossing import Crossing, Nearest, Within, lengths
@@ -20,7 +21,6 @@ from cheblienet_graphs.store.refs import check_kind
 from cheblienet_graphs.store.staged import csr_nbytes
 from cheblienet_graphs.store.writer import Staging
 from cheblienet_graphs.typing import Floats, Indices, Progress
-from cheblienet_graphs.values import callback, flag
 
 Entries = tuple[Indices, Indices, Floats]
 """Row pointers, columns, and d^2 of entries."""

@@ -23,6 +23,7 @@ from cheblienet_graphs.assembly.plan import (
 )
 from cheblienet_graphs.assembly.versions import same_digest
 from cheblienet_graphs.errors import OtherGraphWarning, Remedy, StoreError, another
+from cheblienet_graphs.limits import byte_count, callback, flag, integer
 from cheblienet_graphs.machine import Kept
 from cheblienet_graphs.machine.processes import opened_pool
 from cheblienet_graphs.machine.threads import threads_each
@@ -36,7 +37,6 @@ from cheblienet_graphs.store.refs import alone, check_kind
 from cheblienet_graphs.store.staged import INT32_LIMIT
 from cheblienet_graphs.store.writer import Staging
 from cheblienet_graphs.typing import Progress
-from cheblienet_graphs.values import byte_count, callback, flag, integer
 
 if TYPE_CHECKING:
     from cheblienet_models import Pyramid

@@ -22,9 +22,8 @@ from cheblienet_graphs.inputs.masks import (
 )
 from cheblienet_graphs.inputs.polygons import GEOJSON, Polygons, fractions_of_array, read_polygons
 from cheblienet_graphs.inputs.volumes import NIFTI, Volume, inside_of_volume, is_nifti, read_nifti
-from cheblienet_graphs.limits import MASK_EDGES
+from cheblienet_graphs.limits import MASK_EDGES, choice, file_path
 from cheblienet_graphs.typing import Floats
-from cheblienet_graphs.values import choice, file_path
 
 if TYPE_CHECKING:
     import xarray as xr

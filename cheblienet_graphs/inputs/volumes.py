@@ -18,8 +18,8 @@ import numpy as np
 from cheblienet_graphs.errors import Found, InputError, SpecError, needing
 from cheblienet_graphs.inputs.files import reading, reals
 from cheblienet_graphs.inputs.masks import Booleans, Values, ambiguous
+from cheblienet_graphs.limits import file_path
 from cheblienet_graphs.typing import Floats
-from cheblienet_graphs.values import file_path
 
 SHEAR = 1e-3
 """Largest cosine between two directions of the voxels: 0.06 degrees off a right angle."""

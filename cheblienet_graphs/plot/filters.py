@@ -232,7 +232,7 @@ def chebyshev_sums(product: Product, x: Floats, weights: Floats) -> Floats:
     return total
 
 
-def heat_series(z: float, tolerance: float = TOLERANCE) -> Floats:
+def heat_series(z: float) -> Floats:
     """(K,) coefficients c_k with exp(-z (1 + mu)) = sum_k c_k T_k(mu) on [-1, 1].
 
     c_k = (2 - [k = 0]) (-1)^k exp(-z) I_k(z). They are divided by the value of the cut series at
@@ -240,7 +240,6 @@ def heat_series(z: float, tolerance: float = TOLERANCE) -> Floats:
 
     Args:
         z: from 0: t lambda_max / 2.
-        tolerance: of what is left out.
 
     Raises:
         ValueError: that takes more than MOST_TERMS.
@@ -249,7 +248,7 @@ def heat_series(z: float, tolerance: float = TOLERANCE) -> Floats:
     sizes = ive(np.arange(count + 1), z)
     sizes[1:] *= 2
     left_out = np.cumsum(sizes[::-1])[::-1]
-    kept = int((left_out > tolerance).sum())
+    kept = int((left_out > TOLERANCE).sum())
     if kept > count:
         raise ValueError(f"heat after z = {z:g} takes more than {MOST_TERMS:,} terms")
     series: Floats = sizes[:kept] * (-1.0) ** np.arange(kept)

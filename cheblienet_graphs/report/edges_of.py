@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words, aligned
+from cheblienet_graphs.limits import Number, integer, numbers
 from cheblienet_graphs.manifolds.flat import directions_across
 from cheblienet_graphs.manifolds.moments import logarithms
 from cheblienet_graphs.report.opened import open_graph
@@ -18,7 +19,6 @@ from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling, periods
 from cheblienet_graphs.spec import GraphSpec, fibers
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.values import Number, integer, numbers
 
 TIE = 1e-9
 """Relative difference of squared lengths up to which candidates are equally long."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from cheblienet_graphs.errors import aligned, one_line
+from cheblienet_graphs.limits import Number, integer
 from cheblienet_graphs.spec import GraphSpec, words
 from cheblienet_graphs.spec.map_spec import MapSpec
 from cheblienet_graphs.spec.words import human_bytes
@@ -16,7 +17,6 @@ from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import VersionFacts, read_facts
 from cheblienet_graphs.store.map_facts import MapFacts
 from cheblienet_graphs.store.reader import LevelArrays
-from cheblienet_graphs.values import Number, integer
 
 WIDEST = 40
 """Characters of a value in the text at most."""

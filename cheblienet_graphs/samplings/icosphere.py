@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from cheblienet_graphs.errors import Found, SpecError
 from cheblienet_graphs.inputs.masks import REGION, Four, inside_region, region
-from cheblienet_graphs.limits import REFINED_POINTS, REFINED_SUBDIVISIONS, SUBDIVISIONS
+from cheblienet_graphs.limits import REFINED_POINTS, REFINED_SUBDIVISIONS, SUBDIVISIONS, numbers
 from cheblienet_graphs.manifolds.base import Base
 from cheblienet_graphs.samplings.maps import TIE, Parents
 from cheblienet_graphs.samplings.points import (
@@ -27,7 +27,6 @@ from cheblienet_graphs.samplings.points import (
 )
 from cheblienet_graphs.samplings.sampling import Size
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.values import numbers
 
 GOLDEN = (1 + np.sqrt(5)) / 2
 MOST_TIES = 6

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from scipy.spatial import KDTree
 
 from cheblienet_graphs import limits
+from cheblienet_graphs.limits import integer
 from cheblienet_graphs.machine.threads import threads_each, torch_threads
 from cheblienet_graphs.search.choice import Choice, choose
 from cheblienet_graphs.search.lists import SLACK, search_of
@@ -21,7 +22,6 @@ from cheblienet_graphs.search.nearest import Closest, Listing
 from cheblienet_graphs.search.point_columns import PlacedPoints, first_of_each, placed_points
 from cheblienet_graphs.search.rule import Cloud
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.values import integer
 
 CLOSE = 1e-6
 """Chords below this lose digits to the rounding of unit vectors."""

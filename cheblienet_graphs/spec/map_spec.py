@@ -11,6 +11,7 @@ import numpy as np
 
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
+from cheblienet_graphs.limits import Number, choice, integer, left_out, number
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import Sampling
@@ -18,7 +19,6 @@ from cheblienet_graphs.spec.fields import SIZES
 from cheblienet_graphs.spec.graph_spec import GraphSpec, digest
 from cheblienet_graphs.spec.least import sizes_in_name
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.values import Number, choice, integer, left_out, number
 
 POINTS = (
     *("manifold", "sampling", *SIZES, "seed", "orientations", "period", "axes", "spacing"),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from cheblienet_graphs.errors import SchemaError, StoreError, UnreadableError, quoted
+from cheblienet_graphs.limits import callback
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.agreement import (
     Fault,
@@ -30,7 +31,6 @@ from cheblienet_graphs.store.published import FileFacts, check_schema
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.store.refs import locked
 from cheblienet_graphs.store.staged import discard
-from cheblienet_graphs.values import callback
 
 FILES_AT_ONCE = 8
 """Files whose digests are computed at once."""

@@ -12,6 +12,7 @@ from scipy.spatial import KDTree
 
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import Remedy, SpecError, Words
+from cheblienet_graphs.limits import choice, integer, number
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.manifolds.moments import edge_moments, rotation_angles
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
@@ -25,7 +26,6 @@ from cheblienet_graphs.sparse import inverse_root, laplacian, with_diagonal
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.edges import KERNELS
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.values import choice, integer, number
 from cheblienet_graphs.weights.edges import KernelWeights, ListedEdges
 from cheblienet_graphs.weights.matching import lifted, matched, matching_with_little_drift
 
