@@ -23,8 +23,7 @@ from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.search import lists, offsets
 from cheblienet_graphs.search.choice import Choice
-from cheblienet_graphs.search.cloud import Cloud, cloud
-from cheblienet_graphs.search.rule import last_whole_shell
+from cheblienet_graphs.search.rule import Cloud, cloud, last_whole_shell
 from cheblienet_graphs.typing import Floats, Indices
 
 SAME_LENGTH = 1e-9

@@ -19,7 +19,7 @@ from turns import Work, in_fresh_process, in_turns, machine, peak_memory, ratio,
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.search.choice import Choice
-from cheblienet_graphs.search.cloud import Cloud, cloud
+from cheblienet_graphs.search.rule import Cloud, cloud
 
 NEIGHBORS = 16
 ROWS = 200

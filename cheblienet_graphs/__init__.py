@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # __getattr__ tells type checkers nothing
     from cheblienet_graphs.assembly.maps import build_map as build_map
-    from cheblienet_graphs.assembly.opening import open_or_build as open_or_build
     from cheblienet_graphs.assembly.pipeline import build as build
+    from cheblienet_graphs.assembly.pipeline import open_or_build as open_or_build
     from cheblienet_graphs.assembly.plan import Plan as Plan
     from cheblienet_graphs.assembly.plan import plan as plan
     from cheblienet_graphs.assembly.versions import Published as Published
@@ -22,15 +22,15 @@ if TYPE_CHECKING:  # __getattr__ tells type checkers nothing
     from cheblienet_graphs.errors import UnreadableError as UnreadableError
     from cheblienet_graphs.inputs.mask_files import read_mask as read_mask
     from cheblienet_graphs.inputs.masks import LatLonMask as LatLonMask
-    from cheblienet_graphs.inputs.nifti import read_nifti as read_nifti
-    from cheblienet_graphs.inputs.nifti import write_nifti as write_nifti
     from cheblienet_graphs.inputs.points_files import read_points as read_points
     from cheblienet_graphs.inputs.polygons import Polygons as Polygons
     from cheblienet_graphs.inputs.volumes import Volume as Volume
-    from cheblienet_graphs.report.difference import compare as compare
+    from cheblienet_graphs.inputs.volumes import read_nifti as read_nifti
+    from cheblienet_graphs.inputs.volumes import write_nifti as write_nifti
     from cheblienet_graphs.report.edges_of import neighbors_of as neighbors_of
     from cheblienet_graphs.report.inspect import inspect as inspect
     from cheblienet_graphs.report.maps import inspect_map as inspect_map
+    from cheblienet_graphs.report.opened import compare as compare
     from cheblienet_graphs.report.spectra import eigenpairs as eigenpairs
     from cheblienet_graphs.report.spectra import eigenvalues as eigenvalues
     from cheblienet_graphs.search.point_lists import nearest_neighbors as nearest_neighbors
@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # __getattr__ tells type checkers nothing
     from cheblienet_graphs.spec.map_spec import MapSpec as MapSpec
     from cheblienet_graphs.store.reader import open_group as open_group
     from cheblienet_graphs.store.verify import verify as verify
-    from cheblienet_graphs.weights.points import point_laplacian as point_laplacian
+    from cheblienet_graphs.weights.scattered import point_laplacian as point_laplacian
 
 __version__ = "0.2.0"
 
@@ -59,7 +59,7 @@ _PUBLIC = {
     "Volume": "inputs.volumes",
     "build": "assembly.pipeline",
     "build_map": "assembly.maps",
-    "compare": "report.difference",
+    "compare": "report.opened",
     "eigenpairs": "report.spectra",
     "eigenvalues": "report.spectra",
     "inspect": "report.inspect",
@@ -67,14 +67,14 @@ _PUBLIC = {
     "nearest_neighbors": "search.point_lists",
     "neighbors_of": "report.edges_of",
     "open_group": "store.reader",
-    "open_or_build": "assembly.opening",
+    "open_or_build": "assembly.pipeline",
     "plan": "assembly.plan",
-    "point_laplacian": "weights.points",
+    "point_laplacian": "weights.scattered",
     "read_mask": "inputs.mask_files",
-    "read_nifti": "inputs.nifti",
+    "read_nifti": "inputs.volumes",
     "read_points": "inputs.points_files",
     "verify": "store.verify",
-    "write_nifti": "inputs.nifti",
+    "write_nifti": "inputs.volumes",
 }
 
 __all__ = sorted(_PUBLIC)

@@ -13,11 +13,17 @@ from cheblienet_cli.options import Decorator, Group, Once, examples, option, tog
 from cheblienet_cli.output import print_table, show
 from cheblienet_cli.specification import options_of
 from cheblienet_cli.spelling import option as option_of
-from cheblienet_graphs.errors import InputError, OtherGraphWarning, RecipeError, Remedy, SpecError
+from cheblienet_graphs.errors import (
+    InputError,
+    OtherGraphWarning,
+    RecipeError,
+    Remedy,
+    SpecError,
+    quoted,
+)
 from cheblienet_graphs.limits import WORKERS
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold
 from cheblienet_graphs.progress import progress_bar
-from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.search.choice import DEVICES, ENGINES
 
 HOW = {

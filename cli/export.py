@@ -6,8 +6,8 @@ import click
 
 from cheblienet_cli import options
 from cheblienet_cli.options import FILE, Once, option
+from cheblienet_graphs.limits import integer
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.values import integer
 
 SUFFIXES = {"scipy": ".npz", "pyg": ".pyg.npz", "npz": "-npz", "zip": ".zip"}
 WHOLE = ("npz", "zip")

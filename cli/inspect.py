@@ -9,10 +9,9 @@ from cheblienet_cli import options
 from cheblienet_cli.options import FILE, Once, examples, option
 from cheblienet_cli.output import show
 from cheblienet_cli.spelling import option as option_of
-from cheblienet_graphs.limits import EIGENVALUES
+from cheblienet_graphs.limits import EIGENVALUES, integer
 from cheblienet_graphs.progress import progress_bar
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.values import integer
 
 DIFFERENT = 3
 """Exit code of --exit-code where graphs differ; 1 is that of a command that failed."""

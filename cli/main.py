@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from cheblienet_cli.spelling import UsageError, option, spelled
 from cheblienet_graphs import errors
-from cheblienet_graphs.quoting import one_line
+from cheblienet_graphs.errors import one_line
 
 
 class Terminated(BaseException):

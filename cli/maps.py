@@ -14,9 +14,9 @@ from cheblienet_cli.build import HOW, OF_BUILDS, build, specification
 from cheblienet_cli.options import Once, option
 from cheblienet_cli.output import show
 from cheblienet_graphs import limits
+from cheblienet_graphs.errors import quoted
 from cheblienet_graphs.manifolds import MANIFOLDS
 from cheblienet_graphs.progress import progress_bar
-from cheblienet_graphs.quoting import quoted
 
 
 @click.command("map", cls=Once)

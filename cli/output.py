@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from cheblienet_graphs.quoting import aligned
+from cheblienet_graphs.errors import aligned
 
 
 def show(value: Any) -> None:

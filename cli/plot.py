@@ -7,8 +7,7 @@ import click
 from cheblienet_cli import options
 from cheblienet_cli.options import FILE, Once, examples, option
 from cheblienet_cli.output import print_table
-from cheblienet_graphs.errors import SpecError
-from cheblienet_graphs.quoting import quoted
+from cheblienet_graphs.errors import SpecError, quoted
 
 
 @click.command(

@@ -10,8 +10,7 @@ import click
 from cheblienet_cli import options
 from cheblienet_cli.options import Once, examples, option
 from cheblienet_cli.output import count, print_table, show
-from cheblienet_graphs.errors import StoreError
-from cheblienet_graphs.quoting import one_line
+from cheblienet_graphs.errors import StoreError, one_line
 from cheblienet_graphs.store import layout, refs
 
 if TYPE_CHECKING:

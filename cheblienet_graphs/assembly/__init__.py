@@ -5,8 +5,9 @@ lattice, a part of one, a search or listed edges. A `Sweep` goes once over them 
 process needs to write one of its blocks. The `Build` sends sweeps through a pool, one after the
 other. Rows lie in the `Kept` that whoever writes a block is handed, and end with the build.
 
-Tested as a whole: `assemble`, `building` and `pipeline` in `test_build.py`, `test_resume.py` and
-`test_bytes.py`, rows of lattices in `test_masked.py`, which compares them byte for byte with those
-of a mask of everything, others in `test_stored_spheres.py`, sweeps and versions in
-`test_resume.py`, what a level keeps in `test_released.py`.
+Tested as a whole: `assemble`, `building` and `pipeline` in `test_build.py`, `test_resume.py`,
+`test_bytes.py`, `test_conventions.py` and `test_opening.py`, rows of lattices in `test_masked.py`,
+which compares them byte for byte with those of a mask of everything, others in
+`test_stored_spheres.py`, sweeps and versions in `test_resume.py`, what a level keeps in
+`test_released.py`.
 """

@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 from cheblienet_graphs.assembly import sweeps
-from cheblienet_graphs.assembly.building import Build
+from cheblienet_graphs.assembly.building import CRS, Build, grid_mapping, named
 from cheblienet_graphs.assembly.checks import LevelCheck, check
-from cheblienet_graphs.assembly.conventions import CRS, grid_mapping, named
 from cheblienet_graphs.assembly.gradients import write_gradients
 from cheblienet_graphs.assembly.level import (
     CELLS,
@@ -20,9 +19,9 @@ from cheblienet_graphs.assembly.level import (
 from cheblienet_graphs.assembly.rows import SearchedRows
 from cheblienet_graphs.errors import CheblienetError, Found, Remedy, SpecError, Words
 from cheblienet_graphs.report.moments import WeightedLevel, eigenvalue_scale
-from cheblienet_graphs.samplings.cut import CutSampling
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.maps import LevelMap
+from cheblienet_graphs.samplings.masked import CutSampling
 from cheblienet_graphs.samplings.region import RegionSampling
 from cheblienet_graphs.sparse import mapped_product, rounded
 from cheblienet_graphs.spectrum.lanczos import (
@@ -318,7 +317,7 @@ def _listed(build: Build, level: Level) -> Result:
     bandwidth, dropped_edges = None, 0
     if level.spec.weights == "voronoi":
         # Neither this nor matching is quick to import.
-        from cheblienet_graphs.weights.voronoi import voronoi_entries
+        from cheblienet_graphs.weights.edges import voronoi_entries
 
         build.show(level, "finding Voronoi cells")
         if isinstance(level.inside, RegionSampling):

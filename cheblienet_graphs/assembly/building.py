@@ -1,4 +1,11 @@
-"""How a build is carried out: reserves arrays, has sweeps done, keeps records."""
+"""How a build is carried out: reserves arrays, has sweeps done, keeps records, names arrays.
+
+xarray reads graphs on s2 by names of dimensions, and attributes of the CF conventions. CF's grid
+mapping of HEALPix (1.13) is an array without elements, `crs`, whose attributes say how pixels are
+numbered: `indexing_scheme`, and `refinement_level`, the base-2 logarithm of nside. xdggs reads it,
+and takes no other attributes there. Pixels of a part of the sphere have their numbers in
+`base_index`.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,19 +15,35 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.assembly.conventions import named
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.assembly.sweeps import Sweep, do_block
 from cheblienet_graphs.machine import Kept, Pool
+from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.staged import Range, Result, StagedArray, Writer, cut, gaps
-from cheblienet_graphs.store.writer import Staging
+from cheblienet_graphs.store.writer import UNNAMED, Named, Staging
 from cheblienet_graphs.typing import Progress
 
 LEAST_ROWS = 192
 """Vertices in a block that is not worth cutting further."""
 ONCE = (0, 1)
 """The range of what is done in one piece."""
+SCHEMA = "1.6"
+"""The first whose arrays may have names of dimensions."""
+COORDINATES = "coordinates"
+VERTEX, FREQUENCY = "vertex", "frequency"
+ARRAYS = {
+    COORDINATES: ("colatitude and longitude", VERTEX, "coordinate"),
+    "degree": ("sum of the weights of the edges", VERTEX),
+    "area": ("area in units of the mean area", VERTEX),
+    layout.BASE_INDEX: ("number of the point in the full sampling", VERTEX),
+    "eigenvalues": ("smallest eigenvalues of the Laplacian", FREQUENCY),
+    "eigenvectors": ("eigenvectors of the Laplacian", VERTEX, FREQUENCY),
+}
+"""Array -> its long name and its dimensions."""
+CRS = "crs"
+"""The grid mapping of the other arrays of vertices."""
 
 
 @dataclass(frozen=True)
@@ -161,3 +184,35 @@ class Build:
 def _whole(rows: int, unit: int) -> int:
     """The largest multiple of a unit up to this, at least one."""
     return max(unit, rows // unit * unit)
+
+
+def named(spec: GraphSpec, name: str) -> Named:
+    """How an array of the vertices of a level is read; on other manifolds it has no names."""
+    if spec.manifold != "s2":
+        return UNNAMED
+    long_name, *dimensions = ARRAYS[name]
+    attributes = {"long_name": long_name, "units": "radian" if name == COORDINATES else "1"}
+    if VERTEX in dimensions and name != COORDINATES:
+        listed = [COORDINATES, *[name] * (name == layout.BASE_INDEX)]  # which is one itself
+        attributes["coordinates"] = " ".join(listed)
+    if VERTEX in dimensions and spec.nside is not None:
+        attributes["grid_mapping"] = CRS
+        if name == layout.BASE_INDEX:
+            attributes["standard_name"] = "healpix_index"
+    return Named(tuple(dimensions), attributes)
+
+
+def grid_mapping(spec: GraphSpec, level: int) -> Named | None:
+    """The attributes of `crs`, which graphs on HEALPix pixels of s2 have."""
+    if spec.manifold != "s2" or spec.nside is None:
+        return None
+    refinement = (spec.nside >> level).bit_length() - 1
+    scheme = {"refinement_level": refinement, "indexing_scheme": "nested"}
+    return Named(("none",), {"grid_mapping_name": "healpix"} | scheme)
+
+
+def schema(spec: GraphSpec) -> str:
+    """The schema of a version, the oldest that has all that is written."""
+    if spec.manifold != "s2":
+        return spec.schema
+    return max(spec.schema, SCHEMA, key=layout.SCHEMAS.index)

@@ -11,10 +11,10 @@ import numpy as np
 
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.errors import Remedy, Spell
-from cheblienet_graphs.gradients.norms import STEEP
+from cheblienet_graphs.gradients.fields import STEEP
 from cheblienet_graphs.report import diagnostics
+from cheblienet_graphs.report.diagnostics import steepness
 from cheblienet_graphs.report.findings import Finding, lines
-from cheblienet_graphs.report.gradients import steepness
 from cheblienet_graphs.report.moments import WeightedLevel, effective_metrics, probes
 from cheblienet_graphs.report.verdict import closeness, faults, levels_off, remedy
 from cheblienet_graphs.search.connected import Components, lattice_components

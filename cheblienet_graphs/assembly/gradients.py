@@ -17,9 +17,8 @@ from cheblienet_graphs.assembly.building import Build
 from cheblienet_graphs.assembly.lattice_rows import CopiedRows, SmallLattice
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.assembly.sweeps import Sweep
-from cheblienet_graphs.gradients.fields import FieldRows, Fields
+from cheblienet_graphs.gradients.fields import FieldRows, Fields, norms
 from cheblienet_graphs.gradients.lattice import WINDOW, LatticeGradient
-from cheblienet_graphs.gradients.norms import norms
 from cheblienet_graphs.gradients.source import Source, units
 from cheblienet_graphs.machine import Kept
 from cheblienet_graphs.manifolds import MANIFOLDS

@@ -13,10 +13,9 @@ import scipy.sparse
 from cheblienet_graphs.assembly.xi import solved
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.samplings.cut import CutSampling, pixel_means
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.masked import MaskedSampling
+from cheblienet_graphs.samplings.masked import CutSampling, MaskedSampling, pixel_means
 from cheblienet_graphs.samplings.region import RegionSampling
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling, SamplingKind
 from cheblienet_graphs.samplings.voronoi import most_sides

@@ -7,13 +7,13 @@ import numpy as np
 import scipy.sparse
 
 from cheblienet_graphs.assembly.versions import GENERATOR, PublishedMap, of_spec, recorded
-from cheblienet_graphs.quoting import quoted
-from cheblienet_graphs.samplings.centers import centers
+from cheblienet_graphs.errors import quoted
+from cheblienet_graphs.limits import callback, flag
 from cheblienet_graphs.samplings.icosphere import mesh_edges
+from cheblienet_graphs.samplings.masked import centers
 from cheblienet_graphs.search.crossing import Crossing, Nearest, Within, lengths
 from cheblienet_graphs.search.point_columns import PlacedPoints
-from cheblienet_graphs.spec.map_spec import MapSpec, side_sampling
-from cheblienet_graphs.spec.map_weights import averages
+from cheblienet_graphs.spec.map_spec import MapSpec, averages, side_sampling
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.map_arrays import placed
 from cheblienet_graphs.store.map_facts import MapSizes, read_map_facts
@@ -21,7 +21,6 @@ from cheblienet_graphs.store.refs import check_kind
 from cheblienet_graphs.store.staged import csr_nbytes
 from cheblienet_graphs.store.writer import Staging
 from cheblienet_graphs.typing import Floats, Indices, Progress
-from cheblienet_graphs.values import callback, flag
 
 Entries = tuple[Indices, Indices, Floats]
 """Row pointers, columns, and d^2 of entries."""

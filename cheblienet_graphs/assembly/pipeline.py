@@ -1,15 +1,16 @@
-"""From a specification to a published version, in row blocks."""
+"""From a specification to a published version, in row blocks; found by its digest, or built."""
 
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from inspect import currentframe, signature
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cheblienet_graphs.assembly import conventions, versions
+from cheblienet_graphs.assembly import versions
 from cheblienet_graphs.assembly.assemble import write_level, write_map
-from cheblienet_graphs.assembly.building import Build
+from cheblienet_graphs.assembly.building import Build, schema
 from cheblienet_graphs.assembly.checks import LevelCheck
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.assembly.plan import (
@@ -20,19 +21,28 @@ from cheblienet_graphs.assembly.plan import (
     rows_within,
     scratch_nbytes,
 )
-from cheblienet_graphs.errors import OtherGraphWarning, Remedy
+from cheblienet_graphs.assembly.versions import same_digest
+from cheblienet_graphs.errors import OtherGraphWarning, Remedy, StoreError, another
+from cheblienet_graphs.limits import byte_count, callback, flag, integer
 from cheblienet_graphs.machine import Kept
 from cheblienet_graphs.machine.processes import opened_pool
 from cheblienet_graphs.machine.threads import threads_each
+from cheblienet_graphs.progress import progress_bar
 from cheblienet_graphs.search.choice import Choice, choose
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.durable import check_writable
 from cheblienet_graphs.store.facts import LevelFacts
-from cheblienet_graphs.store.refs import check_kind
+from cheblienet_graphs.store.refs import alone, check_kind
 from cheblienet_graphs.store.staged import INT32_LIMIT
 from cheblienet_graphs.store.writer import Staging
 from cheblienet_graphs.typing import Progress
-from cheblienet_graphs.values import byte_count, callback, flag, integer
+
+if TYPE_CHECKING:
+    from cheblienet_models import Pyramid
+
+KEY_DIGITS = 32
+"""Of the digest, in the name of the folder whose lock the builder holds."""
 
 
 def build(
@@ -110,9 +120,7 @@ def build(
                 build = Build(store, staging, pool, kept, rows, progress)
                 facts, checks = zip(*_write(build, levels), strict=True)
                 levels_of_it = {"levels": [of_level.to_dict() for of_level in facts]}
-                version = staging.publish(
-                    versions.recorded(spec, conventions.schema(spec)) | levels_of_it
-                )
+                version = staging.publish(versions.recorded(spec, schema(spec)) | levels_of_it)
             other, changes = versions.changes_of(store / name, version, spec, built=True)
             result = versions.Published(
                 store,
@@ -216,3 +224,57 @@ def _write(build: Build, levels: Sequence[Level]) -> Iterator[tuple[LevelFacts, 
             orientations = sampling.orientations
             write_map(build, f"pooling/{fine}to{coarse}", sampling.pooling(), orientations)
             write_map(build, f"unpooling/{coarse}to{fine}", sampling.unpooling(), orientations)
+
+
+def open_or_build(
+    spec: GraphSpec,
+    store: str | Path = "graphs.zarr",
+    *,
+    name: str | None = None,
+    device: str = "auto",
+    workers: int | str | None = None,
+) -> "Pyramid":
+    """Open the pyramid of a specification; build it first where the store does not have it.
+
+    A version is found by the specification's digest, whatever the name of its graph and whichever
+    version of the package built it. Processes that call at once build once: one does, the others
+    wait. A build shows a progress bar where stderr is a terminal.
+
+    Args:
+        spec: what to open.
+        store: where; made if need be. One that can't be written is enough where it has the graph.
+        name: of the graph if it is built, and the first place to look; default `spec.default_name`.
+        device: "auto", "cpu" or "cuda", for a build that searches.
+        workers: processes that build, in [1, 1024]; default 1.
+
+    Returns:
+        A pyramid of `cheblienet_models`, whose arrays are mapped from the store.
+
+    Warns:
+        OtherGraphWarning: a build took a name that stood for another graph.
+
+    Raises:
+        TypeError: spec is no GraphSpec.
+        SpecError: as `build`.
+        StoreError: the store holds something else, or does not have the graph and can't be written.
+        CheblienetError: as `build`.
+    """
+    check_spec(spec)
+    store = layout.store_path(store)
+    name = layout.check_name(spec.default_name if name is None else name)
+    if found := same_digest(spec, store, name):
+        return found.open()
+    with ExitStack() as turn:
+        try:
+            check_writable(store)
+            turn.enter_context(alone(store, f"opening-{spec.sha256[:KEY_DIGITS]}"))
+        except OSError as error:
+            why = error.strerror or error
+            absent = f"{store} has no graph of this specification and can't be written: {why}; "
+            raise StoreError(absent, another("store")) from error
+        if not (found := same_digest(spec, store, name)):
+            with progress_bar() as progress:
+                found = build(
+                    spec, store, name=name, device=device, workers=workers, progress=progress
+                )
+    return found.open()

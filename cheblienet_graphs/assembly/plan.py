@@ -8,13 +8,13 @@ import numpy as np
 from cheblienet_graphs.assembly.gradients import gradient_entries
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.errors import Remedy, SpecError, Words
-from cheblienet_graphs.samplings.cut import CutSampling
+from cheblienet_graphs.limits import byte_count
+from cheblienet_graphs.samplings.masked import CutSampling
 from cheblienet_graphs.search.choice import Choice, choose
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.words import human_bytes
 from cheblienet_graphs.store.staged import csr_nbytes, index_type
 from cheblienet_graphs.typing import Progress
-from cheblienet_graphs.values import byte_count
 
 BLOCK_ROWS = 65_536
 """Vertices in a block where no memory limit is given,"""

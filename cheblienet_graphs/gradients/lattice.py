@@ -3,7 +3,7 @@
 The leading error is then h^2 / 6 times the Laplacian of the derivative, in all directions alike. At
 open sides the difference is one-sided, (-3, 4, -1) / 2, and nothing is smoothed along that axis:
 second order for all functions. Inside a mask, where a neighbor is missing, rows have the least norm
-among the pixels around that are inside (`least_norm`).
+among the pixels around that are inside (`source.least_norm`).
 
 All but the rows next to sides and masks are antisymmetric.
 """
@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cheblienet_graphs.gradients.least_norm import least_norm
-from cheblienet_graphs.gradients.source import Rows, Source
+from cheblienet_graphs.gradients.source import Rows, Source, least_norm
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.typing import Floats, Indices
 

@@ -10,8 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from cheblienet_graphs.gradients.least_norm import least_norm
-from cheblienet_graphs.gradients.source import Rows, Source, components
+from cheblienet_graphs.gradients.source import Rows, Source, components, least_norm
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.search.choice import Choice

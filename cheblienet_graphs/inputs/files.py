@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.errors import CheblienetError, InputError, SpecError
-from cheblienet_graphs.quoting import one_line
+from cheblienet_graphs.errors import CheblienetError, InputError, SpecError, one_line
 from cheblienet_graphs.typing import Floats
 
 LONGEST_REASON = 200

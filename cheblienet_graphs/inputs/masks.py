@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
 from cheblienet_graphs.inputs.files import reals
+from cheblienet_graphs.limits import numbers
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.values import numbers
 
 Booleans: TypeAlias = npt.NDArray[np.bool_]
 Values: TypeAlias = npt.NDArray[Any]

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from cheblienet_graphs.errors import InputError
+from cheblienet_graphs.errors import InputError, listed, quoted
 from cheblienet_graphs.inputs.files import read_npy, reading
 from cheblienet_graphs.inputs.masks import Values
-from cheblienet_graphs.quoting import listed, quoted
+from cheblienet_graphs.limits import file_path, flag
 from cheblienet_graphs.typing import Floats
-from cheblienet_graphs.values import file_path, flag
 
 SPHERE, PLANE, AREA = ("latitude", "longitude"), ("x", "y"), "area"
 SHORT = {"lat": "latitude", "lon": "longitude"}

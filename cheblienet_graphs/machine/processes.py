@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from cheblienet_graphs.errors import CheblienetError, Remedy, SpecError
-from cheblienet_graphs.limits import WORKERS
+from cheblienet_graphs.limits import WORKERS, integer
 from cheblienet_graphs.machine import Here, Kept, Pool, Task, with_held
 from cheblienet_graphs.machine.interrupts import not_for_children
 from cheblienet_graphs.machine.threads import threads_each
-from cheblienet_graphs.values import integer
 
 T = TypeVar("T")
 

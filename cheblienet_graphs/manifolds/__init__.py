@@ -1,16 +1,13 @@
-"""The manifolds, by name. A new one is a file beside this one and a name in `_ALL`.
+"""The manifolds, by name. A new one is a class in a file beside this one and a name in `_ALL`.
 
-Bases, fibers, arrays and flat manifolds are tested in `test_manifold.py` and with graphs, S^2 and
-SO(3) in `test_sphere.py`, moments with the weights.
+Bases, fibers and arrays are tested in `test_manifold.py` and with graphs, moments with the weights,
+too.
 """
 
 from cheblienet_graphs.manifolds.base import Metric
-from cheblienet_graphs.manifolds.flat import R2, R3
+from cheblienet_graphs.manifolds.flat import R2, R3, R3S2, SE2
 from cheblienet_graphs.manifolds.manifold import Elements, FlatManifold, Manifold, Point
-from cheblienet_graphs.manifolds.r3s2 import R3S2
-from cheblienet_graphs.manifolds.s2 import S2
-from cheblienet_graphs.manifolds.se2 import SE2
-from cheblienet_graphs.manifolds.so3 import SO3
+from cheblienet_graphs.manifolds.sphere import S2, SO3
 
 _ALL: tuple[Manifold, ...] = (R2(), SE2(), S2(), SO3(), R3(), R3S2())
 

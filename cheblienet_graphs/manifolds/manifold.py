@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cheblienet_graphs.typing import Floats
 
 Elements: TypeAlias = Any
-"""Numbers with methods, elementwise: a torch tensor, or numpy's through `arrays.Array`."""
+"""Numbers with methods, elementwise: a torch tensor, or numpy's through `moments.Array`."""
 
 Point: TypeAlias = tuple[Elements, ...]
 """One array of numbers for each coordinate."""

@@ -1,14 +1,17 @@
-"""Second moments of edges: the metric that a weighted graph realizes.
+"""Formulas of manifolds on numpy arrays, and second moments of edges.
 
-Around a vertex i a graph Laplacian acts on smooth functions through M_i = sum_j w_ij c c^T, c the
-logarithm of g_i^-1 g_j; the graph is consistent with the metric R only where M_i is a multiple of
-R^-1.
+These are the metric that a weighted graph realizes. Around a vertex i a graph Laplacian acts on
+smooth functions through M_i = sum_j w_ij c c^T, c the logarithm of g_i^-1 g_j; the graph is
+consistent with the metric R only where M_i is a multiple of R^-1.
 """
 
+from functools import partialmethod
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from cheblienet_graphs.manifolds import Manifold, Metric
-from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.typing import Floats, Indices
 
 TIE = 1e-9
@@ -120,3 +123,31 @@ def logarithms(manifold: Manifold, starts: Floats, ends: Floats) -> Floats:
     """(candidates, dim, N) components of log g^-1 h."""
     start, end = (manifold.elements(tuple(map(array, p.T))) for p in (starts, ends))
     return np.stack([np.stack(c) for c in manifold.logarithms(start, end)]).view(np.ndarray)
+
+
+class Array(np.ndarray[Any, np.dtype[np.float64]]):
+    """A float64 numpy array with the elementwise methods of a torch tensor."""
+
+    cos = partialmethod(np.cos)
+    """Cosine, radians."""
+    sin = partialmethod(np.sin)
+    """Sine, radians."""
+    exp = partialmethod(np.exp)
+    """Exponential."""
+    sqrt = partialmethod(np.sqrt)
+    """Square root."""
+    abs = partialmethod(np.absolute)
+    """Absolute value."""
+    atan2 = partialmethod(np.arctan2)
+    """Angle of the point (other, self), radians in [-pi, pi]."""
+    minimum = partialmethod(np.minimum)
+    """The smaller of the two, elementwise."""
+
+    def sinc(self) -> "Array":
+        """sin(pi x) / (pi x), 1 at 0, as torch.sinc."""
+        return np.sinc(self).view(Array)
+
+
+def array(values: npt.ArrayLike) -> Array:
+    """The values as a float64 Array, without a copy where possible."""
+    return np.asarray(values, dtype=np.float64).view(Array)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from cheblienet_graphs.errors import NotDrawnError
+from cheblienet_graphs.limits import integer
 from cheblienet_graphs.plot import pictures
 from cheblienet_graphs.plot.figure import DIVERGING, Asked, Canvas, Figure, sentences
 from cheblienet_graphs.plot.places import Places, places_of
@@ -16,7 +17,6 @@ from cheblienet_graphs.sparse import inverse_root
 from cheblienet_graphs.spec.fibers import counted, title, words
 from cheblienet_graphs.spectrum.numeric import multiplicities
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.values import integer
 
 COUNT = 8
 HALF = 0.5

@@ -7,7 +7,6 @@ import numpy as np
 
 from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.plot import pictures
-from cheblienet_graphs.plot.chebyshev import random_weights
 from cheblienet_graphs.plot.figure import (
     FAINT,
     SERIES,
@@ -18,8 +17,8 @@ from cheblienet_graphs.plot.figure import (
     Part,
     sentences,
 )
+from cheblienet_graphs.plot.filters import Turning, random_weights, rotation, symmetries_of
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
-from cheblienet_graphs.plot.turning import Turning, rotation, symmetries_of
 from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.fibers import counted, title, words

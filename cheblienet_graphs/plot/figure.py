@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cheblienet_graphs.errors import SpecError, StoreError, another, needing
+from cheblienet_graphs.limits import integer
 from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.store.durable import save_whole
 from cheblienet_graphs.store.export import check_output
-from cheblienet_graphs.values import integer
 
 if TYPE_CHECKING:
     import matplotlib.axes

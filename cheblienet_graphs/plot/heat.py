@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from scipy.special import eval_legendre
 
-from cheblienet_graphs.errors import NotDrawnError
+from cheblienet_graphs.errors import NotDrawnError, listed
 from cheblienet_graphs.plot import pictures
-from cheblienet_graphs.plot.chebyshev import heat_on
 from cheblienet_graphs.plot.figure import SERIES, Asked, Axes, Canvas, Figure, sentences
+from cheblienet_graphs.plot.filters import heat_on
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
-from cheblienet_graphs.quoting import listed
 from cheblienet_graphs.report.moments import scale_of
 from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.spec import GraphSpec

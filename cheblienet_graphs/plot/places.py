@@ -11,14 +11,13 @@ from functools import cached_property
 import numpy as np
 from scipy.spatial import KDTree
 
+from cheblienet_graphs.limits import integer
 from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import Sampling
-from cheblienet_graphs.spec.fibers import samples_of
-from cheblienet_graphs.spec.units import visible_unit
+from cheblienet_graphs.spec.fibers import samples_of, visible_unit
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.values import integer
 
 MIDDLE_OF_SPHERE = 0.7198, 0.2620, 0.6428
 """The middle of a whole sphere, at colatitude 50, longitude 20 degrees: off the poles, where

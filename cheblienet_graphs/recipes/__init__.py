@@ -7,8 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from cheblienet_graphs.errors import RecipeError, SpecError
-from cheblienet_graphs.quoting import quoted
+from cheblienet_graphs.errors import RecipeError, SpecError, quoted
 from cheblienet_graphs.spec import GraphSpec
 
 SUFFIX = ".toml"

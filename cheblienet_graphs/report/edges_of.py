@@ -9,17 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
+from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words, aligned
+from cheblienet_graphs.limits import Number, integer, numbers
+from cheblienet_graphs.manifolds.flat import directions_across
 from cheblienet_graphs.manifolds.moments import logarithms
-from cheblienet_graphs.manifolds.r3s2 import directions_across
-from cheblienet_graphs.quoting import aligned
 from cheblienet_graphs.report.opened import open_graph
 from cheblienet_graphs.samplings.axes import angles_between
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling, periods
-from cheblienet_graphs.spec import GraphSpec, fibers, units
+from cheblienet_graphs.spec import GraphSpec, fibers
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.values import Number, integer, numbers
 
 TIE = 1e-9
 """Relative difference of squared lengths up to which candidates are equally long."""
@@ -141,8 +140,8 @@ class Neighbors:
 
     def _visible(self, length: float, digits: int) -> str:
         """A length in a unit that can be seen."""
-        away = units.visible(self.spec, self.level, length)
-        return f"{away:.{digits}g} {units.visible_unit(self.spec)}"
+        away = fibers.visible(self.spec, self.level, length)
+        return f"{away:.{digits}g} {fibers.visible_unit(self.spec)}"
 
     def _how_far(self, asked: Nearest) -> str:
         """The distance in the metric's unit and in one that can be seen."""

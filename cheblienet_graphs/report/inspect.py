@@ -5,14 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from cheblienet_graphs.errors import Spell
-from cheblienet_graphs.limits import EIGENVALUES
+from cheblienet_graphs.limits import EIGENVALUES, callback, integer
 from cheblienet_graphs.report.level import LevelReport, level_report
 from cheblienet_graphs.report.opened import OpenedGraph, VersionReport, open_graph
 from cheblienet_graphs.report.text import full_text, short_text
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.words import sentences
 from cheblienet_graphs.typing import Progress
-from cheblienet_graphs.values import callback, integer
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,8 +10,8 @@ from cheblienet_graphs.errors import CheblienetError, Spell
 from cheblienet_graphs.report import diagnostics
 from cheblienet_graphs.report.bars import ErrorBars, error_bars
 from cheblienet_graphs.report.comparison import FURTHER, LARGE, LONGEST, compared, deciding
+from cheblienet_graphs.report.diagnostics import GradientReport, gradient_report
 from cheblienet_graphs.report.findings import Finding
-from cheblienet_graphs.report.gradients import GradientReport, gradient_report
 from cheblienet_graphs.report.moments import EffectiveMetric, effective_metrics, probes, scale_of
 from cheblienet_graphs.report.spectra import (
     components_of,
@@ -19,7 +19,7 @@ from cheblienet_graphs.report.spectra import (
     first_eigenvalues,
 )
 from cheblienet_graphs.report.verdict import CONSISTENCY, Consistency, verdict
-from cheblienet_graphs.samplings.cut import CutSampling
+from cheblienet_graphs.samplings.masked import CutSampling
 from cheblienet_graphs.spectrum.numeric import multiplicities
 from cheblienet_graphs.store.facts import LevelFacts
 from cheblienet_graphs.store.reader import LevelArrays

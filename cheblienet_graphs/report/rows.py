@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from cheblienet_graphs.report.level import LevelReport
-from cheblienet_graphs.spec import GraphSpec, fibers, units, words
+from cheblienet_graphs.spec import GraphSpec, fibers, words
 
 UNKNOWN = "-"
 DEGREES = "{min:.0f} / {mean:.1f} / {max:.0f}"
@@ -56,10 +56,10 @@ def rows_of(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Row]:
     kernel, asked = spec.kernel is not None, f"{spec.eps**2:.4g}"
     cut = spec.cuts_pixels
     irregular = not spec.sampling_kind.regular
-    unit, visible = spec.geometry.base.unit, units.visible_unit(spec)
+    unit, visible = spec.geometry.base.unit, fibers.visible_unit(spec)
 
     def seen(level: LevelReport, length: float) -> str:
-        return f"{units.visible(spec, level.level, length):.3g}"
+        return f"{fibers.visible(spec, level.level, length):.3g}"
 
     every: list[Quantity] = [
         (masked, f"inside the {'mask' if spec.region is None else 'region'}", _inside),

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from cheblienet_graphs.errors import CheblienetError
+from cheblienet_graphs.limits import choice, integer
 from cheblienet_graphs.manifolds.spectra import over_boxes
 from cheblienet_graphs.report.comparison import unknown_spectrum
 from cheblienet_graphs.report.diagnostics import components
@@ -24,7 +25,6 @@ from cheblienet_graphs.spectrum.numeric import (
 from cheblienet_graphs.spectrum.symmetric import BlochBlocks
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats, Progress
-from cheblienet_graphs.values import choice, integer
 
 LARGEST_DENSE = 8_000
 """Most vertices of a graph whose eigenvalues are all computed, except on periodic lattices."""

@@ -4,8 +4,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
-from cheblienet_graphs.errors import Remedy, Spell
-from cheblienet_graphs.quoting import aligned
+from cheblienet_graphs.errors import Remedy, Spell, aligned
 from cheblienet_graphs.report import rows as tables
 from cheblienet_graphs.report.findings import Finding, levels_in_words, lines
 from cheblienet_graphs.report.level import LevelReport

@@ -17,8 +17,7 @@ import numpy as np
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import Remedy
 from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.manifolds.arrays import array
-from cheblienet_graphs.manifolds.moments import edge_moments
+from cheblienet_graphs.manifolds.moments import array, edge_moments
 from cheblienet_graphs.report.comparison import LONGEST, Comparison
 from cheblienet_graphs.report.findings import Finding
 from cheblienet_graphs.report.moments import EffectiveMetric, deviations, effective_metric

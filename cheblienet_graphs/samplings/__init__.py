@@ -1,15 +1,14 @@
 """The samplings: points of a base, each with the same fiber over it.
 
 `manifolds.base` names those of each base. What all promise is tested in `test_points.py`,
-icospheres in `test_grids.py`, lattices and masks with the rooms that use them.
+`icosphere` in `test_grids.py`, too, lattices and masks with the rooms that use them.
 """
 
 from cheblienet_graphs.samplings.given import Given
 from cheblienet_graphs.samplings.grids import Equiangular, Gaussian, Healpix, ReducedGaussian
-from cheblienet_graphs.samplings.icosphere import Icosphere
+from cheblienet_graphs.samplings.icosphere import Icosphere, RefinedIcosphere
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.random import Random
-from cheblienet_graphs.samplings.refined import RefinedIcosphere
+from cheblienet_graphs.samplings.points import Random
 from cheblienet_graphs.samplings.sampling import SamplingKind, Setting, Size
 
 _ALL: tuple[type[SamplingKind], ...] = (

@@ -10,9 +10,8 @@ import numpy.typing as npt
 
 from cheblienet_graphs.errors import Found, Remedy, SpecError, Words
 from cheblienet_graphs.inputs.files import array_of
-from cheblienet_graphs.limits import ASPECT, POINTS
+from cheblienet_graphs.limits import ASPECT, POINTS, choice, parsed
 from cheblienet_graphs.typing import Floats
-from cheblienet_graphs.values import choice, parsed
 
 SAME = 1e-9
 """Points closer than this, in radians or widths of the domain, are one point."""

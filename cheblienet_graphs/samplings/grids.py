@@ -15,12 +15,11 @@ from importlib import import_module
 import numpy as np
 
 from cheblienet_graphs.errors import CheblienetError, SpecError, needing
-from cheblienet_graphs.limits import BANDLIMIT, GAUSSIAN, NSIDE, ROW
+from cheblienet_graphs.limits import BANDLIMIT, GAUSSIAN, NSIDE, ROW, integer, numbers
 from cheblienet_graphs.manifolds.base import Base
 from cheblienet_graphs.samplings.points import Points, Scattered, isometries_about_z
 from cheblienet_graphs.samplings.sampling import Size
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.values import integer, numbers
 
 
 class Healpix(Points):

@@ -9,12 +9,11 @@ from typing import TypeAlias
 import numpy as np
 
 from cheblienet_graphs.errors import SpecError
-from cheblienet_graphs.limits import SIDE
+from cheblienet_graphs.limits import SIDE, parsed
 from cheblienet_graphs.manifolds.base import NO_FIBER, Base, Fiber
 from cheblienet_graphs.samplings.axes import axis_set, image_of
 from cheblienet_graphs.samplings.sampling import SamplingKind, Setting, Size
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.values import parsed
 
 Places: TypeAlias = tuple[Indices, ...]
 """Indices along each axis, in the order of the shape."""

@@ -8,12 +8,11 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import numpy as np
 
-from cheblienet_graphs.limits import Integers
+from cheblienet_graphs.limits import Integers, integer
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.manifolds.base import Base, Fiber
 from cheblienet_graphs.samplings.maps import LevelMap, Parents
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.values import integer
 
 Size = Any
 """(width, height[, depth]) of a lattice, `GivenPoints`, "O32" of a Gaussian grid, one integer for

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from cheblienet_graphs.errors import Remedy, SpecError, Words
-from cheblienet_graphs.values import choice
+from cheblienet_graphs.limits import choice
 
 ENGINES = ("auto", "stencil", "pruned", "keops")
 DEVICES = ("auto", "cpu", "cuda")

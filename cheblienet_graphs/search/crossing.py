@@ -15,7 +15,7 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
-from cheblienet_graphs.manifolds.arrays import array
+from cheblienet_graphs.manifolds.moments import array
 from cheblienet_graphs.search.point_columns import PlacedPoints, first_of_each
 from cheblienet_graphs.typing import Floats, Indices
 

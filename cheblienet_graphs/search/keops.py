@@ -24,8 +24,8 @@ import torch
 from torch import Tensor
 
 from cheblienet_graphs.errors import CheblienetError, Remedy, Words
-from cheblienet_graphs.search.cloud import Cloud
 from cheblienet_graphs.search.nearest import Listing
+from cheblienet_graphs.search.rule import Cloud
 
 INDEX_LIMIT = 2**24
 """KeOps keeps the indices of an arg-reduction as floating point numbers; in float32 they would be

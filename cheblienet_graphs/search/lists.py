@@ -14,10 +14,9 @@ from cheblienet_graphs.machine.threads import own_device, threads_each, torch_th
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.search import offsets
 from cheblienet_graphs.search.choice import Choice
-from cheblienet_graphs.search.cloud import Cloud, cloud
 from cheblienet_graphs.search.nearest import Search, Shells
 from cheblienet_graphs.search.pruned import PrunedSearch
-from cheblienet_graphs.search.rule import Engine
+from cheblienet_graphs.search.rule import Cloud, Engine, cloud
 from cheblienet_graphs.typing import Floats, Indices
 
 SHELL = 1e-6

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.manifolds import Manifold, Metric
-from cheblienet_graphs.manifolds.arrays import array
-from cheblienet_graphs.manifolds.moments import logarithms
+from cheblienet_graphs.manifolds.moments import array, logarithms
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.search.rule import last_whole_shell

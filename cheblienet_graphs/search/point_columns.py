@@ -10,12 +10,12 @@ import numpy.typing as npt
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
 from cheblienet_graphs.inputs.files import array_of
+from cheblienet_graphs.limits import choice, left_out, number, numbers
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric, Point, with_period
-from cheblienet_graphs.manifolds.arrays import array
+from cheblienet_graphs.manifolds.moments import array
 from cheblienet_graphs.samplings.maps import within
-from cheblienet_graphs.search.cloud import Cloud
+from cheblienet_graphs.search.rule import Cloud
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.values import choice, left_out, number, numbers
 
 UNITS = ("degrees", "radians")
 LARGEST = 1e100

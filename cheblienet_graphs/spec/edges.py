@@ -1,7 +1,7 @@
 """The fields of edges and operators: each is checked, normalized, and given its default.
 
 With s = d^2 and t = bandwidth x mean(s over the edges of the symmetrized graph), a kernel of the
-paper sees u = s / (4 t). Kernels are in method style, so numpy (through `manifolds.arrays.Array`)
+paper sees u = s / (4 t). Kernels are in method style, so numpy (through `manifolds.moments.Array`)
 and torch both run them.
 """
 
@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import Remedy, SpecError, Words
+from cheblienet_graphs.limits import Given, choice, integer, left_out, number
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.samplings import SamplingKind
-from cheblienet_graphs.values import Given, choice, integer, left_out, number
 
 DIRECTIONS = ("forward", "sideways", "rotation")
 """Those of an oriented plane with Laplacians of their own: its left-invariant frame."""

@@ -9,17 +9,25 @@ from itertools import takewhile
 from typing import Any, Literal
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import MISSING, Remedy, SpecError, Words
+from cheblienet_graphs.errors import MISSING, Remedy, SpecError, Words, quoted
 from cheblienet_graphs.inputs.masks import region
 from cheblienet_graphs.inputs.volumes import Volume
-from cheblienet_graphs.limits import AXES, DEFAULT_AXES
+from cheblienet_graphs.limits import (
+    AXES,
+    DEFAULT_AXES,
+    Given,
+    choice,
+    integer,
+    left_out,
+    number,
+    numbers,
+    parsed,
+)
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, with_period
-from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size
 from cheblienet_graphs.samplings.given import GivenPoints, UncheckedPoints
 from cheblienet_graphs.spec.edges import edge_fields, operator_fields
 from cheblienet_graphs.spec.mask import Mask, size_of
-from cheblienet_graphs.values import Given, choice, integer, left_out, number, numbers, parsed
 
 SIZES = tuple(kind.field for kind in SAMPLINGS.values())
 """Fields that hold the size of some kind of sampling."""

@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import Remedy, SpecError, Words
-from cheblienet_graphs.inputs.fractions import LevelSet
 from cheblienet_graphs.inputs.masks import Four, LatLonMask
-from cheblienet_graphs.inputs.polygons import Polygons
+from cheblienet_graphs.inputs.polygons import LevelSet, Polygons
 from cheblienet_graphs.inputs.volumes import Volume
+from cheblienet_graphs.limits import Number, choice, integer, refuse_unknown
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric, with_period
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Setting, Size
 from cheblienet_graphs.samplings.given import GivenPoints
@@ -24,7 +24,6 @@ from cheblienet_graphs.spec import least
 from cheblienet_graphs.spec.edges import KERNELS, Kernel
 from cheblienet_graphs.spec.fields import as_json, normalized
 from cheblienet_graphs.spec.mask import Mask, mask_field
-from cheblienet_graphs.values import Number, choice, integer, refuse_unknown
 
 
 @dataclass(frozen=True, init=False)

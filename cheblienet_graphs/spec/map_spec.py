@@ -1,4 +1,7 @@
-"""The specification of a map between two samplings of one manifold."""
+"""The specification of a map between two samplings of one manifold, and the weights that it means.
+
+Weights of the sources of a target are averages, whose sums are exactly 1.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,14 +11,14 @@ import numpy as np
 
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
+from cheblienet_graphs.limits import Number, choice, integer, left_out, number
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.spec.fields import SIZES
 from cheblienet_graphs.spec.graph_spec import GraphSpec, digest
 from cheblienet_graphs.spec.least import sizes_in_name
-from cheblienet_graphs.spec.map_weights import WEIGHTS
-from cheblienet_graphs.values import Number, choice, integer, left_out, number
+from cheblienet_graphs.typing import Floats, Indices
 
 POINTS = (
     *("manifold", "sampling", *SIZES, "seed", "orientations", "period", "axes", "spacing"),
@@ -33,6 +36,11 @@ LONGEST = 60
 MOST_SCALES = limits.SUBDIVISIONS.high + 1
 SAME_SIDES = 1e-9
 """Largest relative difference of the sides of two flat domains."""
+WEIGHTS = ("inverse", "gaussian", "uniform")
+"""Shepard's inverse squares, which give a source's own value where a target coincides with it; a
+Gaussian kernel, which smooths; and equal ones, of edges that a network weighs itself."""
+UNIT = 2.0**-24
+"""Weights are multiples of this. So are their sums, which float32 holds exactly up to 1."""
 
 
 @dataclass(frozen=True, init=False)
@@ -258,3 +266,39 @@ def _check_scales(source: GraphSpec, target: GraphSpec, scales: int) -> None:
             "target", accepted, Found(target.sampling_kind.described(target.level_size(0)))
         )
     integer("scales", scales, 1, source.subdivisions + 1)
+
+
+def averages(kind: str, squared: Floats, indptr: Indices, bandwidth: float | None) -> Floats:
+    """Weights that sum to exactly 1 in each row, in float32 too and in any order.
+
+    Args:
+        kind: one of WEIGHTS.
+        squared: (entries,) d^2 between targets and sources.
+        indptr: (targets + 1,) row pointers; no row is empty.
+        bandwidth: t over the mean of d^2, of Gaussian weights exp(-d^2 / (4 t)).
+    """
+    count = np.diff(indptr)
+    row, first = np.repeat(np.arange(len(count)), count), indptr[:-1]
+    raw = _relative(kind, squared, np.minimum.reduceat(squared, first)[row], bandwidth)
+    return _exact(raw / np.add.reduceat(raw, first)[row], row, indptr)
+
+
+def _relative(kind: str, squared: Floats, least: Floats, bandwidth: float | None) -> Floats:
+    """Weights in units of that of the nearest source of a row, so that one at least is 1."""
+    if kind == "inverse":
+        ones = np.ones(squared.shape)
+        return np.divide(least, squared, out=ones, where=squared > least)
+    excess = squared - least
+    scale = 4 * (bandwidth or np.inf) * float(squared.mean())
+    return np.exp(-excess / scale) if kind == "gaussian" and scale > 0 else np.ones(squared.shape)
+
+
+def _exact(weights: Floats, row: Indices, indptr: Indices) -> Floats:
+    """Multiples of UNIT next to weights, of sum 1 in a row: the largest remainders go up."""
+    whole = np.floor(weights / UNIT)
+    missing = np.rint(1 / UNIT - np.add.reduceat(whole, indptr[:-1])).astype(np.int64)
+    order = np.lexsort((whole - weights / UNIT, row))
+    raised = np.arange(len(row)) - indptr[row] < missing[row]
+    whole[order] += raised
+    exact: Floats = whole * UNIT
+    return exact

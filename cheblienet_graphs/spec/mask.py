@@ -11,16 +11,15 @@ import numpy.typing as npt
 
 from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
 from cheblienet_graphs.inputs.files import array_of
-from cheblienet_graphs.inputs.fractions import half_pixels
 from cheblienet_graphs.inputs.masks import LatLonMask, inside_of_array, inside_region
-from cheblienet_graphs.inputs.polygons import Polygons
+from cheblienet_graphs.inputs.polygons import Polygons, half_pixels
 from cheblienet_graphs.inputs.volumes import Volume
+from cheblienet_graphs.limits import choice, left_out
 from cheblienet_graphs.manifolds import Manifold
-from cheblienet_graphs.samplings.cut import CutSampling, coarsened, pixel_means
 from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.samplings.masked import CutSampling, coarsened, pixel_means
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.values import choice, left_out
 
 if TYPE_CHECKING:
     from cheblienet_graphs.spec.graph_spec import GraphSpec

@@ -4,13 +4,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from cheblienet_graphs.errors import Remedy, Spell
+from cheblienet_graphs.errors import Remedy, Spell, quoted
 from cheblienet_graphs.machine.threads import cores
-from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.edges import DIRECTIONS
+from cheblienet_graphs.spec.fibers import per_radian
 from cheblienet_graphs.spec.map_spec import MapSpec
-from cheblienet_graphs.spec.units import per_radian
 
 PAPER_EPS_SQUARED = 0.1
 

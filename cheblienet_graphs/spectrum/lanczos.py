@@ -32,6 +32,14 @@ FIRST_COMPONENT = 1e-10
 """First components below this count as 0; those of true eigenvectors are about V^-1/2."""
 SUMMED_TOGETHER = 2**16
 """Products that are summed in floating point before they are added to the exact sum."""
+CONVERGED = 1e-7
+"""Residual of an eigenvalue that counts as converged, if at two checks in a row."""
+RESIDUAL = 1e-6
+"""Residual at which the search for an extreme eigenvalue stops, in units of limit / 2."""
+MAX_STEPS = 600
+"""Products after which that search stops."""
+MAX_PRODUCTS = 20_000
+"""Products after which a search for many eigenvalues ends without convergence."""
 NORMALIZED = 2.0
 """The spectrum of every normalized Laplacian lies in [0, 2]."""
 ROUNDING = 3e-7
@@ -116,8 +124,7 @@ def lanczos_eigenvalues(
     which: End = "smallest",
     cutoff: float | None = None,
     project: Callable[[Floats], None] | None = None,
-    tolerance: float = 1e-7,
-    max_products: int = 20_000,
+    max_products: int = MAX_PRODUCTS,
     progress: Progress | None = None,
 ) -> Distinct:
     """The smallest or largest distinct eigenvalues of a symmetric matrix, with three vectors.
@@ -129,7 +136,6 @@ def lanczos_eigenvalues(
         which: end of the spectrum.
         cutoff: value past which no eigenvalues are wanted, if there is one.
         project: in place, onto an invariant subspace to which the search is confined.
-        tolerance: residual that counts as converged, if at two checks in a row.
         max_products: after which the search ends without convergence.
         progress: of the products.
     """
@@ -151,9 +157,9 @@ def lanczos_eigenvalues(
         if exhausted or step in {check, max_products}:
             values, residuals = _ritz_values(diagonal, coupling, beta, count)
             needed = 1 + int(np.searchsorted(values, limit, side="right"))
-            settled = exhausted or bool((residuals[:needed] < tolerance).all())
+            settled = exhausted or bool((residuals[:needed] < CONVERGED).all())
             values = values[:needed]
-            same = len(known) == len(values) and bool((abs(known - values) < tolerance).all())
+            same = len(known) == len(values) and bool((abs(known - values) < CONVERGED).all())
             if exhausted or (settled and same) or step == max_products:
                 wanted = values[values <= limit]
                 return Distinct(sign * wanted, settled and (exhausted or same), step)
@@ -196,12 +202,7 @@ class SpectralBound:
 
 
 def largest_eigenvalue_bound(
-    product: Product,
-    size: int,
-    *,
-    limit: float = NORMALIZED,
-    tolerance: float = 1e-6,
-    max_steps: int = 600,
+    product: Product, size: int, *, limit: float = NORMALIZED, max_steps: int = MAX_STEPS
 ) -> SpectralBound:
     """Bound the largest eigenvalue of a symmetric positive semidefinite matrix from above.
 
@@ -214,7 +215,6 @@ def largest_eigenvalue_bound(
         product: x -> Delta x, (V,) float64, in a new array.
         size: V.
         limit: known upper bound of the spectrum; sets the scale.
-        tolerance: residual at which to stop, in units of limit / 2.
         max_steps: most products; after them the last residual, however large, is added.
 
     Returns:
@@ -227,7 +227,7 @@ def largest_eigenvalue_bound(
         image /= unit
         return image
 
-    ((theta, residual),) = ritz_pairs(scaled, size, [-1], tolerance, max_steps)
+    ((theta, residual),) = ritz_pairs(scaled, size, [-1], RESIDUAL, max_steps)
     bound = stored_bound(theta + residual) * unit
     return SpectralBound(bound, "lanczos") if bound < limit else SpectralBound(limit, "bound")
 
@@ -245,14 +245,15 @@ def largest_possible(degree: Floats, mass: Floats) -> float:
     return float(2 * (degree / mass).max())
 
 
-def ritz_range(
-    product: Product, size: int, *, tolerance: float = 1e-6, max_steps: int = 600
-) -> tuple[float, float]:
+def ritz_range(product: Product, size: int, *, tolerance: float = RESIDUAL) -> tuple[float, float]:
     """The smallest and largest Ritz values of a symmetric matrix, which lie within its spectrum.
 
-    Arguments as in `largest_eigenvalue_bound`.
+    Args:
+        product: x -> A x, (V,) float64, in a new array.
+        size: V.
+        tolerance: residual at which to stop.
     """
-    (smallest, _), (largest, _) = ritz_pairs(product, size, [0, -1], tolerance, max_steps)
+    (smallest, _), (largest, _) = ritz_pairs(product, size, [0, -1], tolerance, MAX_STEPS)
     return smallest, largest
 
 

@@ -97,7 +97,6 @@ def smallest_eigenvalues(
     *,
     sampling: Sampling,
     shift: Floats | None = None,
-    max_products: int = 20_000,
     progress: Progress | None = None,
 ) -> Eigenvalues:
     """The smallest eigenvalues of Delta, with their vectors where these fit into BLOCK_BYTES.
@@ -110,22 +109,17 @@ def smallest_eigenvalues(
         count: M in [1, V].
         sampling: of the graph; its symmetries are used.
         shift: (V,) what is added to the diagonal, as of `null_shift`.
-        max_products: after which recursions end without convergence.
         progress: called with the numbers of these products done and at most.
     """
     size = rescaled.shape[0]
     if _block_bytes(size, count) <= BLOCK_BYTES:
-        return extreme_eigenpairs(
-            rescaled, lambda_max, count, sampling=sampling, shift=shift, max_products=max_products
-        )
+        return extreme_eigenpairs(rescaled, lambda_max, count, sampling=sampling, shift=shift)
     if translated(sampling, rescaled):
         values = BlochBlocks(rescaled, sampling, shift=shift).eigenvalues()[:count]
         return Eigenvalues(_of_delta(values, lambda_max), converged=True, method="bloch")
     product = mapped_product(rescaled, shift)
     symmetries = involutions(product, sampling)
-    values, converged = eigenvalues_by_sector(
-        product, size, count, symmetries, max_products=max_products, progress=progress
-    )
+    values, converged = eigenvalues_by_sector(product, size, count, symmetries, progress=progress)
     return Eigenvalues(_of_delta(values, lambda_max), converged, "lanczos")
 
 

@@ -25,7 +25,12 @@ import scipy.sparse
 from cheblienet_graphs.samplings.lattice import Lattice, Places
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.sparse import Product, mapped_product
-from cheblienet_graphs.spectrum.lanczos import Progress, lanczos_eigenvalues, start_vector
+from cheblienet_graphs.spectrum.lanczos import (
+    MAX_PRODUCTS,
+    Progress,
+    lanczos_eigenvalues,
+    start_vector,
+)
 from cheblienet_graphs.spectrum.symbol import Complex, Symbol
 from cheblienet_graphs.typing import Floats, Indices
 
@@ -165,17 +170,15 @@ def eigenvalues_by_sector(
     count: int,
     symmetries: Sequence[Permutation],
     *,
-    max_products: int = 20_000,
     progress: Progress | None = None,
 ) -> tuple[Floats, bool]:
-    """The smallest eigenvalues, those of several sectors repeated.
+    """The smallest eigenvalues, those of several sectors repeated, by MAX_PRODUCTS at most.
 
     Args:
         product: x -> A x, symmetric, its spectrum in [-1, 1].
         size: V.
         count: M.
         symmetries: as `involutions` finds them.
-        max_products: altogether, after which the search ends without convergence.
         progress: called with the numbers of products done and at most.
 
     Returns:
@@ -186,7 +189,7 @@ def eigenvalues_by_sector(
 
     def report(products: int, _: int) -> None:
         if progress:
-            progress(done + products, max_products)
+            progress(done + products, MAX_PRODUCTS)
 
     for signs in itertools.product((1.0, -1.0), repeat=len(symmetries)):
         sector = lanczos_eigenvalues(
@@ -195,7 +198,7 @@ def eigenvalues_by_sector(
             count,
             cutoff=float(values[-1]) if len(values) == count else None,
             project=_projection(symmetries, signs) if symmetries else None,
-            max_products=max(max_products - done, 1),
+            max_products=max(MAX_PRODUCTS - done, 1),
             progress=report,
         )
         values = np.sort(np.append(values, sector.values))[:count]

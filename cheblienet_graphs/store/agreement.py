@@ -17,8 +17,8 @@ import numpy.typing as npt
 import scipy.sparse
 
 from cheblienet_graphs.errors import CheblienetError, StoreError
-from cheblienet_graphs.samplings.cut import CutSampling
 from cheblienet_graphs.samplings.given_tables import coincident
+from cheblienet_graphs.samplings.masked import CutSampling
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.sparse import (
     ENTRIES,

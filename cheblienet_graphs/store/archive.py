@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from cheblienet_graphs.errors import StoreError
-from cheblienet_graphs.quoting import quoted
+from cheblienet_graphs.errors import StoreError, quoted
 from cheblienet_graphs.store import durable, layout
 from cheblienet_graphs.store.durable import save_whole, unreadable, write_errors
 from cheblienet_graphs.store.map_facts import either_facts, read_either

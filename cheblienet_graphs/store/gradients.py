@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from cheblienet_graphs.gradients.norms import norms
+from cheblienet_graphs.gradients.fields import norms
 from cheblienet_graphs.gradients.source import components, units
 from cheblienet_graphs.sparse import ROUNDING, near, row_blocks, rows
 from cheblienet_graphs.store import layout

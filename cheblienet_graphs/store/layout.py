@@ -24,8 +24,16 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeGuard, TypeVar
 
-from cheblienet_graphs.errors import Remedy, SchemaError, StoreError, UnknownGraphError, another
-from cheblienet_graphs.quoting import VALUE, listed, one_line, quoted
+from cheblienet_graphs.errors import (
+    VALUE,
+    Remedy,
+    StoreError,
+    UnknownGraphError,
+    another,
+    listed,
+    one_line,
+    quoted,
+)
 from cheblienet_graphs.store.durable import read_document, unreadable
 
 STORE_SCHEMA = 1
@@ -53,8 +61,6 @@ SIDES = ("source", "target")
 """Groups of the points that a map joins."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 VERSION = re.compile(r"v[0-9]{3,9}")
-LATER = re.compile(r"1\.[1-9][0-9]{0,8}")
-"""A schema that a later version of the same major number reads, if it is none of ours."""
 LAST_VERSION = 10**9 - 1
 MAX_DIMENSIONS = 2
 """Most dimensions of an array."""
@@ -376,21 +382,3 @@ def check_version(version: Path) -> Attributes:
     if attributes is None:
         raise StoreError(f"{version} is not a version of a graph of ours.")
     return attributes
-
-
-def check_schema(attributes: Attributes, where: str) -> None:
-    """Check that this version reads a schema: later minor ones hold what would be misread.
-
-    Raises:
-        SchemaError: they have a later minor number, another major one, or none.
-    """
-    schema, by = attributes.get("schema"), quoted(attributes.get("generator"))
-    if schema in SCHEMAS:
-        return
-    if isinstance(schema, str) and LATER.fullmatch(schema):
-        reads = f"{schema}; this version reads {SCHEMAS[0]} to {SCHEMAS[-1]}"
-        remedy = f"a newer cheblienet; it was written by {by}"
-    else:
-        reads = f"{quoted(schema)}; this version reads 1.x"
-        remedy = f"the version of cheblienet that wrote it: {by}"
-    raise SchemaError(f"{where} has schema {reads}. Install {remedy}.")

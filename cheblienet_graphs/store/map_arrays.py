@@ -9,17 +9,15 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from cheblienet_graphs.samplings.centers import centers
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.icosphere import mesh_edges
-from cheblienet_graphs.samplings.masked import MaskedSampling
+from cheblienet_graphs.samplings.masked import MaskedSampling, centers
 from cheblienet_graphs.samplings.points import unit_vectors
 from cheblienet_graphs.search.crossing import SHELL, lengths
 from cheblienet_graphs.search.point_columns import PlacedPoints
 from cheblienet_graphs.sparse import near
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.spec.map_spec import MapSpec, extent
-from cheblienet_graphs.spec.map_weights import UNIT, averages
+from cheblienet_graphs.spec.map_spec import UNIT, MapSpec, averages, extent
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.agreement import (
     Fault,

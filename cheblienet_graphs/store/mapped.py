@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from cheblienet_graphs.errors import StoreError
+from cheblienet_graphs.errors import StoreError, quoted
 from cheblienet_graphs.limits import Range
-from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import read_document, unreadable
 from cheblienet_graphs.store.published import LARGEST

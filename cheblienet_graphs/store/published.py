@@ -10,8 +10,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from cheblienet_graphs.errors import SpecError, StoreError
-from cheblienet_graphs.quoting import quoted
+from cheblienet_graphs.errors import SchemaError, SpecError, StoreError, quoted
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.map_spec import MapSpec
 from cheblienet_graphs.store import layout
@@ -23,6 +22,8 @@ ROUNDING = 1e-9
 """Largest relative difference of a number between two machines."""
 PATH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}(/[A-Za-z0-9][A-Za-z0-9._-]{0,63}){0,7}")
 LONGEST_PATH = 255
+LATER = re.compile(r"1\.[1-9][0-9]{0,8}")
+"""A schema that a later version of the same major number reads, if it is none of ours."""
 
 Rule = Callable[[Any], bool]
 """Whether a fact may have a value."""
@@ -182,7 +183,7 @@ def refusing(attributes: layout.Attributes, where: str) -> Iterator[None]:
         StoreError: a fact is wrong.
         SchemaError: this version of the package does not read the schema.
     """
-    layout.check_schema(attributes, where)
+    check_schema(attributes, where)
     try:
         yield
     except WrongFactError as error:
@@ -190,3 +191,21 @@ def refusing(attributes: layout.Attributes, where: str) -> Iterator[None]:
             f"{where} was changed or not written by cheblienet: its {error}. Import or build it "
             "again."
         ) from error
+
+
+def check_schema(attributes: layout.Attributes, where: str) -> None:
+    """Check that this version reads a schema: later minor ones hold what would be misread.
+
+    Raises:
+        SchemaError: they have a later minor number, another major one, or none.
+    """
+    schema, by = attributes.get("schema"), quoted(attributes.get("generator"))
+    if schema in layout.SCHEMAS:
+        return
+    if isinstance(schema, str) and LATER.fullmatch(schema):
+        reads = f"{schema}; this version reads {layout.SCHEMAS[0]} to {layout.SCHEMAS[-1]}"
+        remedy = f"a newer cheblienet; it was written by {by}"
+    else:
+        reads = f"{quoted(schema)}; this version reads 1.x"
+        remedy = f"the version of cheblienet that wrote it: {by}"
+    raise SchemaError(f"{where} has schema {reads}. Install {remedy}.")

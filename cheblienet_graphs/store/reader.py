@@ -12,10 +12,9 @@ import scipy.sparse
 from cheblienet_graphs.errors import SpecError, StoreError
 from cheblienet_graphs.limits import Range
 from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.samplings.cut import CutSampling
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.masked import MaskedSampling
+from cheblienet_graphs.samplings.masked import CutSampling, MaskedSampling
 from cheblienet_graphs.samplings.region import RegionSampling
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling, SamplingKind
 from cheblienet_graphs.sparse import null_shift, rows

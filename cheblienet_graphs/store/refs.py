@@ -11,12 +11,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from cheblienet_graphs.errors import Remedy, StoreError, UnknownGraphError, another
+from cheblienet_graphs.errors import Remedy, StoreError, UnknownGraphError, another, listed, quoted
+from cheblienet_graphs.limits import Number, integer
 from cheblienet_graphs.machine.interrupts import interrupts_deferred
-from cheblienet_graphs.quoting import listed, quoted
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import locked_folder, replace, sync, write_errors
-from cheblienet_graphs.values import Number, integer
 
 LIKE_VERSION = re.compile(r"v[0-9]+")
 UNCHANGED = "Nothing was changed"

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeAlias
 
-from cheblienet_graphs.errors import SchemaError, StoreError, UnreadableError
-from cheblienet_graphs.quoting import quoted
+from cheblienet_graphs.errors import SchemaError, StoreError, UnreadableError, quoted
+from cheblienet_graphs.limits import callback
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.agreement import (
     Fault,
@@ -27,11 +27,10 @@ from cheblienet_graphs.store.durable import (
 from cheblienet_graphs.store.facts import VersionFacts
 from cheblienet_graphs.store.map_arrays import MapArrays, map_faults
 from cheblienet_graphs.store.map_facts import MapFacts, either_facts
-from cheblienet_graphs.store.published import FileFacts
+from cheblienet_graphs.store.published import FileFacts, check_schema
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.store.refs import locked
 from cheblienet_graphs.store.staged import discard
-from cheblienet_graphs.values import callback
 
 FILES_AT_ONCE = 8
 """Files whose digests are computed at once."""
@@ -91,7 +90,7 @@ def version_faults(version: Path, remark: Remark | None = None) -> list[Fault]:
     """Faults of a version, with paths below it: of its facts, then files, then arrays."""
     try:
         attributes = layout.check_version(version)
-        layout.check_schema(attributes, str(version))
+        check_schema(attributes, str(version))
         facts = either_facts(attributes, "it")
     except SchemaError as error:
         return [Fault("zarr.json", f"can't be checked: {error}")]

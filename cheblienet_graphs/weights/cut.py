@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from cheblienet_graphs.samplings.cut import FAR, CutSampling, shells
+from cheblienet_graphs.samplings.masked import FAR, CutSampling, shells
 from cheblienet_graphs.search.masked import MaskedStencils
 from cheblienet_graphs.search.offsets import Stencil
 from cheblienet_graphs.search.stencil import nearest_image, reach

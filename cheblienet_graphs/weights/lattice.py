@@ -40,8 +40,13 @@ from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.boundary import Edges, along_sides
 from cheblienet_graphs.weights.edges import KernelWeights
 from cheblienet_graphs.weights.matching import FARTHEST, VANISHED, lifted, matched
-from cheblienet_graphs.weights.selling import edges_along, selling, stencils_of
-from cheblienet_graphs.weights.tilts import TILT_TARGETS, tilt_moments
+from cheblienet_graphs.weights.selling import (
+    TILT_TARGETS,
+    edges_along,
+    selling,
+    stencils_of,
+    tilt_moments,
+)
 
 Weighted = tuple[tuple[Stencil, ...], tuple[Floats, ...]]
 """Stencils and their weights, by orientation."""

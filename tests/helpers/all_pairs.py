@@ -12,12 +12,11 @@ from cheblienet_graphs.manifolds import MANIFOLDS, Metric
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.search import lists
 from cheblienet_graphs.search.choice import Choice
-from cheblienet_graphs.search.cloud import Cloud, cloud
 from cheblienet_graphs.search.engines import NeighborRule
 from cheblienet_graphs.search.keops import KeopsSearch
 from cheblienet_graphs.search.nearest import Shells
 from cheblienet_graphs.search.pruned import PrunedSearch
-from cheblienet_graphs.search.rule import Engine, Lengths
+from cheblienet_graphs.search.rule import Cloud, Engine, Lengths, cloud
 
 PRUNED = Choice("pruned", "cpu")
 RINGS = 2

@@ -6,9 +6,9 @@ import pytest
 
 from cheblienet_graphs.manifolds import spectra
 from cheblienet_graphs.search import lists
-from cheblienet_graphs.search.cloud import Cloud
 from cheblienet_graphs.search.offsets import Ellipsoids
 from cheblienet_graphs.search.pruned import PrunedSearch
+from cheblienet_graphs.search.rule import Cloud
 from cheblienet_graphs.spectrum import lanczos, numeric
 
 

@@ -11,7 +11,7 @@ from derivatives import built, wide
 
 from cheblienet_graphs import GraphSpec, build, inspect, verify
 from cheblienet_graphs.gradients.source import units
-from cheblienet_graphs.report.gradients import smooth
+from cheblienet_graphs.report.diagnostics import smooth
 
 CLOSE = np.random.default_rng(0).uniform(size=(300, 2))
 CLOSE[150:] = CLOSE[:150] + 1e-3

@@ -15,7 +15,7 @@ from cheblienet_graphs.samplings.icosphere import Icosphere
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.layout import resolve
 from cheblienet_graphs.store.reader import LevelArrays, edge_weights
-from cheblienet_graphs.weights.voronoi import voronoi_entries
+from cheblienet_graphs.weights.edges import voronoi_entries
 
 ICOSPHERE = latitudes_longitudes(Icosphere(size=2).base_points)
 HEALPIX = latitudes_longitudes(Healpix(size=4).base_points)

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
-from cheblienet_graphs.manifolds.arrays import array
 from cheblienet_graphs.manifolds.manifold import squared_norm
+from cheblienet_graphs.manifolds.moments import array
 
 
 @pytest.mark.parametrize("name", MANIFOLDS)

@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 from sphere_truth import HALF_TURN, arcs, rotations, so3_squared_distance, unit_vectors
 
 from cheblienet_graphs.manifolds import MANIFOLDS, OVER_FULL_TURNS, Manifold, Metric
-from cheblienet_graphs.manifolds.arrays import array
+from cheblienet_graphs.manifolds.moments import array
 
 SO3, S2 = MANIFOLDS["so3"], MANIFOLDS["s2"]
 METRICS = [Metric(0.1, 0.05), Metric(1.0, 2.0)]

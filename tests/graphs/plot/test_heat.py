@@ -9,8 +9,8 @@ from matplotlib.image import AxesImage
 from pictured import generator, opened
 
 from cheblienet_graphs.errors import NotDrawnError
-from cheblienet_graphs.plot.chebyshev import heat_on
 from cheblienet_graphs.plot.figure import Asked
+from cheblienet_graphs.plot.filters import heat_on
 from cheblienet_graphs.plot.heat import FIGURE, exact_density, heat_of
 from cheblienet_graphs.plot.pictures import around
 from cheblienet_graphs.plot.places import places_of

@@ -15,7 +15,7 @@ from cheblienet_graphs.report.comparison import AGREEING, compared
 from cheblienet_graphs.report.findings import Finding
 from cheblienet_graphs.report.moments import EffectiveMetric
 from cheblienet_graphs.report.verdict import CONSISTENCY, verdict
-from cheblienet_graphs.samplings.random import Random
+from cheblienet_graphs.samplings.points import Random
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.spectrum.numeric import Eigenvalues
 

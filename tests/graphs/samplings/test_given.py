@@ -8,7 +8,7 @@ import pytest
 from cheblienet_graphs import CheblienetError, SpecError
 from cheblienet_graphs.samplings.given import Given, GivenPoints, UncheckedPoints
 from cheblienet_graphs.samplings.given_tables import PointArrays
-from cheblienet_graphs.samplings.random import Random
+from cheblienet_graphs.samplings.points import Random
 
 
 def points_of(coordinates: object, *, flat: bool = False, **given: object) -> GivenPoints:

@@ -11,8 +11,7 @@ from cheblienet_graphs.samplings.given import Given, GivenPoints
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.grids import Equiangular, Healpix, ReducedGaussian
 from cheblienet_graphs.samplings.icosphere import Icosphere
-from cheblienet_graphs.samplings.points import Points, Scattered
-from cheblienet_graphs.samplings.random import Random
+from cheblienet_graphs.samplings.points import Points, Random, Scattered
 
 
 def owners(fine: np.ndarray, coarse: np.ndarray, periods: tuple | None = None) -> np.ndarray:

@@ -5,14 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import kstest
 from sphere_truth import rotations, unit_vectors
 
 from cheblienet_graphs.manifolds.base import Angles
 from cheblienet_graphs.samplings.grids import Equiangular, Gaussian, Healpix, ReducedGaussian
-from cheblienet_graphs.samplings.icosphere import Icosphere
-from cheblienet_graphs.samplings.points import Points
-from cheblienet_graphs.samplings.random import Random
-from cheblienet_graphs.samplings.refined import RefinedIcosphere
+from cheblienet_graphs.samplings.icosphere import Icosphere, RefinedIcosphere
+from cheblienet_graphs.samplings.points import Points, Random
 
 ANGLES = Angles(("alpha",))
 
@@ -108,3 +107,15 @@ def test_symmetries_are_isometries(points: Points, orientations: int) -> None:
     if not isinstance(points, Icosphere):  # all are about the axis
         assert len(names) == 4
         assert not any("approximate" in name for name in names)
+
+
+def test_points_are_uniform() -> None:
+    points = Random(size=20_000, seed=1).base_points
+    rotated = rotations([0.4, 1.1, -0.3]).apply(points)
+    for x, y, z in (points.T, rotated.T):
+        assert kstest(z, "uniform", args=(-1, 2)).pvalue > 1e-3
+        assert kstest(np.arctan2(y, x), "uniform", args=(-math.pi, 2 * math.pi)).pvalue > 1e-3
+        assert abs(np.corrcoef(z, np.arctan2(y, x))[0, 1]) < 0.03
+    assert np.allclose(points.T @ points / len(points), np.eye(3) / 3, rtol=0, atol=0.01)
+    for side in Random(size=20_000, flat=True, seed=1).base_points.T:
+        assert kstest(side, "uniform").pvalue > 1e-3

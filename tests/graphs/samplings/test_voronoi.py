@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial import KDTree, SphericalVoronoi
 from sphere_truth import unit
 
-from cheblienet_graphs.samplings.random import Random
+from cheblienet_graphs.samplings.points import Random
 from cheblienet_graphs.samplings.voronoi import cell_areas
 
 THROWN, KNOWN = 100_000, 0.006

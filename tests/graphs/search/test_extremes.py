@@ -19,11 +19,10 @@ from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
-from cheblienet_graphs.search import cloud
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.offsets import OffsetDistances
 from cheblienet_graphs.search.pruned import PrunedSearch
-from cheblienet_graphs.search.rule import too_few
+from cheblienet_graphs.search.rule import cloud, too_few
 
 PRUNED = Choice("pruned", "cpu")
 
@@ -69,7 +68,7 @@ def test_no_vertex_is_nearer_than_its_turn(manifold: str, xi: float) -> None:
     orientations = 7
     spec = GraphSpec(manifold, points=40, orientations=orientations, eps=0.4, xi=xi)
     level = Level(spec, PRUNED)
-    vertices = cloud.cloud(level.sampled())
+    vertices = cloud(level.sampled())
     elements = [torch.from_numpy(element) for element in vertices.elements]
     turn = spec.geometry.rotation_angle(
         tuple(e[0][:, None] for e in elements), tuple(e[0][None] for e in elements)

@@ -11,7 +11,7 @@ from sphere_truth import edges_of_rows, rows_of, unit
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
 from cheblienet_graphs.samplings.icosphere import Icosphere
-from cheblienet_graphs.samplings.random import Random
+from cheblienet_graphs.samplings.points import Random
 from cheblienet_graphs.search.pruned import PrunedSearch
 
 TURN = Rotation.from_euler("xyz", [0.3, -1.1, 2.5])

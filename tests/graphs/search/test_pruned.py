@@ -19,10 +19,10 @@ from sphere_truth import edges_of_rows, rows_of
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.manifolds.base import PERIODS
-from cheblienet_graphs.search import cloud as clouds
-from cheblienet_graphs.search import lists, pruned
+from cheblienet_graphs.search import lists, pruned, rule
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.pruned import PrunedSearch
+from cheblienet_graphs.search.rule import cloud
 
 SPHERES = [
     {"subdivisions": 0},
@@ -130,7 +130,7 @@ def test_edges_do_not_depend_on_block_sizes(fields: dict, count: int) -> None:
         (pruned, "MOST_POINTS", 7),
         (lists, "COMPARISONS_AT_ONCE", 5),
         (pruned, "PAIRS_AT_ONCE", {"cpu": 100, "cuda": 100}),
-        (clouds, "PAIRS_AT_ONCE", 5),
+        (rule, "PAIRS_AT_ONCE", 5),
     ):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(module, constant, value)
@@ -148,7 +148,7 @@ def test_edges_do_not_depend_on_rows_read(engine: str) -> None:
 def rough_and_exact(spec: GraphSpec) -> tuple[torch.Tensor, torch.Tensor, PrunedSearch]:
     """Distances between all vertices, roughly as the search has them, and in float64."""
     level = Level(spec, PRUNED)
-    vertices = clouds.cloud(level.sampled(), int(spec.boundary == "periodic"))
+    vertices = cloud(level.sampled(), int(spec.boundary == "periodic"))
     search, points = PrunedSearch(vertices, "cpu"), torch.arange(vertices.images)
     everything = torch.arange(vertices.orientations)[None, None, :, None]
     given = points[:9], slice(None), points.repeat(9, 1), everything

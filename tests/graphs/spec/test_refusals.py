@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from cheblienet_graphs import GraphSpec, SpecError, Volume
+from cheblienet_graphs.errors import quoted
 from cheblienet_graphs.inputs.masks import LatLonMask
-from cheblienet_graphs.quoting import quoted
 from cheblienet_graphs.spec.fields import SIZES
 
 VALUES: dict[str, list[Any]] = {

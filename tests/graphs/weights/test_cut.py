@@ -10,7 +10,7 @@ from cut_truth import eigenvalues, elliptic, order, turned, worst
 from cheblienet_graphs import GraphSpec, Polygons, build
 from cheblienet_graphs.inputs.polygons import coverage
 from cheblienet_graphs.report.diagnostics import components
-from cheblienet_graphs.samplings.cut import SMALL
+from cheblienet_graphs.samplings.masked import SMALL
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.reader import LevelArrays, edge_weights
 

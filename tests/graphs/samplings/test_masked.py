@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from level_maps import dense
 
-from cheblienet_graphs.inputs.fractions import UNIT
-from cheblienet_graphs.samplings.cut import SMALL, CutSampling, shells
+from cheblienet_graphs.inputs.polygons import UNIT
 from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.samplings.masked import SMALL, CutSampling, shells
 
 SHAPES = [((8, 12), False), ((8, 12), True), ((4, 6, 8), False), ((2, 4), True)]
 

@@ -10,11 +10,11 @@ import pytest
 from failures import failing
 from sealing import reseal
 
-import cheblienet_graphs.quoting
+import cheblienet_graphs.errors
 import cheblienet_models.errors
 from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, SpecError, StoreError, UnknownGraphError, build, inspect
-from cheblienet_graphs.quoting import listed
+from cheblienet_graphs.errors import listed
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.archive import export_zip, import_zip
 from cheblienet_graphs.store.refs import remove, tag, untag
@@ -47,7 +47,7 @@ def check_one_line(text: str, most: int = 600) -> None:
     assert 0 < len(text) <= most
 
 
-@pytest.mark.parametrize("package", [cheblienet_graphs.quoting, cheblienet_models.errors])
+@pytest.mark.parametrize("package", [cheblienet_graphs.errors, cheblienet_models.errors])
 def test_values_are_cut_and_escaped(package: Any) -> None:
     for hostile in HOSTILE:
         check_one_line(package.quoted(hostile), 80)

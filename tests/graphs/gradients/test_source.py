@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import lstsq
 
-from cheblienet_graphs.gradients.least_norm import least_norm
+from cheblienet_graphs.gradients.source import least_norm
 
 RNG = np.random.default_rng(2)
 

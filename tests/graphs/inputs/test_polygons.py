@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from cheblienet_graphs import GraphSpec, Polygons, SpecError, read_mask
 from cheblienet_graphs.errors import CheblienetError, InputError
-from cheblienet_graphs.inputs.fractions import UNIT, fractions_of_array, half_pixels
-from cheblienet_graphs.inputs.polygons import coverage
+from cheblienet_graphs.inputs.polygons import UNIT, coverage, fractions_of_array, half_pixels
 
 CORNERS = st.lists(
     st.tuples(st.floats(-3, 9), st.floats(-3, 9)), min_size=3, max_size=3, unique=True

@@ -9,8 +9,12 @@ from level_maps import dense
 from sphere_truth import arcs, unit, within_region
 
 from cheblienet_graphs import GraphSpec, MapSpec, build, build_map, inspect
-from cheblienet_graphs.samplings.icosphere import Icosphere
-from cheblienet_graphs.samplings.refined import RefinedIcosphere, share_of_sphere, surroundings
+from cheblienet_graphs.samplings.icosphere import (
+    Icosphere,
+    RefinedIcosphere,
+    share_of_sphere,
+    surroundings,
+)
 
 EUROPE = (-10.0, 35.0, 30.0, 60.0)
 REGIONS = [

@@ -5,14 +5,17 @@ import pytest
 from pictured import dense, opened
 from scipy.special import eval_chebyt
 
-from cheblienet_graphs.plot.chebyshev import (
+from cheblienet_graphs.plot.filters import (
+    Turning,
     chebyshev_sums,
     heat_series,
+    interpolation,
     part_around,
     random_weights,
+    rotation,
+    symmetries_of,
 )
 from cheblienet_graphs.plot.places import places_of
-from cheblienet_graphs.plot.turning import Turning, interpolation, rotation, symmetries_of
 
 Z = np.array([0.0, 0.0, 1.0])
 

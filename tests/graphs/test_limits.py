@@ -3,7 +3,7 @@
 import pytest
 
 from cheblienet_graphs import SpecError
-from cheblienet_graphs.values import byte_count
+from cheblienet_graphs.limits import byte_count
 
 
 @pytest.mark.parametrize(("infix", "base"), [("", 1000), ("i", 1024)])
