@@ -35,7 +35,7 @@ DEVICES = [
 
 LARGEST = [
     ({"manifold": "so3", "subdivisions": 3, "orientations": 3}, 16),
-    ({"manifold": "se2", "size": 25}, 16),
+    ({"manifold": "se2", "size": 25}, 8),
 ]
 
 
