@@ -157,7 +157,7 @@ def test_interrupted_between_rings_and_resumed(tmp_path: Path, name: str) -> Non
     spec, searched = RINGS[name], {"engine": "pruned", "device": "cpu"}
     build(spec, tmp_path / "whole")
     calls = calls_of(spec, tmp_path / "searched", **searched, block_rows=13)
-    for after in range(0, calls, calls // 7):
+    for after in range(0, calls, calls // 4):
         store = tmp_path / str(after)
         assert interrupted(spec, store, after, **searched, block_rows=13)
         kept = inodes(store)
