@@ -41,7 +41,7 @@ def test_closed_streams(tmp_path: Path, closed: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("closed", ["2>&-", ">&- 2>&-"])
 def test_closed_streams_of_workers(tmp_path: Path, closed: str) -> None:
-    assert clg(tmp_path, f"clg {BUILD} --engine pruned --workers 2 {closed}").returncode == 0
+    assert clg(tmp_path, f"clg {BUILD} --workers 2 {closed}").returncode == 0
     assert clg(tmp_path, "clg verify --store g.zarr").returncode == 0
 
 

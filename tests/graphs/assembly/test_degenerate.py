@@ -57,7 +57,6 @@ FEW = {"manifold": "se2", "boundary": "periodic", "eps": 0.001, "levels": 1}
 @settings(max_examples=10, phases=[Phase.explicit, Phase.generate])  # what fails is small already
 @given(spec=specs())
 @example(spec=GraphSpec(**FEW, points=5, orientations=2, xi=10))
-@example(spec=GraphSpec(**FEW, points=5, orientations=2, xi=10, neighbors=1024))
 @example(spec=GraphSpec(**FEW, size="2x33", orientations=5, bandwidth=0.01, neighbors=8))
 @example(spec=GraphSpec("so3", subdivisions=1, orientations=180, xi="auto", neighbors=2, levels=1))
 @example(spec=GraphSpec("se2", 12, orientations=180, neighbors=8, levels=1))

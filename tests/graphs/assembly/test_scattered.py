@@ -77,7 +77,7 @@ def test_the_graph_of_a_sampling_with_these_points(
 def test_points_on_one_line_across_a_torus(tmp_path: Path) -> None:
     """They have no box of their own, by which the search guesses how many are near."""
     line = np.stack([np.linspace(0.1, 0.9, 9), np.full(9, 0.5)], axis=1)
-    fields = {"domain": (0, 0, 1, 1), "boundary": "periodic", "orientations": 4}
+    fields = {"domain": (0, 0, 1, 1), "boundary": "periodic", "orientations": 4, "neighbors": 8}
     for engine in ("pruned", "keops"):
         spec = GraphSpec("se2", coordinates=line, **fields)
         build(spec, tmp_path / engine, name="g", engine=engine)

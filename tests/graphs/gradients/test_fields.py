@@ -23,14 +23,14 @@ SERIES = {  # the least order, and two graphs, the second one with half the spac
     "arrows": (1.9, [("se2", {"size": n, "orientations": n // 2} | TURNED) for n in (16, 32)]),
     "lines": (1.9, [("se2", {"size": n, "orientations": n // 2}) for n in (16, 32)]),
     "turning disc": (1.9, [("se2", {"mask": disc(n), "orientations": n // 2}) for n in (16, 32)]),
-    "icosphere": (1.9, [("s2", {"subdivisions": n}) for n in (3, 4)]),
+    "icosphere": (1.9, [("s2", {"subdivisions": n}) for n in (2, 3)]),
     "equiangular": (1.7, [("s2", {"bandlimit": n}) for n in (8, 16)]),
     "random sphere": (1.7, [("s2", {"points": n}) for n in (1000, 4000)]),
-    "region": (1.7, [("s2", {"nside": n, "region": "-30,-40,60,30"}) for n in (16, 32)]),
-    "random points": (1.7, [("se2", {"points": n * n, "orientations": n // 2}) for n in (20, 40)]),
+    "region": (1.7, [("s2", {"nside": n, "region": "-30,-40,60,30"}) for n in (8, 16)]),
+    "random points": (1.7, [("se2", {"points": n * n, "orientations": n // 2}) for n in (14, 28)]),
     "rotations": (
         1.8,
-        [("so3", {"subdivisions": n, "orientations": 2**n} | TURNED) for n in (3, 4)],
+        [("so3", {"subdivisions": n + 1, "orientations": 6 * n} | TURNED) for n in (1, 2)],
     ),
     "rotations of lines": (
         1.8,
@@ -38,7 +38,7 @@ SERIES = {  # the least order, and two graphs, the second one with half the spac
     ),
     "random rotations": (
         1.7,
-        [("so3", {"points": 75 * n * n, "orientations": 5 * n} | TURNED) for n in (2, 4)],
+        [("so3", {"points": 50 * n * n, "orientations": 4 * n} | TURNED) for n in (2, 4)],
     ),
 }
 QUICK = ("disc", "arrows", "icosphere", "random points", "rotations of lines")

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 from builds import SPECS, manifest
-from marks import slow_but
 
 from cheblienet_graphs import CheblienetError, GraphSpec, StoreError, build
 from cheblienet_graphs.assembly.level import Level, Place
@@ -26,11 +25,11 @@ from cheblienet_graphs.search.choice import choose
 from cheblienet_graphs.store.writer import Staging
 
 
-@pytest.mark.parametrize("name", slow_but(["lattice", "selling"], ["lattice", "selling", "sphere"]))
+@pytest.mark.parametrize("name", ["lattice", "selling"])
 def test_bytes_do_not_depend_on_processes(
     tmp_path: Path, name: str, expected: dict[str, dict[str, object]]
 ) -> None:
-    """By processes that start as they do for users; `test_resume.py` has all kinds of builds."""
+    """By processes that start as for users; below they search, `test_resume.py` has all kinds."""
     build(SPECS[name], tmp_path / "g", workers=2, block_rows=211)
     assert manifest(tmp_path / "g") == expected[name]
 

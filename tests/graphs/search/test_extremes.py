@@ -117,7 +117,7 @@ def test_windows_of_orientations_miss_no_neighbor(
 
 @pytest.mark.slow
 def test_too_many_images_are_refused() -> None:
-    fields = {"points": 2, "orientations": 180, "eps": 0.001, "xi": 1e6, "neighbors": 1024}
+    fields = {"points": 2, "orientations": 20, "eps": 0.001, "xi": 1e6, "neighbors": 1024}
     with pytest.raises(SpecError, match=r"eps must be larger here, where the 1024 nearest"):
         Level(GraphSpec("se2", **fields, boundary="periodic"), PRUNED).neighbors.engine()
 
