@@ -2,6 +2,7 @@
 
 import json
 import xml.etree.ElementTree as ET
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,9 +38,17 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return npz(tmp_path / "a.npz", images=images, labels=labels)
 
 
+def in_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let runs be in this process, as one test has them in others, each of which imports torch."""
+    monkeypatch.setattr(studies, "ProcessPoolExecutor", lambda n, **_: ThreadPoolExecutor(n))
+
+
 @pytest.mark.slow
 def test_from_digits_to_a_page(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     results, written = tmp_path / "results", tmp_path / "page.md"
     written.write_text("# Before\n<!-- anisotropy -->\nold\n<!-- /anisotropy -->\nAfter\n")
@@ -54,6 +63,7 @@ def test_from_digits_to_a_page(
     ET.parse(tmp_path / "study-anisotropy.svg")  # it is XML
     before = {file: file.stat().st_mtime_ns for file in results.glob("*.json")}
     assert len(before) == 4
+    in_threads(monkeypatch)
     next(iter(before)).unlink()
     assert studies.main(options) == 0
     again = [file for file, made in before.items() if file.stat().st_mtime_ns != made]
@@ -63,6 +73,7 @@ def test_from_digits_to_a_page(
 @pytest.mark.slow
 def test_equal_time(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     contenders = {"plain": replace(TINY, network="plain", steps=None), "SE(2)": TINY}
+    in_threads(monkeypatch)
     monkeypatch.setattr(equal_time, "CONTENDERS", contenders)
     monkeypatch.setattr(equal_time, "of_one_size", lambda pictures, *_: pictures)
     given = data, tmp_path, "--turned", "--seconds", 0.02, "--seeds", 1, "--workers", 1
@@ -82,6 +93,7 @@ def test_photographs(
 ) -> None:
     """In color, for an epoch."""
     plan = replace(natural.PLANS["contenders"], variants={"SE(2)": replace(TINY, steps=None)})
+    in_threads(monkeypatch)
     monkeypatch.setattr(natural, "PLANS", {"contenders": plan})
     monkeypatch.setattr(natural, "SIDE", 8)
     monkeypatch.setattr(natural, "of_one_size", lambda pictures, *_: pictures)

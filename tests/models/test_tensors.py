@@ -63,10 +63,9 @@ def test_finite_values_pass(pyramid: Pyramid) -> None:
 def test_nothing_is_checked_in_programs(pyramid: Pyramid) -> None:
     """Which take whatever they are given, whatever they were compiled with."""
     images, holed = torch.randn(2, 2, 16, 16), torch.full((2, 2, 16, 16), NAN)
-    for network in networks(pyramid):
-        expected = network(images)
-        exported = torch.export.export(network, (images,)).module()
-        compiled = torch.compile(network, fullgraph=True, backend="eager")
-        for program in (exported, compiled):
-            assert torch.allclose(program(images), expected, atol=1e-5)
-            assert program(holed).isnan().all()
+    wide, unet = networks(pyramid)
+    exported = torch.export.export(wide, (images,)).module()
+    compiled = torch.compile(unet, fullgraph=True, backend="eager")
+    for network, program in ((wide, exported), (unet, compiled)):
+        assert torch.allclose(program(images), network(images), atol=1e-5)
+        assert program(holed).isnan().all()

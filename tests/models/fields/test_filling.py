@@ -4,7 +4,7 @@ import field_truth as truth
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cheblienet_graphs import GraphSpec, build
@@ -15,6 +15,7 @@ EVERY = pytest.mark.parametrize("name", ["sphere", "kernel", "plane", "turning"]
 
 
 @EVERY
+@settings(max_examples=20)
 @given(seed=st.integers(0, 2**32 - 1), share=st.sampled_from([0.01, 0.3, 0.9]))
 def test_it_is_the_dense_solution(fields: Store, name: str, seed: int, share: float) -> None:
     pyramid, drawn = fields[name], np.random.default_rng(seed)

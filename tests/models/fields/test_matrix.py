@@ -11,7 +11,7 @@ import torch
 from cheblienet_models import Store, save_npz, smooth, smoothing_matrix
 
 
-@pytest.mark.parametrize("tolerance", [1e-2, 1e-4, 1e-6])
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-6])
 @pytest.mark.parametrize("name", ["sphere", "kernel", "plane", "turning"])
 def test_rows_are_those_of_smoothing(fields: Store, name: str, tolerance: float) -> None:
     pyramid = fields[name]

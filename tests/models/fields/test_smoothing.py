@@ -6,7 +6,7 @@ import field_truth as truth
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cheblienet_models import UNSEEN, Graph, Pyramid, Store, smooth
@@ -129,6 +129,7 @@ def test_planes_are_fitted_to_what_is_known(fields: Store, share: float, fwhm: f
     assert abs(found - expected).max() < 0.025
 
 
+@settings(max_examples=15)
 @given(seed=SEEDS, share=SHARES, width=WIDTHS, value=st.sampled_from([1.0, -273.15, 1e6]))
 @pytest.mark.parametrize("name", ["healpix", "matched", "kernel", "plane"])
 def test_constants_stay(
@@ -143,6 +144,7 @@ def test_constants_stay(
         torch.testing.assert_close(y, x, rtol=1e-12, atol=0, equal_nan=True)
 
 
+@settings(max_examples=40)
 @given(seed=SEEDS, share=SHARES, width=WIDTHS)
 def test_smooth_fields_have_no_edges(fields: Store, seed: int, share: float, width: float) -> None:
     """Whatever is missing, and for beams of any width up to 9 degrees."""

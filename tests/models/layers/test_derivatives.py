@@ -45,9 +45,8 @@ def calls(graph: Graph) -> list[Case]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["arrows", "torus"])
-def test_operators_pass_opcheck(gradient_graphs: Store, name: str) -> None:
-    for operator, given in calls(gradient_graphs[name].levels[-1].double()):
+def test_operators_pass_opcheck(gradient_graphs: Store) -> None:
+    for operator, given in calls(gradient_graphs["arrows"].levels[-1].double()):
         torch.library.opcheck(operator, given)
 
 
