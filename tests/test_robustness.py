@@ -13,8 +13,8 @@ SCRIPTS = Path(__file__).parents[1] / "benchmarks" / "robustness"
 @pytest.mark.parametrize(
     ("script", "arguments", "expected"),
     [
-        ("kill.py", ["--kills", "2", "--processes", "2"], "killed: 2"),
-        ("fuzz.py", ["--mutants", "8", "--seed", "1"], "refused: "),
+        ("kill.py", ["--kills", "4", "--processes", "2"], "killed: 4"),
+        ("fuzz.py", ["--mutants", "15", "--seed", "1"], "refused: "),
     ],
 )
 def test_short_run(script: str, arguments: list[str], expected: str) -> None:
