@@ -192,7 +192,8 @@ def _plan(spec: "graphs.GraphSpec", how: dict[str, Any], as_json: bool) -> None:
     for number, level in enumerate(planned.levels):
         edges = f"{bound}{level.edges:,} edges"
         lines.append(f"level {number}: {level.vertices:,} vertices, {edges}")
-    lines.append(f"{bound}{words.human_bytes(planned.nbytes)} would be written; nothing was")
+    arrays = words.human_bytes(planned.nbytes)
+    lines.append(f"{bound}{arrays} of arrays would be written; nothing was")
     click.echo("\n".join(lines))
 
 

@@ -46,8 +46,8 @@ class PlannedLevel:
 class Plan:
     """The levels that a build would publish; `nbytes` is the size of their arrays.
 
-    On lattices the numbers are exact; elsewhere, where neighbors have to be searched for, edges,
-    entries and bytes are upper bounds.
+    On lattices the numbers are exact, but for gradients inside a mask; elsewhere, where neighbors
+    have to be searched for, edges, entries and bytes are upper bounds.
     """
 
     spec: GraphSpec
@@ -115,7 +115,8 @@ def planned(spec: GraphSpec, levels: Sequence[Level]) -> Plan:
             filling = level.inside.filling
             nbytes += level.inside.fraction.size * 4
             nbytes += csr_nbytes(filling.shape, len(filling.indices))
-    return Plan(spec, tuple(sizes), nbytes, exact=spec.sampling_kind.regular)
+    exact = spec.sampling_kind.regular and not (spec.gradients and spec.mask)
+    return Plan(spec, tuple(sizes), nbytes, exact=exact)
 
 
 def _gradient_nbytes(level: Level) -> int:

@@ -118,7 +118,8 @@ def _places(file: Path, titles: Sequence[str], columns: Sequence[str], kind: str
             raise InputError(f"{file} has {column} twice; leave out one.")
     if not set(columns) <= set(present):
         raise InputError(
-            f"{file} must have {kind} {' and '.join(columns)}. Got {listed(map(quoted, titles))}."
+            f"{file} must have {kind} {' and '.join(columns)}. "
+            f"Got {listed(map(quoted, titles)) or 'none'}."
         )
     return [names.index(column) for column in present]
 

@@ -79,7 +79,7 @@ def _parsed(name: str, text: str, where: str) -> Recipe:
         case {"graph": dict(graph), **others} if others.keys() <= {"title"}:
             if isinstance(title := others.get("title", name), str):
                 return Recipe(name, title, _spec(graph, where))
-    form = "a title, which is text, and one table [graph] with the fields of GraphSpec, no more"
+    form = "one table [graph] with the fields of GraphSpec, and besides a title, a text, at most"
     raise RecipeError(f"{where} must have {form}. Got {quoted(content)}.")
 
 

@@ -37,9 +37,7 @@ TEMPLATES = {
         "{waves:.2g} edges long; second moments {close}"
     ),
     # second moments, as a build looks at them
-    "small lattice": (
-        "second moments not measured: stencils are so large that the boundary affects all points"
-    ),
+    "small lattice": ("second moments not measured: stencils are as wide as the lattice"),
     "all at the edge": "second moments not measured: the edge of the mask affects all points",
     "moments": "second moments consistent with the metric: {close}",
     "no moments": "second moments not consistent with the metric{some}",
@@ -65,7 +63,7 @@ TEMPLATES = {
         "{low:.2g} and a tenth above {high:.2g} times the median"
     ),
     "levels off": "with {weights} weights on such points eigenvalues stay off, however many",
-    "eigenvalues": "first eigenvalues are up to {error} off",
+    "eigenvalues": "first {count} eigenvalues are up to {error} off",
     "close": "second moments {close}",
     # advice
     "no areas": "leave out the areas, which are then those of Voronoi cells",

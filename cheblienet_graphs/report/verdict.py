@@ -101,8 +101,11 @@ def verdict(
     causes = [Finding("apart", numbers={"count": components})] if apart else []
     causes += wrong + areas
     if not apart and comparison.unknown is None and (not fits or (wrong and not moments)):
-        most = words.percent(comparison.largest if comparison.agree else comparison.error or 0.0)
-        causes.append(Finding("eigenvalues", numbers={"error": most}))
+        count, most = comparison.count, comparison.error or 0.0
+        if comparison.agree:
+            count, most = len(comparison.errors) + 1, comparison.largest
+        off = {"count": count, "error": words.percent(most)}
+        causes.append(Finding("eigenvalues", numbers=off))
     if not moments:
         causes.append(Finding("close", numbers=close))
     advice = None

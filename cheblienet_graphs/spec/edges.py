@@ -48,7 +48,9 @@ def edge_fields(geometry: Manifold, kind: type[SamplingKind], given: Given) -> d
             left_out(field, None if fixed else given[field], where)
         return fields | {"weights": weights, "neighbors": count}
     neighbors, kernel, width = (given[field] for field in fields)
-    neighbors = geometry.default_neighbors if neighbors is None else neighbors
+    if neighbors is None:
+        least = geometry.least_matched_neighbors if weights == "matched" else 1
+        neighbors = max(geometry.default_neighbors, least)
     count = integer("neighbors", neighbors, *limits.NEIGHBORS)
     if weights == "matched":
         _check_matched(geometry, kind, count)
@@ -62,8 +64,8 @@ def edge_fields(geometry: Manifold, kind: type[SamplingKind], given: Given) -> d
 
 def _check_matched(geometry: Manifold, kind: type[SamplingKind], count: int) -> None:
     if geometry.base.flat and not kind.regular:
-        sampled = f"{kind.name} sampling"
-        raise SpecError("weights", "kernel on the plane unless it is sampled by a lattice", sampled)
+        accepted = f"{_off_lattices(geometry)} with {kind.name} sampling"
+        raise SpecError("weights", accepted, "matched", "On the plane those are for lattices.")
     least = geometry.least_matched_neighbors
     if count < least:
         accepted = f"at least {least} with matched weights on the {geometry.base.name}"
@@ -75,9 +77,9 @@ def _check_selling(geometry: Manifold, kind: type[SamplingKind]) -> tuple[int, s
     """K, and why other fields are left out."""
     most = geometry.selling_neighbors
     if not kind.regular or most is None:
-        others = "kernel" if geometry.base.flat else "kernel or matched"
+        accepted = f"{_off_lattices(geometry)} with {kind.name} sampling"
         remedy = "Selling's stencils exist on lattices only."
-        raise SpecError("weights", f"{others} with {kind.name} sampling", "selling", remedy)
+        raise SpecError("weights", accepted, "selling", remedy)
     return most, f"with selling weights, whose stencil of at most {most} is fixed"
 
 
@@ -89,10 +91,16 @@ def _check_voronoi(geometry: Manifold, kind: type[SamplingKind]) -> tuple[None, 
         accepted = f"kernel, matched or selling with {kind.name} sampling"
         raise SpecError("weights", accepted, "voronoi", same if geometry.name == "r2" else cells)
     if geometry.oriented:
-        others = "kernel" if geometry.base.flat else "kernel or matched"
         remedy = "Weights of Voronoi cells exist on r2 and s2, without orientations."
-        raise SpecError("weights", f"{others} on {geometry.name}", "voronoi", remedy)
+        accepted = f"{_off_lattices(geometry)} on {geometry.name}"
+        raise SpecError("weights", accepted, "voronoi", remedy)
     return None, "with voronoi weights, whose edges join cells with a common side"
+
+
+def _off_lattices(geometry: Manifold) -> str:
+    """The weights that there are without a lattice."""
+    others = ["matched"] * (not geometry.base.flat) + ["voronoi"] * (not geometry.oriented)
+    return " or ".join(["kernel", *others])
 
 
 def operator_fields(

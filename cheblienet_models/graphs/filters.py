@@ -273,7 +273,7 @@ def times_of(t: object, channels: int | None = None) -> Tensor:
         if fits and t.is_floating_point():
             return t.reshape(-1)
         found = f"{t.dtype} of shape {tuple(t.shape)}"
-    elif isinstance(t, Real):
+    elif isinstance(t, Real) and not isinstance(t, bool):
         return torch.tensor([float(t)], dtype=torch.float64)
     else:
         found = type(t).__name__

@@ -104,7 +104,8 @@ def differences(trained: Identity, here: Identity) -> tuple[Difference, ...]:
         )
         raise StoreError(
             f"The checkpoint was trained on {trained} with {then}; this network is on {here} with "
-            f"{now}. Weights carry over where size, sampling, mask or xi differ, nothing else."
+            f"{now}. Weights carry over where only sampling, size, boundary, mask, xi, levels, "
+            "eigenpairs or gradients differ."
         )
     steps = Difference("xi in lattice units", *map(_xi_in_spacings, (trained.spec, here.spec)))
     return (*differences, steps) if steps.trained != steps.here else tuple(differences)

@@ -25,8 +25,9 @@ class OrientedLift(Recorded):
 
     On a graph with orientations modulo 2 pi each of them is one of a quadrature pair, whose odd
     part has large scores where an edge runs along theta and the image is brighter on the side of
-    theta + pi/2; half a turn on they have the other sign. So they do in a mirror image, and
-    networks that begin with them tell it apart.
+    theta + pi/2; half a turn on they have the other sign. So they do in a mirror image: networks
+    of Laplacians, which commute with half turns of theta, take it for the same, those with first
+    derivatives tell it apart.
 
     "cake" wavelets cut the Fourier disc into slices (Duits et al.; Bekkers et al. 2014, "A
     multi-orientation analysis approach to retinal vessel tracking"): cubic B-splines in the angle,

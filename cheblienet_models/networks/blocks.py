@@ -71,6 +71,20 @@ class Network(Recorded):
         self.places = Lift(finest)
         self.lifted_channels: int = in_channels * getattr(self.lift, "num_scales", 1)
 
+    def _of_layers(self, operators: str, *, handed: bool, low_pass: bool) -> dict[str, Any]:
+        """The arguments of convolutions.
+
+        Raises:
+            ValueError: mirror images are to be alike, and the lift tells them apart.
+        """
+        if operators == "first-order" and handed is False and getattr(self.lift, "handed", False):
+            raise ValueError(
+                f"handed=False keeps mirror images alike on {self.pyramid.levels[0].label}, but "
+                "the odd filters of OrientedLift modulo 2 pi have the other sign in them. Lift by "
+                "'repeat', or let the network be handed."
+            )
+        return {"operators": operators, "handed": handed, "low_pass": low_pass}
+
     def _check_shape(self, signal: Tensor) -> None:
         """Check that a signal is an image of the graph's sizes, or as large as a lifted one.
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, get_args
+from typing import get_args
 
 import torch
 from torch import Tensor, nn
@@ -65,7 +65,7 @@ class UNet(Network):
     Raises:
         TypeError: pyramid is something else, such as a store, or a number is no integer.
         ValueError: fewer than two levels, another number of channels, a number below 1, another
-            mode, or a lift that the graph does not allow.
+            mode, or a lift that the graph, or handed=False, does not allow.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class UNet(Network):
         choice("unpool", unpool, get_args(Mode))
         choice("project", project, get_args(Reduction))
         levels = pyramid.levels
-        kind: Any = {"operators": operators, "handed": handed, "low_pass": low_pass}
+        kind = self._of_layers(operators, handed=handed, low_pass=low_pass)
         kind["kernel_size"] = kernel_size
         self.conv = ChebConv(self.lifted_channels, widths[0], graph=levels[0], bias=False, **kind)
         self.down = nn.ModuleList(

@@ -2,7 +2,7 @@
 
 import math
 from itertools import pairwise
-from typing import Any, get_args
+from typing import get_args
 
 import torch
 from torch import Tensor, nn
@@ -61,7 +61,7 @@ class WideResNet(Network):
     Raises:
         TypeError: pyramid is something else, such as a store, or a number is no integer.
         ValueError: a number below 1, another pooling, a level that the pyramid does not have, or a
-            lift that the graph does not allow.
+            lift that the graph, or handed=False, does not allow.
     """
 
     sampled = frozenset({"first_level"})
@@ -93,7 +93,7 @@ class WideResNet(Network):
         widths = _widths(number("widen", widen))
         self.down = nn.Sequential(*(SpatialPool(pyramid, n, pool) for n in range(first_level)))
         first = self.lifted_channels, widths[0], kernel_size, pyramid.levels[first_level]
-        kind: Any = {"operators": operators, "handed": handed, "low_pass": low_pass}
+        kind = self._of_layers(operators, handed=handed, low_pass=low_pass)
         self.conv = ChebConv(*first, bias=False, **kind)
         self.groups = nn.ModuleList()
         self.pools = nn.ModuleList()

@@ -36,8 +36,8 @@ def assert_equivariant(
     gradients. Symmetries are those that the levels share which the module has as submodules (all of
     them where it has the pyramid), which the signal and the output are on, and those in between;
     see `cheblienet_models.symmetries`. Where a part of the module says `handed`, as first-order
-    layers do, reflections are none of them, unless they are asked for by name; of Laplacians alone
-    they are.
+    layers and lifts with odd filters do, reflections are none of them, unless they are asked for by
+    name; of Laplacians alone they are.
 
     Args:
         module: takes one signal and returns one tensor.
@@ -70,6 +70,8 @@ def assert_equivariant(
     integer("level", level, 0, len(pyramid.levels) - 1)
     if symmetries is not None and not is_sequence(symmetries):
         raise TypeError(f"symmetries must be a list of names. Got {quoted(symmetries)}.")
+    if symmetries is not None and not symmetries:
+        raise ValueError("symmetries must have a name at least; left out, all are tried. Got [].")
     if signal is None:
         signal = _random_signal(module, pyramid, level, seed)
     source = _source(signal, pyramid, level)

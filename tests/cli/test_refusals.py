@@ -83,7 +83,7 @@ USAGE = [
     ("build se2", "--size must be given"),
     ("build s2", "by its size: --refined, --nside, --bandlimit, --gaussian, --pl, --points, --p"),
     ("build se2 --size 8 --eps 1 --eps-squared 1", "--eps must be left out where --eps-squared is"),
-    ("build so3 --nside 4 --weights matched", "Use --neighbors 24 or more"),
+    ("build so3 --nside 4 --weights matched --neighbors 16", "Use --neighbors 24 or more"),
     ("build se2 --size 8 --weights matched --eps .001 --levels 1", "--levels, a larger --size or"),
     ("build r3s2 --size 8 --orientations 12", "be left out on r3s2: --axes says how many there"),
     # How to build.

@@ -45,6 +45,15 @@ def test_plan_is_what_a_build_writes_or_bounds_it(tmp_path: Path, spec: GraphSpe
     assert planned.nbytes - spare >= written
 
 
+def test_gradients_inside_a_mask_are_bounded(tmp_path: Path) -> None:
+    y, x = np.mgrid[:16, :16] - 7.5
+    spec = GraphSpec("se2", mask=x**2 + y**2 < 49, gradients=True, period="2pi")
+    built, planned = build(spec, tmp_path / "g.zarr"), plan(spec)
+    assert not planned.exact
+    assert [level.edges for level in planned.levels] == [level["edges"] for level in built.levels]
+    assert planned.nbytes > built.nbytes
+
+
 @pytest.mark.parametrize("spec", [SPECS["lattice"], SPECS["sphere"]])
 def test_memory_limit_sets_the_block(spec: GraphSpec) -> None:
     level = Level(spec, choose(spec.sampling, device="cpu"))

@@ -101,7 +101,7 @@ def test_values_of_tables(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "must have columns named latitude and longitude. Got ."),
+        ("", "must have columns named latitude and longitude. Got none."),
         ("10,20\n30,40\n", "no header line. Begin it with the line latitude,longitude."),
         ("x,y\n1,2\n", "columns named latitude and longitude. Got 'x', 'y'."),
         ("lat,lon\n\n1,2,3\n", "line 3: must have 2 fields, as its header. Got 3."),

@@ -46,7 +46,7 @@ R2 = "[graph]\nmanifold = 'r2'\nsize = 8"
     [
         ("[graph", "is not TOML"),
         *(
-            (text, r"must have a title, which is text, and one table \[graph\] .* Got")
+            (text, r"must have one table \[graph\] .* a title, a text, at most\. Got")
             for text in ("", "graph = 3", "[[graph]]", f"title = 1\n{R2}", f"color = 1\n{R2}")
         ),
         (f"{R2}\nlambda_max = [2]", "lambda_max must be"),

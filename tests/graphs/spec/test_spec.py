@@ -40,6 +40,7 @@ def test_the_period_is_that_of_lines_unless_it_is_named() -> None:
 def test_defaults_are_the_papers() -> None:
     se2, r2 = GraphSpec("se2", 96), GraphSpec("r2", 96)
     assert (se2.orientations, se2.neighbors, r2.neighbors) == (6, 16, 8)
+    assert GraphSpec("s2", nside=2, weights="matched").neighbors == 24
     assert math.isclose(se2.eps**2, 0.1)
     assert r2.eps == 1
     assert (se2.kernel, se2.bandwidth, se2.alpha, se2.xi) == ("gaussian", 0.2, 1.0, "alpha")

@@ -78,7 +78,7 @@ def test_no_time_changes_nothing(heated_graphs: Path, *, density: bool) -> None:
     [
         *((t, r"times t from 0, finite\. Got ") for t in (-1e-12, math.nan, math.inf)),
         (torch.tensor([1.0, -2.0, 0.0]), r"times t from 0, finite\. Got -2"),
-        *((t, r"of shape \(\) or \(3,\), one for each chan") for t in ("1", None, [0.1], 1j)),
+        *((t, r"of shape \(\) or \(3,\), one for each chan") for t in ("1", None, [0.1], 1j, True)),
         *(
             (t, r"of shape \(\) or \(3,\), one for each channel\. Got")
             for t in (np.ones(3), torch.ones(2), torch.ones(1, 3), torch.tensor(1))

@@ -15,6 +15,7 @@ from cheblienet_models import (
     Graph,
     Pyramid,
     Store,
+    UNet,
     WideResNet,
     sample_edges,
 )
@@ -196,6 +197,18 @@ def test_certificates(gradient_graphs: Store, name: str, handed: bool) -> None:
         for reflection in reflections if handed else ():
             with pytest.raises(AssertionError, match="is not equivariant under"):
                 assert_equivariant(module, pyramid, x, symmetries=[reflection])
+
+
+def test_odd_filters_in_mirror_images(gradient_graphs: Store) -> None:
+    """Laplacians do not see their sign; forward does, so that it can't keep mirror images alike."""
+    pyramid = gradient_graphs["arrows"]
+    side = pyramid.levels[0].grid[1]
+    network = WideResNet(pyramid, 3, 2, 3, depth=1, widen=0.25, lift="cake").double().eval()
+    x = torch.randn(2, 3, side, side, dtype=torch.float64)
+    assert (network(x.flip(3)) - network(x)).abs().max() < EXACT
+    for kind, sizes in ((WideResNet, {"widen": 0.25}), (UNet, {})):
+        with pytest.raises(ValueError, match=r"keeps mirror images alike .* odd filters"):
+            kind(pyramid, 3, 2, 3, operators="first-order", handed=False, lift="cake", **sizes)
 
 
 @pytest.mark.parametrize("name", ["arrows", "plane", "sphere"])

@@ -136,6 +136,7 @@ def test_refusals(symmetric_graphs: Path) -> None:
         ((conv, pyramid), {"level": 2}, r"level must be in \[0, 1\]\. Got 2"),
         ((conv, pyramid), {"output": "other"}, "output must be 'auto', 'invariant'"),
         ((GlobalPool(), pyramid), {"output": "vertices"}, r"\(2, 1\) fits no level of open@v001"),
+        ((conv, pyramid), {"symmetries": []}, r"symmetries must have a name at least.* Got \[\]"),
         ((turned, odd), {"symmetries": ["flip", "rotation_90"]}, "There: rotation_180, flip"),
     ]
     for name in ("random-plane", "random-sphere"):
