@@ -273,10 +273,10 @@ def times_of(t: object, channels: int | None = None) -> Tensor:
         if fits and t.is_floating_point():
             return t.reshape(-1)
         found = f"{t.dtype} of shape {tuple(t.shape)}"
-    elif isinstance(t, Real) and not isinstance(t, bool):
-        return torch.tensor([float(t)], dtype=torch.float64)
-    else:
+    elif isinstance(t, bool) or not isinstance(t, Real):
         found = type(t).__name__
+    else:
+        return torch.tensor([float(t)], dtype=torch.float64)
     each = "C" if channels is None else channels
     raise ValueError(
         f"t must be a number, or a tensor of floating point of shape () or ({each},), one for each "
