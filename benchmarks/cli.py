@@ -1,13 +1,11 @@
 """How fast the command line is, as ratios to what it must at least import, in one run.
 
 Each command and its reference run in turn, as whole processes; the ratio is taken pair by pair and
-its median reported, so that a machine whose speed drifts changes both sides. What the README's
-build does in its time is measured within such processes.
+its median reported, so that a machine whose speed drifts changes both sides.
 
     python benchmarks/cli.py
 """
 
-import json
 import statistics
 import subprocess
 import sys
@@ -22,50 +20,10 @@ from cheblienet_models import open_store
 RUNS = 11
 ENTRY = [sys.executable, "-c", "from cheblienet_cli.main import main; main()"]
 README_BUILD = ["build", "se2", "--size", "96", "--orientations", "6", "--eps-squared", "0.1"]
-PARTS = """
-import json, os, sys
-from time import perf_counter as now
-
-def timed(file, sync=os.fsync):
-    begun = now()
-    sync(file)
-    synced.append(now() - begun)
-
-synced, os.fsync = [], timed
-times = [now()]
-import zarr, scipy.sparse.linalg
-times.append(now())
-from cheblienet_cli import main, build
-import cheblienet_graphs.assembly.pipeline
-times.append(now())
-main.run(sys.argv[1:])
-times.append(now())
-took = [b - a for a, b in zip(times, times[1:])]
-print(json.dumps([*took[:2], took[2] - sum(synced), sum(synced), len(synced)]))
-"""
 
 
-def run(*command: str) -> str:
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
-
-
-def print_parts(*build: str) -> None:
-    """Medians of what a build does, and their ratios to the imports of its reference."""
-    runs = [
-        json.loads(run(sys.executable, "-c", PARTS, *build).splitlines()[-1]) for _ in range(RUNS)
-    ]
-    imports, modules, work, sync, files = (
-        statistics.median(part) for part in zip(*runs, strict=True)
-    )
-    parts = {
-        "imports of zarr and scipy.sparse.linalg": imports,
-        "imports of click and of our modules": modules,
-        "edges, weights, bounds, checks, files": work,
-        f"{files:.0f} calls of fsync": sync,
-    }
-    print_head("README's build", "median", "/ the first")
-    for name, seconds in parts.items():
-        print_row(name, f"{seconds:.3f} s", f"{seconds / imports:.2f}")
+def run(*command: str) -> None:
+    subprocess.run(command, check=True, capture_output=True)
 
 
 def compared(ours: list[str], reference: list[str]) -> list[str]:
@@ -99,8 +57,6 @@ def main() -> None:
     print_head("command", "median", "reference", "ratio", "command - 2 x reference")
     for name, (arguments, reference) in rows.items():
         print_row(name, *compared([*ENTRY, *arguments], reference))
-    print()
-    print_parts(*rows["README's build"][0])
     print()
     print_head("opening", "stored entries", "levels", "median")
     for size in ("32", "112", "352"):
