@@ -45,7 +45,13 @@ class Part:
 
 PARTS = {
     "reader": Part(
-        ("cheblienet_models/store",), ("tests/models/store", "tests/models/test_opening.py")
+        ("cheblienet_models/store",),
+        (
+            "tests/models/store",
+            "tests/models/test_opening.py",
+            "tests/models/graphs/test_full_grid.py",
+            "tests/models/graphs/test_vertex_map.py",
+        ),
     ),
     "laplacian": Part(
         ("cheblienet_graphs/sparse.py",),

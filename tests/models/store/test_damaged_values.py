@@ -40,6 +40,13 @@ def damaged(graphs: Path, copy: Path, array: str, value: float) -> Mapping[str, 
     return open_store(copy)
 
 
+@pytest.mark.parametrize("value", [-1.0, np.inf])
+def test_areas_are_finite_and_not_negative(graphs: Path, tmp_path: Path, value: float) -> None:
+    store = damaged(graphs, tmp_path / "g.zarr", "sphere/levels/0/area", value)
+    with pytest.raises(StoreError, match="area must have finite numbers from 0"):
+        store["sphere"]
+
+
 def signal(graph: Graph) -> torch.Tensor:
     return torch.ones(1, 1, graph.num_vertices)
 

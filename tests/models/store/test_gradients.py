@@ -51,6 +51,10 @@ def array(key: str, change: Callable[[np.ndarray], object]) -> Callable[[Path], 
             for value in (None, 1, [1, 1], [1, 1, -1], [1, 1, "1"], [1, True, 1], [1, 1, 1e300])
         ),
         *(
+            (facts(spacings=value), "must have one spacing above 0 along the base")
+            for value in ([0.0, 0.0, 1.0], [1.0, 0.5, 1.0])
+        ),
+        *(
             (facts(nnz=value), rf"{FIELDS} must have .* entries, as the facts")
             for value in (0, 1, None, True, 3.0, "3", -1)
         ),
