@@ -67,7 +67,9 @@ PARTS = {
         (
             "tests/models/layers/test_cheb_conv.py",
             "tests/models/layers/test_chebyshev.py",
+            "tests/models/layers/test_derivatives.py",
             "tests/models/layers/test_layout.py",
+            "tests/models/test_tensors.py",
         ),
     ),
 }
