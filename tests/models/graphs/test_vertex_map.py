@@ -1,6 +1,7 @@
 """Maps between samplings as modules: mapped, multiplied in both directions, pickled, recorded."""
 
 import copy
+import json
 import pickle
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 import scipy.sparse
 import torch
 from damage import edit, truncate, writable_copy
-from sealing import reseal, reseal_array
+from sealing import reseal, reseal_array, reseal_file
 from torch import nn
 
 from cheblienet_graphs import GraphSpec, MapSpec, build, build_map
@@ -195,7 +196,19 @@ def test_wrong_signals_are_refused(store: Path) -> None:
             encoder(wrong)
 
 
+def fewer_places(version: Path) -> None:
+    """Leave out the last source."""
+    node = "source/coordinates"
+    document = json.loads((version / node / "zarr.json").read_text())
+    for shape in (document["shape"], document["chunk_grid"]["configuration"]["chunk_shape"]):
+        shape[0] -= 1
+    places = (version / node / "c/0/0").read_bytes()[: -8 * document["shape"][1]]
+    reseal_file(version, f"{node}/zarr.json", json.dumps(document).encode())
+    reseal_file(version, f"{node}/c/0/0", places)
+
+
 DAMAGE = {
+    "places": fewer_places,
     "columns": lambda v: reseal_array(v, "map/indices", lambda a: a.__setitem__(0, 10**6)),
     "negative": lambda v: reseal_array(v, "transposed/indices", lambda a: a.__setitem__(0, -1)),
     "pointers": lambda v: reseal_array(v, "map/indptr", lambda a: a.__setitem__(1, 10**6)),
