@@ -137,6 +137,8 @@ def _words(manifold: Manifold) -> dict[str, str]:
     on_lattices = ", on lattices" if len(base.samplings) > 1 else ""
     points = f"points are at least {limits.SMALLEST_DEFAULT_POINTS}, or "
     sides = "sides" if flat else f"{points}sides of the equiangular grid"
+    least = manifold.least_matched_neighbors
+    matched = f"; of matched weights {least}" * (least > manifold.default_neighbors)
     return {
         "point": POINT[base.name],
         "columns": "x,y" if flat else "latitude,longitude",
@@ -146,7 +148,7 @@ def _words(manifold: Manifold) -> dict[str, str]:
         "voronoi": " voronoi: finite volumes of Voronoi cells, off lattices, without K." * voronoi,
         "while": f"while {sides} {'are ' * flat}at least {limits.SMALLEST_DEFAULT_SIDE}",
         "frame": ", ".join(manifold.frame),
-        "neighbors": str(manifold.default_neighbors),
+        "neighbors": f"{manifold.default_neighbors}{matched}",
     }
 
 

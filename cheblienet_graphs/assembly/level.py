@@ -272,8 +272,10 @@ class Level:
     def degree_bound(self) -> int:
         """Twice the number of edges on a lattice, an upper bound of it elsewhere."""
         if self.spec.sampling_kind.regular:
-            stencils, at_edge = self.stencils_inside, self.edge_rows
-            return stencils.total_degree + (at_edge.more_than(stencils) if at_edge else 0)
+            stencils, more = self.stencils_inside, 0
+            if isinstance(stencils, MaskedStencils) and self.edge_rows:
+                more = self.edge_rows.more_than(stencils)
+            return stencils.total_degree + more
         if self.spec.weights == "voronoi":
             return most_sides(self.num_vertices, flat=self.spec.geometry.base.flat)
         most = self.spec.searched_neighbors

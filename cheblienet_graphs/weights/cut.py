@@ -56,10 +56,8 @@ class EdgeRows:
         indptr = self.indptr[low : high + 1] - self.indptr[low]
         return EdgeRows(self.vertices[low:high], indptr, self.columns[part], self.values[part])
 
-    def more_than(self, stencils: object) -> int:
-        """How many entries more, or fewer, than by the stencils inside, `MaskedStencils`."""
-        if not isinstance(stencils, MaskedStencils):
-            return 0
+    def more_than(self, stencils: MaskedStencils) -> int:
+        """How many entries more, or fewer, than by the stencils inside."""
         return int(self.counts.sum() - stencils.counts(self.vertices).sum())
 
     @property
