@@ -30,7 +30,7 @@ from cheblienet_graphs.spectrum.lanczos import (
     largest_eigenvalue_bound,
     stored_bound,
 )
-from cheblienet_graphs.spectrum.symbol import bound_by_symbol
+from cheblienet_graphs.spectrum.symbol import bound_by_symbol, bound_with_sides
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.facts import LevelFacts, OperatorFacts
@@ -227,10 +227,12 @@ def _computed_bound(build: Build, level: Level, limit: float) -> SpectralBound:
         build.show(level, "finding the largest eigenvalue", 0, matrix.nnz)
         product, lattice = mapped_product(matrix), level.full
         if isinstance(lattice, Lattice) and _of_its_symbol(level):
-            proven = bound_by_symbol(matrix, lattice, product)
-            if proven is not None:
-                unit = limit / NORMALIZED
-                return {"value": min(stored_bound(proven / unit) * unit, limit), "method": "bound"}
+            weights = level.offset_weights
+            proven = lattice.periodic or weights is None or weights.outweighed_at_sides
+            bound_by = bound_by_symbol if proven else bound_with_sides
+            if (found := bound_by(matrix, lattice, product)) is not None:
+                unit, method = limit / NORMALIZED, "bound" if proven else "lanczos"
+                return {"value": min(stored_bound(found / unit) * unit, limit), "method": method}
         bound = largest_eigenvalue_bound(product, level.num_vertices, limit=limit)
         return {"value": bound.value, "method": bound.method}
 
@@ -238,7 +240,7 @@ def _computed_bound(build: Build, level: Level, limit: float) -> SpectralBound:
 
 
 def _of_its_symbol(level: Level) -> bool:
-    """Whether the symbol of a level's lattice bounds its eigenvalues, and is worth it.
+    """Whether symbols of a level's lattice bound its eigenvalues, and are worth it.
 
     Degrees, by which the Laplacian may be normalized, are smaller at open sides.
     """
@@ -247,8 +249,10 @@ def _of_its_symbol(level: Level) -> bool:
     lattice, weights = level.stencils.lattice, level.offset_weights
     if any(n <= 2 * most for n, most in zip(lattice.shape, level.stencils.reach, strict=True)):
         return False
-    kept = level.laplacian == "combinatorial" and (weights is None or weights.outweighed_at_sides)
-    return lattice.periodic or kept
+    if lattice.periodic:
+        return True
+    bounded = weights is None or weights.outweighed_at_sides or len(lattice.shape) == 2
+    return level.laplacian == "combinatorial" and bounded
 
 
 def _write_eigenpairs(build: Build, level: Level, lambda_max: float) -> None:

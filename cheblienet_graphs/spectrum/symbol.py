@@ -5,9 +5,14 @@ exp(i k . x) as a Hermitian matrix H(k) of size n_o, its symbol. The eigenvalues
 lattice are those of H at its waves. An open lattice lacks the edges that lead out of it: where its
 matrix is A^-1/2 (D - W) A^-1/2 with equal A at every pixel, x^T (D - W) x is a sum over fewer
 edges, so that no eigenvalue is beyond the largest of all H(k).
+
+Where edges along sides add more than that, eigenvalues beyond have vectors that die away from a
+side, as waves along it, or from a corner. Those at a side are eigenvalues of the symbol of a strip
+along it, those at a corner of a block of the matrix.
 """
 
 import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,9 +20,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
+from cheblienet_graphs.machine.threads import one_blas_thread
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.sparse import Product
-from cheblienet_graphs.spectrum.lanczos import dot
+from cheblienet_graphs.spectrum.lanczos import dot, ritz_pairs
 from cheblienet_graphs.typing import Floats, Indices
 
 Complex = npt.NDArray[np.complex128]
@@ -34,6 +40,12 @@ BOXES_AT_ONCE = 512
 """Boxes in memory together."""
 ROUNDING = 1e-12
 """Relative square of a part of a wave that is nothing but rounding."""
+STRIP = 24
+"""Pixels from a side within which vectors die away that are at it."""
+CORNER = 64
+"""Pixels from a corner along both sides, within which vectors are looked for that are at it."""
+CORNER_STEPS = 200
+"""Products of Lanczos's recursion at a corner, at most."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +77,31 @@ class Symbol:
         other, there = lattice.decode(column)
         offsets = np.stack(there, axis=1) - np.stack(here, axis=1)
         return cls(lattice.orientations, row, other, offsets, sign * rows.data.astype(np.float64))
+
+    @classmethod
+    def at_side(cls, matrix: scipy.sparse.csr_array, lattice: Lattice, across: int) -> "Symbol":
+        """That of a strip along a side of a plane lattice, of size n_o STRIP; waves run along it.
+
+        Args:
+            matrix: (V, V).
+            lattice: open, of images.
+            across: the axis across the side.
+        """
+        middle = lattice.shape[1 - across] // 2
+        line = [np.full(STRIP, middle)] * 2
+        line[across] = np.arange(STRIP)
+        rows = matrix[_vertices(lattice, line)].tocoo()
+        row, column = rows.coords
+        other, there = lattice.decode(column)
+        inside = there[across] < STRIP
+        column, offsets = other * STRIP + there[across], there[1 - across] - middle
+        return cls(
+            lattice.orientations * STRIP,
+            row[inside],
+            column[inside],
+            offsets[inside, None],
+            rows.data[inside].astype(np.float64),
+        )
 
     def at(self, cycles: Floats, factors: Indices | float = 1.0) -> Complex:
         """(M, n_o, n_o) sums of value factor exp(2 pi i cycles).
@@ -100,19 +137,24 @@ class Summit:
 
     Args:
         bound: at least the largest eigenvalue of all H(k), by `TOLERANCE` at most.
-        wave: (d,) a wave vector where it is within the same of that, radians per pixel.
+        wave: (d,) a wave vector where it is within the same of that, radians per pixel; None
+            where no eigenvalue is beyond the floor.
     """
 
     bound: float
-    wave: Floats
+    wave: Floats | None
 
 
-def summit(symbol: Symbol) -> Summit | None:
+def summit(symbol: Symbol, floor: float = 0.0) -> Summit | None:
     """Find the largest eigenvalue of all H(k), with proof; None where that takes too long.
 
     Boxes of wave vectors are halved until none can have a larger eigenvalue. Within a box H differs
     from its linear part by `bend` at most, and the largest eigenvalue of that part, a convex
     function of k, is largest at a corner. k and -k have the same eigenvalues.
+
+    Args:
+        symbol: H.
+        floor: what counts as reached; only larger eigenvalues are looked for.
     """
     dimension = symbol.offsets.shape[1]
     steps = np.arange(FIRST_WAVES) - FIRST_WAVES // 2 + 1
@@ -120,7 +162,7 @@ def summit(symbol: Symbol) -> Summit | None:
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, dimension)
     waves, widths = grid * (2 * np.pi / FIRST_WAVES), np.full(dimension, np.pi / FIRST_WAVES)
     corners = np.array(list(itertools.product((-1, 1), repeat=dimension)))
-    largest, highest = 0.0, waves[0]
+    largest, highest = floor, None
     while len(waves) <= MOST_BOXES:
         pieces = np.array_split(waves, -(-len(waves) // BOXES_AT_ONCE))
         each = [_largest(symbol, piece, corners * widths) for piece in pieces]
@@ -164,16 +206,82 @@ def bound_by_symbol(
         lattice: of its vertices.
         product: x -> matrix x, (V,) float64.
     """
-    [middle] = lattice.encode(np.zeros(1, np.int64), [np.array([n // 2]) for n in lattice.shape])
-    symbol = Symbol.of(matrix, lattice, int(middle))
+    symbol = _inside(matrix, lattice)
     highest = summit(symbol)
-    if highest is None:
+    if highest is None or highest.wave is None:
         return None
     if lattice.periodic:
         reached = _of_own_wave(symbol, lattice, highest.wave)
     else:
-        reached = _of_fading_wave(symbol, lattice, highest.wave, product)
+        reached = _quotient(_fading_wave(symbol, lattice, highest.wave), product)
     return highest.bound if highest.bound <= reached * (1 + CLOSE) else None
+
+
+@one_blas_thread()
+def bound_with_sides(
+    matrix: scipy.sparse.csr_array, lattice: Lattice, product: Product
+) -> float | None:
+    """The same where edges along sides add more than is missing, without proof.
+
+    The half turn maps opposite sides and corners to one another.
+
+    Args:
+        matrix: (V, V) of an open lattice of images, invariant under the half turn.
+        lattice: of its vertices.
+        product: x -> matrix x, (V,) float64.
+    """
+    if min(lattice.shape) < 2 * CORNER:
+        return None
+    near = np.arange(CORNER)
+    ends = near, lattice.shape[1] - 1 - near
+    corner, residual = max(_at_corner(matrix, lattice, columns) for columns in ends)
+    highest, bound, reached = corner, corner + residual, corner
+    inside = _inside(matrix, lattice)
+    strips = [Symbol.at_side(matrix, lattice, across) for across in (0, 1)]
+    for number, symbol in enumerate([inside, *strips]):
+        top = summit(symbol, highest)
+        if top is None:
+            return None
+        if top.wave is not None:
+            highest = bound = top.bound
+            if number == 0:
+                wave = _fading_wave(symbol, lattice, top.wave)
+            else:
+                wave = _wave_at_side(symbol, lattice, top.wave, number - 1)
+            reached = _quotient(wave, product)
+    return bound if bound <= reached * (1 + CLOSE) else None
+
+
+def _inside(matrix: scipy.sparse.csr_array, lattice: Lattice) -> Symbol:
+    """Of the rows of the pixel in the middle."""
+    [middle] = lattice.encode(np.zeros(1, np.int64), [np.array([n // 2]) for n in lattice.shape])
+    return Symbol.of(matrix, lattice, int(middle))
+
+
+def _vertices(lattice: Lattice, places: Sequence[Indices]) -> Indices:
+    """(n_o N,) all orientations of N pixels, by orientation."""
+    count = len(places[0])
+    return np.concatenate(
+        [lattice.encode(np.full(count, k), places) for k in range(lattice.orientations)]
+    )
+
+
+def _at_corner(
+    matrix: scipy.sparse.csr_array, lattice: Lattice, columns: Indices
+) -> tuple[float, float]:
+    """The largest Ritz value of a corner's block, at most an eigenvalue, and its residual's norm.
+
+    Args:
+        matrix: (V, V).
+        lattice: of its vertices.
+        columns: (CORNER,) of the block's pixels, in the first rows.
+    """
+    places = np.meshgrid(np.arange(CORNER), columns, indexing="ij")
+    vertices = _vertices(lattice, [each.ravel() for each in places])
+    block = matrix[vertices][:, vertices].astype(np.float64)
+    tolerance = TOLERANCE * float(block.diagonal().max())
+    [pair] = ritz_pairs(block.__matmul__, len(vertices), [-1], tolerance, CORNER_STEPS)
+    return pair
 
 
 def _of_own_wave(symbol: Symbol, lattice: Lattice, wave: Floats) -> float:
@@ -182,17 +290,42 @@ def _of_own_wave(symbol: Symbol, lattice: Lattice, wave: Floats) -> float:
     return float(_last(symbol.at(cycles[None] @ symbol.offsets.T))[0])
 
 
-def _of_fading_wave(symbol: Symbol, lattice: Lattice, wave: Floats, product: Product) -> float:
-    """The Rayleigh quotient of a wave that fades towards the sides, at most an eigenvalue."""
-    components = np.linalg.eigh(symbol.at(wave[None] @ symbol.offsets.T / (2 * np.pi))[0])[1][:, -1]
+def _components(symbol: Symbol, wave: Floats) -> Complex:
+    """The eigenvector of the largest eigenvalue at a wave."""
+    blocks = symbol.at(wave[None] @ symbol.offsets.T / (2 * np.pi))
+    return np.asarray(np.linalg.eigh(blocks[0])[1][:, -1], np.complex128)
+
+
+def _fading(side: int, along: float) -> Complex:
+    """(side,) a wave along an axis that fades towards the sides."""
+    place = np.arange(side)
+    return np.asarray(np.sin(np.pi * (place + 1) / (side + 1)) * np.exp(1j * along * place))
+
+
+def _fading_wave(symbol: Symbol, lattice: Lattice, wave: Floats) -> Iterator[Floats]:
+    """(V,) real and imaginary part of a wave that fades towards the sides."""
+    components = _components(symbol, wave)
     field = np.ones((), np.complex128)
     for side, along in zip(lattice.shape, wave, strict=True):
-        place = np.arange(side)
-        fading = np.sin(np.pi * (place + 1) / (side + 1))
-        field = np.multiply.outer(field, fading * np.exp(1j * along * place))
+        field = np.multiply.outer(field, _fading(side, along))
+    for turn in (1.0, 1j):
+        yield np.concatenate([(turn * k * field).real.ravel() for k in components])
+
+
+def _wave_at_side(symbol: Symbol, lattice: Lattice, wave: Floats, across: int) -> Iterator[Floats]:
+    """(V,) the same of a wave along a side, from the symbol of its strip."""
+    components = _components(symbol, wave).reshape(lattice.orientations, STRIP)
+    strip = np.multiply.outer(components, _fading(lattice.shape[1 - across], wave[0]))
+    for turn in (1.0, 1j):
+        signal = np.zeros((lattice.orientations, *lattice.shape))
+        np.moveaxis(signal, 1 + across, 1)[:, :STRIP] = (turn * strip).real
+        yield signal.ravel()
+
+
+def _quotient(signals: Iterable[Floats], product: Product) -> float:
+    """The Rayleigh quotient of the parts of a wave, at most an eigenvalue."""
     energy = squared = 0.0
-    for turn in (1.0, 1j):  # real and imaginary part
-        signal = np.concatenate([(turn * k * field).real.ravel() for k in components])
+    for signal in signals:
         if (size := dot(signal, signal)) > squared * ROUNDING:
             energy += dot(signal, product(signal))
             squared += size

@@ -10,27 +10,35 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from moments import stored
 
-from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.assembly import assemble
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.sparse import mapped_product
 from cheblienet_graphs.spectrum import symbol
-from cheblienet_graphs.spectrum.symbol import TOLERANCE, Symbol, bound_by_symbol, summit
+from cheblienet_graphs.spectrum.symbol import (
+    TOLERANCE,
+    Symbol,
+    bound_by_symbol,
+    bound_with_sides,
+    summit,
+)
 from cheblienet_graphs.store.mapped import mapped_csr
 
 
-def five_points(width: int, height: int) -> scipy.sparse.csr_array:
-    """D - W of an open lattice with weights 1."""
+def five_points(width: int, height: int, along_sides: float = 1.0) -> scipy.sparse.csr_array:
+    """D - W of an open lattice with weights 1, but for edges along its sides."""
     path = [
         scipy.sparse.diags_array([-np.ones(n - 1)] * 2, offsets=[-1, 1], shape=(n, n))
         for n in (height, width)
     ]
-    path = [p - scipy.sparse.diags_array(p.sum(axis=1)) for p in path]
-    across, along = path[0], path[1]
+    across, along = [p - scipy.sparse.diags_array(p.sum(axis=1)) for p in path]
+    rows, columns = (np.ones(n) for n in (height, width))
+    for weights in (rows, columns):
+        weights[[0, -1]] = along_sides
     return scipy.sparse.csr_array(
-        scipy.sparse.kron(across, np.eye(width)) + scipy.sparse.kron(np.eye(height), along)
+        scipy.sparse.kron(across, np.diag(columns)) + scipy.sparse.kron(np.diag(rows), along)
     )
 
 
@@ -111,17 +119,51 @@ def test_bounds_hold_of_stored_graphs(
             assert (largest + 1) / 2 >= 1 - 1e-5
 
 
-def test_sides_that_add_more_than_is_missing_have_no_bound(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_heavy_sides_as_in_closed_form() -> None:
+    """Edges along sides three times as heavy: a row of them is an impurity of a chain.
+
+    At the shortest wave along a side, vertices there have 4 * 3 + 1, those behind 4 + 2, and -1
+    couples one to the next. Of an impurity of 7 the chain has an eigenvalue 6 + 7 + 1 / 7.
+    """
+    width, height = 260, 300
+    matrix, lattice = five_points(width, height, along_sides=3.0), Lattice((height, width))
+    bound = bound_with_sides(matrix, lattice, mapped_product(matrix))
+    assert bound == pytest.approx(6 + 7 + 1 / 7, rel=2 * TOLERANCE)
+
+
+@pytest.mark.parametrize(
+    ("settings", "corner"),
+    [
+        ({"orientations": 6}, False),
+        ({"orientations": 8, "eps_squared": 0.3, "neighbors": 24}, True),
+        ({"orientations": 12, "neighbors": 32}, True),
+    ],
+)
+def test_sides_that_add_more_than_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, float], corner: bool
 ) -> None:
-    """Where matched weights are corrected, eigenvalues are beyond those of the infinite lattice."""
-    spec = GraphSpec("se2", 24, orientations=6, weights="matched", levels=1)
+    """Where matched weights are corrected, eigenvalues are beyond those of the infinite lattice.
+
+    Those at corners do not depend on the lattice's size; those at sides grow with it.
+    """
+    spec = GraphSpec("se2", "30x26", weights="matched", levels=1, **settings)
     weights = Level(spec, Choice("stencil", "cpu")).offset_weights
     assert weights is not None
     assert not weights.outweighed_at_sides
-    for corrected in (True, False):
-        given_sides = GraphSpec.from_dict(spec.to_dict() | {"boundary_correction": corrected})
-        monkeypatch.setattr(assemble, "MANY", 0)
-        monkeypatch.setattr(symbol, "CLOSE", 1.0)
-        result = build(given_sides, tmp_path / "g", name=str(corrected).lower())
-        assert result.levels[0].lambda_max_method == ("lanczos" if corrected else "bound")
+    monkeypatch.setattr(assemble, "MANY", 0)
+    monkeypatch.setattr(symbol, "CLOSE", 1.0)
+    monkeypatch.setattr(symbol, "CORNER", 13)
+    monkeypatch.setattr(symbol, "STRIP", 13)
+    cut = GraphSpec.from_dict(spec.to_dict() | {"boundary_correction": False})
+    assert stored(cut, tmp_path / "cut")[1][0].lambda_max_method == "bound"
+    version, (level,) = stored(spec, tmp_path / "corrected")
+    assert level.lambda_max_method == "lanczos"
+    rescaled = mapped_csr(version / "levels/0/laplacian").astype(np.float64)
+    largest = scipy.sparse.linalg.eigsh(rescaled, 1, which="LA", return_eigenvectors=False)[0]
+    assert 0.99 < (largest + 1) / 2 <= 1 + 1e-7
+    assert ((largest + 1) / 2 > 1 - 2e-6) == corner
+
+
+def test_small_lattices_with_heavy_sides_have_no_bound() -> None:
+    matrix = five_points(140, 120)
+    assert bound_with_sides(matrix, Lattice((120, 140)), mapped_product(matrix)) is None
