@@ -34,10 +34,10 @@ CLOSE = 5e-5
 """Relative distance from an eigenvalue of the graph up to which this is its bound."""
 FIRST_WAVES = 8
 """Boxes of wave vectors along each axis to begin with."""
-MOST_BOXES = 8192
-"""Boxes of one size; where there are more, the search is given up."""
-BOXES_AT_ONCE = 512
-"""Boxes in memory together."""
+MOST_BOXES, MOST_ENTRIES = 2**13, 2**24
+"""Boxes of one size, and entries of H in all of them; with more the search is given up."""
+ENTRIES_AT_ONCE = 2**20
+"""Entries of H in memory together."""
 ROUNDING = 1e-12
 """Relative square of a part of a wave that is nothing but rounding."""
 STRIP = 24
@@ -163,8 +163,9 @@ def summit(symbol: Symbol, floor: float = 0.0) -> Summit | None:
     waves, widths = grid * (2 * np.pi / FIRST_WAVES), np.full(dimension, np.pi / FIRST_WAVES)
     corners = np.array(list(itertools.product((-1, 1), repeat=dimension)))
     largest, highest = floor, None
-    while len(waves) <= MOST_BOXES:
-        pieces = np.array_split(waves, -(-len(waves) // BOXES_AT_ONCE))
+    entries = symbol.orientations**2
+    while len(waves) <= min(MOST_BOXES, MOST_ENTRIES // entries):
+        pieces = np.array_split(waves, -(-len(waves) * entries // ENTRIES_AT_ONCE))
         each = [_largest(symbol, piece, corners * widths) for piece in pieces]
         values, linear = (np.concatenate(part) for part in zip(*each, strict=True))
         if values.max() > largest:
