@@ -55,6 +55,7 @@ GRAPHS: dict[str, dict[str, Any]] = {
     "se2-512-directional": {**SELLING, "directional": 0.05},
     "se2-512-torus": {**SELLING, "weights": "matched", "boundary": "periodic"},
     "se2-512-matched": {**SELLING, "weights": "matched"},
+    "se2-512-gaussian": {**SELLING, "weights": "kernel", "orientations": 16, "eps": 0.1},
     "r3-256": {"manifold": "r3", "size": 256},
     "so3-6": {"manifold": "so3", "subdivisions": 6, "orientations": 6},
     "so3-7": {"manifold": "so3", "subdivisions": 7, "orientations": 6},

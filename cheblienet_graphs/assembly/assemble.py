@@ -226,9 +226,8 @@ def _computed_bound(build: Build, level: Level, limit: float) -> SpectralBound:
         matrix = level.matrix(level.scratch("unscaled"))
         build.show(level, "finding the largest eigenvalue", 0, matrix.nnz)
         product, lattice = mapped_product(matrix), level.full
-        if isinstance(lattice, Lattice) and _of_its_symbol(level):
-            weights = level.offset_weights
-            proven = lattice.periodic or weights is None or weights.outweighed_at_sides
+        if isinstance(lattice, Lattice) and _has_symbol(level):
+            proven = _bounded_inside(level)
             bound_by = bound_by_symbol if proven else bound_with_sides
             if (found := bound_by(matrix, lattice, product)) is not None:
                 unit, method = limit / NORMALIZED, "bound" if proven else "lanczos"
@@ -239,20 +238,24 @@ def _computed_bound(build: Build, level: Level, limit: float) -> SpectralBound:
     return SpectralBound(**build.once(level, level.key("largest-eigenvalue"), compute))
 
 
-def _of_its_symbol(level: Level) -> bool:
-    """Whether symbols of a level's lattice bound its eigenvalues, and are worth it.
+def _has_symbol(level: Level) -> bool:
+    """Whether symbols of a level's lattice are to bound its eigenvalues: it is whole, and large."""
+    if not level.whole_lattice or level.num_vertices < MANY:
+        return False
+    lattice, reach = level.stencils.lattice, level.stencils.reach
+    wide = all(n > 2 * most for n, most in zip(lattice.shape, reach, strict=True))
+    return wide and (len(lattice.shape) == 2 or _bounded_inside(level))
+
+
+def _bounded_inside(level: Level) -> bool:
+    """Whether no eigenvalue is beyond those of the infinite lattice.
 
     Degrees, by which the Laplacian may be normalized, are smaller at open sides.
     """
-    if not level.whole_lattice or level.num_vertices < MANY:
-        return False
-    lattice, weights = level.stencils.lattice, level.offset_weights
-    if any(n <= 2 * most for n, most in zip(lattice.shape, level.stencils.reach, strict=True)):
-        return False
-    if lattice.periodic:
+    if level.stencils.lattice.periodic:
         return True
-    bounded = weights is None or weights.outweighed_at_sides or len(lattice.shape) == 2
-    return level.laplacian == "combinatorial" and bounded
+    weights = level.offset_weights
+    return level.laplacian == "combinatorial" and (weights is None or weights.outweighed_at_sides)
 
 
 def _write_eigenpairs(build: Build, level: Level, lambda_max: float) -> None:

@@ -268,6 +268,11 @@ class Lattice(SamplingKind):
         middle = [np.array([side // 2]) for side in self.shape]
         return self.encode(np.array([0]), middle)
 
+    @property
+    def has_half_turn(self) -> bool:
+        """Whether an image that is turned by 180 degrees has orientations at samples again."""
+        return self._images(np.diag([-1, -1]))[0]
+
     def symmetries(self) -> Iterator[tuple[str, Indices]]:
         """Names and permutations (V,) under which the graph does not change.
 

@@ -6,9 +6,9 @@ lattice are those of H at its waves. An open lattice lacks the edges that lead o
 matrix is A^-1/2 (D - W) A^-1/2 with equal A at every pixel, x^T (D - W) x is a sum over fewer
 edges, so that no eigenvalue is beyond the largest of all H(k).
 
-Where edges along sides add more than that, eigenvalues beyond have vectors that die away from a
-side, as waves along it, or from a corner. Those at a side are eigenvalues of the symbol of a strip
-along it, those at a corner of a block of the matrix.
+Where edges along sides add more than that, or where smaller degrees normalize it, eigenvalues
+beyond have vectors that die away from a side, as waves along it, or from a corner. Those at a side
+are eigenvalues of the symbol of a strip along it, those at a corner of a block of the matrix.
 """
 
 import itertools
@@ -40,10 +40,10 @@ ENTRIES_AT_ONCE = 2**20
 """Entries of H in memory together."""
 ROUNDING = 1e-12
 """Relative square of a part of a wave that is nothing but rounding."""
-STRIP = 24
-"""Pixels from a side within which vectors die away that are at it."""
-CORNER = 64
-"""Pixels from a corner along both sides, within which vectors are looked for that are at it."""
+STRIPS = 16, 24
+"""Pixels from a side within which vectors die away that are at it: a larger strip changes less."""
+CORNERS = 48, 64
+"""Pixels from a corner along both sides, within which vectors die away that are at it."""
 CORNER_STEPS = 200
 """Products of Lanczos's recursion at a corner, at most."""
 
@@ -79,24 +79,27 @@ class Symbol:
         return cls(lattice.orientations, row, other, offsets, sign * rows.data.astype(np.float64))
 
     @classmethod
-    def at_side(cls, matrix: scipy.sparse.csr_array, lattice: Lattice, across: int) -> "Symbol":
-        """That of a strip along a side of a plane lattice, of size n_o STRIP; waves run along it.
+    def at_side(
+        cls, matrix: scipy.sparse.csr_array, lattice: Lattice, across: int, depth: int
+    ) -> "Symbol":
+        """That of a strip along a side of a plane lattice, of size n_o depth; waves run along it.
 
         Args:
             matrix: (V, V).
             lattice: open, of images.
             across: the axis across the side.
+            depth: pixels across the strip.
         """
         middle = lattice.shape[1 - across] // 2
-        line = [np.full(STRIP, middle)] * 2
-        line[across] = np.arange(STRIP)
+        line = [np.full(depth, middle)] * 2
+        line[across] = np.arange(depth)
         rows = matrix[_vertices(lattice, line)].tocoo()
         row, column = rows.coords
         other, there = lattice.decode(column)
-        inside = there[across] < STRIP
-        column, offsets = other * STRIP + there[across], there[1 - across] - middle
+        inside = there[across] < depth
+        column, offsets = other * depth + there[across], there[1 - across] - middle
         return cls(
-            lattice.orientations * STRIP,
+            lattice.orientations * depth,
             row[inside],
             column[inside],
             offsets[inside, None],
@@ -113,6 +116,10 @@ class Symbol:
         entries = np.exp(2j * np.pi * cycles) * (self.values * factors)
         size = self.orientations
         return np.asarray(entries @ self._gather).reshape(-1, size, size)
+
+    def largest(self, wave: Floats) -> float:
+        """The largest eigenvalue at a wave vector (d,)."""
+        return float(_last(self.at(wave[None] @ self.offsets.T / (2 * np.pi)))[0])
 
     def around(self, waves: Floats) -> tuple[Complex, list[Complex]]:
         """H (M, n_o, n_o) at wave vectors (M, d), and its derivatives along each axis."""
@@ -222,35 +229,32 @@ def bound_by_symbol(
 def bound_with_sides(
     matrix: scipy.sparse.csr_array, lattice: Lattice, product: Product
 ) -> float | None:
-    """The same where edges along sides add more than is missing, without proof.
+    """The same where sides may have larger eigenvalues, without proof.
 
     The half turn maps opposite sides and corners to one another.
 
     Args:
-        matrix: (V, V) of an open lattice of images, invariant under the half turn.
+        matrix: (V, V) of an open lattice of images, as that of an infinite one but near sides.
         lattice: of its vertices.
         product: x -> matrix x, (V,) float64.
     """
-    if min(lattice.shape) < 2 * CORNER:
-        return None
-    near = np.arange(CORNER)
-    ends = near, lattice.shape[1] - 1 - near
-    corner, residual = max(_at_corner(matrix, lattice, columns) for columns in ends)
-    highest, bound, reached = corner, corner + residual, corner
     inside = _inside(matrix, lattice)
-    strips = [Symbol.at_side(matrix, lattice, across) for across in (0, 1)]
-    for number, symbol in enumerate([inside, *strips]):
-        top = summit(symbol, highest)
-        if top is None:
-            return None
-        if top.wave is not None:
-            highest = bound = top.bound
-            if number == 0:
-                wave = _fading_wave(symbol, lattice, top.wave)
-            else:
-                wave = _wave_at_side(symbol, lattice, top.wave, number - 1)
-            reached = _quotient(wave, product)
-    return bound if bound <= reached * (1 + CLOSE) else None
+    small = min(lattice.shape) < 2 * CORNERS[1] or 2 * abs(inside.offsets).max() > STRIPS[1]
+    if small or not lattice.has_half_turn:
+        return None
+    reached, bound = max(_at_corner(matrix, lattice, at_end) for at_end in (0, 1))
+    highest, top = reached, summit(inside, reached)
+    if top is not None and top.wave is not None:
+        highest = bound = top.bound
+        reached = _quotient(_fading_wave(inside, lattice, top.wave), product)
+    for across in (0, 1):
+        narrow, strip = (Symbol.at_side(matrix, lattice, across, depth) for depth in STRIPS)
+        top = top and summit(strip, highest)
+        if top is not None and top.wave is not None:
+            highest = top.bound
+            bound = highest + strip.largest(top.wave) - narrow.largest(top.wave)
+            reached = _quotient(_wave_at_side(strip, lattice, top.wave, across), product)
+    return bound if top is not None and bound <= reached * (1 + CLOSE) else None
 
 
 def _inside(matrix: scipy.sparse.csr_array, lattice: Lattice) -> Symbol:
@@ -268,27 +272,37 @@ def _vertices(lattice: Lattice, places: Sequence[Indices]) -> Indices:
 
 
 def _at_corner(
-    matrix: scipy.sparse.csr_array, lattice: Lattice, columns: Indices
+    matrix: scipy.sparse.csr_array, lattice: Lattice, at_end: int
 ) -> tuple[float, float]:
-    """The largest Ritz value of a corner's block, at most an eigenvalue, and its residual's norm.
+    """The largest Ritz value of a corner's block, at most an eigenvalue, and a bound of it.
+
+    An eigenvalue is within the norm of the residual; a larger block adds less than the last pixels.
 
     Args:
         matrix: (V, V).
         lattice: of its vertices.
-        columns: (CORNER,) of the block's pixels, in the first rows.
+        at_end: 1 for the end of the first row, else 0.
     """
-    places = np.meshgrid(np.arange(CORNER), columns, indexing="ij")
-    vertices = _vertices(lattice, [each.ravel() for each in places])
-    block = matrix[vertices][:, vertices].astype(np.float64)
-    tolerance = TOLERANCE * float(block.diagonal().max())
-    [pair] = ritz_pairs(block.__matmul__, len(vertices), [-1], tolerance, CORNER_STEPS)
-    return pair
+    values = []
+    for side in CORNERS:
+        near = np.arange(side)
+        along = lattice.shape[1] - 1 - near if at_end else near
+        places = [each.ravel() for each in np.meshgrid(near, along, indexing="ij")]
+        vertices = _vertices(lattice, places)
+        block = matrix[vertices][:, vertices].astype(np.float64)
+        tolerance = TOLERANCE * float(block.diagonal().max())
+        [(value, residual)] = ritz_pairs(
+            block.__matmul__, len(vertices), [-1], tolerance, CORNER_STEPS
+        )
+        values.append(value)
+    smaller, largest = values
+    return largest, largest + residual + max(largest - smaller, 0.0)
 
 
 def _of_own_wave(symbol: Symbol, lattice: Lattice, wave: Floats) -> float:
     """The largest eigenvalue of a periodic lattice's own wave that is nearest to one."""
     cycles = np.round(wave * lattice.shape / (2 * np.pi)) / lattice.shape
-    return float(_last(symbol.at(cycles[None] @ symbol.offsets.T))[0])
+    return symbol.largest(2 * np.pi * cycles)
 
 
 def _components(symbol: Symbol, wave: Floats) -> Complex:
@@ -315,11 +329,11 @@ def _fading_wave(symbol: Symbol, lattice: Lattice, wave: Floats) -> Iterator[Flo
 
 def _wave_at_side(symbol: Symbol, lattice: Lattice, wave: Floats, across: int) -> Iterator[Floats]:
     """(V,) the same of a wave along a side, from the symbol of its strip."""
-    components = _components(symbol, wave).reshape(lattice.orientations, STRIP)
+    components = _components(symbol, wave).reshape(lattice.orientations, -1)
     strip = np.multiply.outer(components, _fading(lattice.shape[1 - across], wave[0]))
     for turn in (1.0, 1j):
         signal = np.zeros((lattice.orientations, *lattice.shape))
-        np.moveaxis(signal, 1 + across, 1)[:, :STRIP] = (turn * strip).real
+        np.moveaxis(signal, 1 + across, 1)[:, : strip.shape[1]] = (turn * strip).real
         yield signal.ravel()
 
 

@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +13,7 @@ from moments import stored
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.assembly import assemble
-from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.sparse import mapped_product
 from cheblienet_graphs.spectrum import symbol
 from cheblienet_graphs.spectrum.symbol import (
@@ -134,34 +133,53 @@ def test_heavy_sides_as_in_closed_form() -> None:
 @pytest.mark.parametrize(
     ("settings", "corner"),
     [
-        ({"orientations": 6}, False),
-        ({"orientations": 8, "eps_squared": 0.3, "neighbors": 24}, True),
-        ({"orientations": 12, "neighbors": 32}, True),
+        ({"orientations": 6, "weights": "matched"}, False),
+        (
+            {"orientations": 8, "eps_squared": 0.3, "weights": "matched", "neighbors": 24},
+            True,
+        ),
+        ({"orientations": 12, "weights": "matched", "neighbors": 32}, True),
+        ({"orientations": 6}, True),
+        ({"orientations": 10, "eps_squared": 0.02, "neighbors": 8, "period": "2pi"}, True),
     ],
 )
-def test_sides_that_add_more_than_is_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, float], corner: bool
+def test_sides_that_have_larger_eigenvalues(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], corner: bool
 ) -> None:
-    """Where matched weights are corrected, eigenvalues are beyond those of the infinite lattice.
+    """By corrections of matched weights, or by smaller degrees where the Laplacian is normalized.
 
     Those at corners do not depend on the lattice's size; those at sides grow with it.
     """
-    spec = GraphSpec("se2", "30x26", weights="matched", levels=1, **settings)
-    weights = Level(spec, Choice("stencil", "cpu")).offset_weights
-    assert weights is not None
-    assert not weights.outweighed_at_sides
+    spec = GraphSpec("se2", "54x52", levels=1, **settings)
     monkeypatch.setattr(assemble, "MANY", 0)
     monkeypatch.setattr(symbol, "CLOSE", 1.0)
-    monkeypatch.setattr(symbol, "CORNER", 13)
-    monkeypatch.setattr(symbol, "STRIP", 13)
-    cut = GraphSpec.from_dict(spec.to_dict() | {"boundary_correction": False})
-    assert stored(cut, tmp_path / "cut")[1][0].lambda_max_method == "bound"
-    version, (level,) = stored(spec, tmp_path / "corrected")
+    monkeypatch.setattr(symbol, "CORNERS", (18, 26))
+    version, (level,) = stored(spec, tmp_path)
     assert level.lambda_max_method == "lanczos"
     rescaled = mapped_csr(version / "levels/0/laplacian").astype(np.float64)
     largest = scipy.sparse.linalg.eigsh(rescaled, 1, which="LA", return_eigenvectors=False)[0]
     assert 0.99 < (largest + 1) / 2 <= 1 + 1e-7
-    assert ((largest + 1) / 2 > 1 - 2e-6) == corner
+    assert ((largest + 1) / 2 > 1 - 5e-5) == corner
+
+
+def test_cut_off_sides_have_no_larger_eigenvalues(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(assemble, "MANY", 0)
+    monkeypatch.setattr(symbol, "CLOSE", 1.0)
+    cut = GraphSpec(
+        "se2", 24, orientations=6, weights="matched", boundary_correction=False, levels=1
+    )
+    assert stored(cut, tmp_path / "cut")[1][0].lambda_max_method == "bound"
+
+
+def test_sides_that_no_half_turn_maps_to_one_another_have_no_bound() -> None:
+    matrix = five_points(260, 300)
+    turned = GraphSpec("se2", "260x300", orientations=5, period="2pi").full_sampling(0)
+    assert isinstance(turned, Lattice)
+    assert not turned.has_half_turn
+    five = scipy.sparse.block_diag([matrix] * 5, format="csr")
+    assert bound_with_sides(five, turned, mapped_product(five)) is None
 
 
 def test_small_lattices_with_heavy_sides_have_no_bound() -> None:
