@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from cheblienet_models.arguments import check_signal, instance, integer
+from cheblienet_models.graphs.filters import exact
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.pyramid import Pyramid
 from cheblienet_models.tensors import Csr, csr_tensor, logical, sparse_product, uncast, vertex_major
@@ -57,7 +58,7 @@ def _filled(graph: Graph, known: Tensor, values: Tensor) -> tuple[Tensor, Tensor
     shape = values.shape
     operator = graph.operator()
     root = operator.mass.double().sqrt()[:, None]
-    matrix, known = operator.exact(torch.float64), known.flatten(1)
+    matrix, known = exact(operator.laplacian, operator.mass), known.flatten(1)
     reached = _reached(matrix, known)
     holes, start = (reached & ~known).double(), root * values.flatten(1)
     # 2 Delta / lambda_max: its scale does not matter.

@@ -11,6 +11,7 @@ from torch import Tensor
 from cheblienet_models.arguments import number
 from cheblienet_models.fields.filling import level_of
 from cheblienet_models.fields.smoothing import Beam, beam_of
+from cheblienet_models.graphs.filters import exact
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.pyramid import Pyramid
 from cheblienet_models.tensors import Csr, csr_tensor
@@ -82,7 +83,9 @@ def _random_walk(graph: Graph) -> "scipy.sparse.csr_array":
     import scipy.sparse
 
     operator = graph.operator()
-    pointers, columns, values = (part.cpu().numpy() for part in operator.exact(torch.float64))
+    pointers, columns, values = (
+        part.cpu().numpy() for part in exact(operator.laplacian, operator.mass)
+    )
     mass = operator.mass.double().cpu().numpy()
     root = np.sqrt(np.where(mass > 0, mass, 1))
     parts = values * root[columns] / np.repeat(root, np.diff(pointers)), columns, pointers

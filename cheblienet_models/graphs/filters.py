@@ -44,20 +44,6 @@ class Operator:
     lambda_max: float
     mass: Tensor
 
-    def exact(self, dtype: torch.dtype) -> Csr:
-        """The Laplacian; in float64 with a diagonal that follows from its other entries.
-
-        That was rounded to float32, by up to 3e-8, which for Delta is a potential of that share of
-        lambda_max.
-        """
-        pointers, columns, values = self.laplacian
-        if torch.float64 not in {dtype, values.dtype}:
-            return self.laplacian
-        root, values, rows = self.mass.double().sqrt(), values.double(), self.laplacian.rows()
-        off = root.index_add(0, rows, values * root[columns.long()])
-        surplus = torch.where(root > 0, off / root, 0)
-        return Csr(pointers, columns, values - torch.where(rows == columns, surplus[rows], 0))
-
     def parts(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """The part of x, (V, B, C), along the root, and what is left, in the wider dtype."""
         x = x.to(torch.promote_types(x.dtype, self.mass.dtype))
@@ -68,16 +54,30 @@ class Operator:
         return along, x - along
 
 
-MATRIX = "Tensor row_pointers, Tensor columns, Tensor values"
+MATRIX = "Tensor row_pointers, Tensor columns, Tensor values, Tensor? mass=None"
+"""With the mass float64 has a diagonal that follows from it, see `exact`."""
 HOW = "SymInt order, float lambda_max, float tolerance"
 """Of the operators' schemas."""
 custom_op = partial(torch.library.custom_op, mutates_args=())
 
 
+def exact(laplacian: Csr, mass: Tensor) -> Csr:
+    """The Laplacian in float64, with a diagonal that follows from its other entries.
+
+    That was rounded to float32, by up to 3e-8, which for Delta is a potential of that share of
+    lambda_max.
+    """
+    pointers, columns, values = laplacian
+    root, values, rows = mass.double().sqrt(), values.double(), laplacian.rows()
+    off = root.index_add(0, rows, values * root[columns.long()])
+    surplus = torch.where(root > 0, off / root, 0)
+    return Csr(pointers, columns, values - torch.where(rows == columns, surplus[rows], 0))
+
+
 @custom_op(
     "cheblienet_models::filtered", schema=f"(Tensor x, Tensor coefficients, {MATRIX}) -> Tensor"
 )
-def filtered(x: Tensor, coefficients: Tensor, *laplacian: Tensor) -> Tensor:
+def filtered(x: Tensor, coefficients: Tensor, *laplacian: Tensor | None) -> Tensor:
     """sum_k c_k T_k(L) x; x (V, B, C) contiguous, c (K, 1) or (K, C) -> as x.
 
     Computed as `working_dtype` says. The coefficients are constants.
@@ -90,7 +90,12 @@ def filtered(x: Tensor, coefficients: Tensor, *laplacian: Tensor) -> Tensor:
     "cheblienet_models::diffused", schema=f"(Tensor x, Tensor times, {HOW}, {MATRIX}) -> Tensor"
 )
 def diffused(
-    x: Tensor, times: Tensor, order: int, lambda_max: float, tolerance: float, *laplacian: Tensor
+    x: Tensor,
+    times: Tensor,
+    order: int,
+    lambda_max: float,
+    tolerance: float,
+    *laplacian: Tensor | None,
 ) -> Tensor:
     """(-Delta)^order exp(-t Delta) x; x (V, B, C) contiguous, times (1,) or (C,) -> as x.
 
@@ -109,7 +114,12 @@ def diffused(
     schema=f"(Tensor x, Tensor times, {HOW}, {MATRIX}) -> (Tensor, Tensor)",
 )
 def diffused_twice(
-    x: Tensor, times: Tensor, order: int, lambda_max: float, tolerance: float, *laplacian: Tensor
+    x: Tensor,
+    times: Tensor,
+    order: int,
+    lambda_max: float,
+    tolerance: float,
+    *laplacian: Tensor | None,
 ) -> tuple[Tensor, Tensor]:
     """`diffused` of an order and of the next, which is its slope by t, from one recursion."""
     series = [heat(times, lambda_max, tolerance, order + n).coefficients for n in (0, 1)]
@@ -139,17 +149,19 @@ def working_dtype(x: Tensor, values: Tensor, degree: int, tolerance: float = 0) 
 
 
 def _sums(
-    x: Tensor, series: Sequence[Tensor], laplacian: Sequence[Tensor], tolerance: float = 0
+    x: Tensor, series: Sequence[Tensor], laplacian: Sequence[Any], tolerance: float = 0
 ) -> list[Tensor]:
     """sum_k c_k T_k(L) x for each series c, (V, B, C) in the dtype that it is computed in."""
-    longest = max(map(len, series))
-    pointers, columns, values = laplacian
-    dtype = working_dtype(x, values, longest - 1, tolerance)
+    longest, matrix = max(map(len, series)), Csr(*laplacian[:3])
+    mass = laplacian[3] if len(laplacian) > 3 else None
+    dtype = working_dtype(x, matrix.values, longest - 1, tolerance)
+    if dtype == torch.float64 and mass is not None:
+        matrix = exact(matrix, mass)
     start = x.to(dtype)
     rows = [_rows(c, start) for c in series]
     totals = [start * own[0] for own in rows]
     with torch.autocast(x.device.type, enabled=False):
-        product = Product(Csr(pointers, columns, values.to(dtype)))
+        product = Product(matrix._replace(values=matrix.values.to(dtype)))
         for k, term in enumerate(product.polynomials(start.flatten(1), longest), 1):
             for total, own in zip(totals, rows, strict=True):
                 if k < len(own):
@@ -182,7 +194,7 @@ def _keep_coefficients(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
 
 
 def _filtered_backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
-    return filtered(g.contiguous(), *ctx.saved_tensors), *[None] * 4
+    return filtered(g.contiguous(), *ctx.saved_tensors), *[None] * 5
 
 
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -204,7 +216,7 @@ def _diffused_backward(ctx: Any, *cotangents: Tensor) -> tuple[Tensor | None, ..
             spread = diffused(*given)
         by_x.append(spread)
     time = sum(by_times[1:], by_times[0]) if by_times else None
-    return sum(by_x[1:], by_x[0]), time, *[None] * 6
+    return sum(by_x[1:], by_x[0]), time, *[None] * 7
 
 
 filtered.register_autograd(_filtered_backward, setup_context=_keep_coefficients)
@@ -235,7 +247,8 @@ def apply_polynomial(operator: Operator, x: Tensor, polynomial: Polynomial) -> T
     signs = torch.ones(len(series), 1, dtype=series.dtype)
     signs[1::2] = -1
     at_zero = (series * signs).sum(0).to(along)
-    total = filtered(rest.contiguous(), series, *operator.exact(x.dtype)) + along * at_zero
+    spread = filtered(rest.contiguous(), series, *operator.laplacian, operator.mass)
+    total = spread + along * at_zero
     return logical(total.to(x.dtype))
 
 
@@ -252,8 +265,8 @@ def diffuse(
     _checked(operator, "diffuse", x)
     check_tolerance(tolerance)
     times = times_of(t, x.shape[1])
-    how = (0, operator.lambda_max, tolerance, *operator.exact(x.dtype))
     mass = operator.mass
+    how = (0, operator.lambda_max, tolerance, *operator.laplacian, mass)
     root = torch.where(mass > 0, mass, 1).sqrt() if density else None
     whole = vertex_major(x if root is None else x * root)
     _, rest = operator.parts(whole)

@@ -67,6 +67,8 @@ def _widths(program: ExportedProgram) -> Widths:
     widths: Widths = {}
     for node in program.graph.nodes:
         given = node.args[2:] if node.target in targets else ()
+        if node.target is operators.filtered.default:
+            given = given[:3]
         parts = [part for part in given if isinstance(part, Node)]
         for matrix in zip(parts[::3], parts[1::3], strict=True):
             row_pointers, columns = (held[names[part.name]] for part in matrix)
@@ -96,13 +98,25 @@ def _sum_and_basis(
     return total.to(x.dtype), basis
 
 
-def _filtered(widths: Widths, x: Tensor, coefficients: Tensor, *laplacian: Tensor) -> Tensor:
+def _filtered(
+    widths: Widths,
+    x: Tensor,
+    coefficients: Tensor,
+    row_pointers: Tensor,
+    columns: Tensor,
+    values: Tensor,
+    mass: Tensor | None = None,
+) -> Tensor:
     """As the operator `filtered`."""
-    matrix = Csr(*laplacian)
-    dtype = working_dtype(x, matrix.values, len(coefficients) - 1)
+    dtype = working_dtype(x, values, len(coefficients) - 1)
     start, factors = x.to(dtype), coefficients.to(x.device, dtype)
-    matrix = matrix._replace(values=matrix.values.to(dtype))
-    terms = _polynomials(widths, start, len(factors), matrix)
+    matrix = Csr(row_pointers, columns, values.to(dtype))
+    surplus = None
+    if dtype == torch.float64 and mass is not None:
+        root = mass.to(dtype).sqrt()[:, None, None]
+        off = root + _product(widths, matrix, root)
+        surplus = torch.where(root > 0, off / root, 0)
+    terms = _polynomials(widths, start, len(factors), matrix, surplus)
     total = torch.zeros_like(start)
     for factor, term in zip(factors, terms, strict=True):
         total = total + factor * term
@@ -132,11 +146,15 @@ def _norms(along: Tensor, weight: Tensor, fields: int) -> Tensor:
     return (squares.sum(2) + SMALL).sqrt()
 
 
-def _polynomials(widths: Widths, start: Tensor, count: int, laplacian: Csr) -> list[Tensor]:
-    """T_k(L) start, (V, B, C), for k < count."""
+def _polynomials(
+    widths: Widths, start: Tensor, count: int, laplacian: Csr, surplus: Tensor | None = None
+) -> list[Tensor]:
+    """T_k(L) start, (V, B, C), for k < count; surplus (V, 1, 1) is taken off the diagonal of L."""
     terms = [start]
     for k in range(1, count):
         product = _product(widths, laplacian, terms[-1]).view_as(start)
+        if surplus is not None:
+            product = product - surplus * terms[-1]
         terms.append(product if k == 1 else 2 * product - terms[-2])
     return terms
 

@@ -9,13 +9,15 @@ from pathlib import Path
 import heated
 import numpy as np
 import pytest
+import scipy.sparse.linalg
 import torch
 from heated import GRAPHS, far, signal
 from stores import level, pyramid_of
-from torch import Tensor
+from torch import Tensor, nn
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_models import sample_vertices
+from cheblienet_models import Graph, portable, sample_vertices
+from cheblienet_models.graphs.polynomials import Polynomial
 
 DECADES = 10.0 ** np.arange(-2, 5)
 """Times, in units of 1 / lambda_max."""
@@ -47,6 +49,35 @@ def test_diffusion_in_float32(heated_graphs: Path, name: str) -> None:
             assert diffused.dtype == torch.float32
             exact = heated.by_eigenvectors(matrix, lambda e, t=time: np.exp(-t * e), x)
             assert far(diffused, exact, x) <= 1e-5
+
+
+@pytest.mark.filterwarnings("ignore:`isinstance.treespec, LeafSpec:FutureWarning")
+def test_long_diffusion_in_float32(tmp_path: Path) -> None:
+    """Where rounding the diagonal to float32 would be a potential."""
+    graph = pyramid_of(tmp_path, GraphSpec("r2", 64, weights="matched", levels=1)).levels[0]
+    along = torch.cos(math.pi * (torch.arange(64, dtype=torch.float64) + 0.5) / 64)
+    x = along.repeat(64).expand(1, 2, -1)
+    polynomial = graph.diffusion_polynomial(0.1)
+    assert polynomial.degree > 64
+    delta = scipy.sparse.csr_array(heated.delta(graph))
+    exact = torch.from_numpy(scipy.sparse.linalg.expm_multiply(-0.1 * delta, x[0].T.numpy()).T)
+    for given in (x, x.float()):
+        for spread in (graph.diffuse(given, 0.1), graph.filter(given, polynomial)):
+            assert far(spread, exact, x) <= 1e-6
+    program = torch.export.export(Filtered(graph, polynomial), (x.float(),))
+    assert far(program.module()(x.float()), exact, x) <= 1e-6
+    assert far(portable(program).module()(x.float()), exact, x) <= 1e-6
+
+
+class Filtered(nn.Module):
+    """A filter by a polynomial."""
+
+    def __init__(self, graph: Graph, polynomial: Polynomial) -> None:
+        super().__init__()
+        self.level, self.polynomial = graph, polynomial
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.level.filter(x, self.polynomial)
 
 
 def test_a_time_for_each_channel(heated_graphs: Path) -> None:
