@@ -30,7 +30,7 @@ from cheblienet_graphs.spectrum.lanczos import (
     largest_eigenvalue_bound,
     stored_bound,
 )
-from cheblienet_graphs.spectrum.symbol import bound_by_symbol, bound_with_sides
+from cheblienet_graphs.spectrum.symbol import bound_by_symbols
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.facts import LevelFacts, OperatorFacts
@@ -227,11 +227,11 @@ def _computed_bound(build: Build, level: Level, limit: float) -> SpectralBound:
         build.show(level, "finding the largest eigenvalue", 0, matrix.nnz)
         product, lattice = mapped_product(matrix), level.full
         if isinstance(lattice, Lattice) and _has_symbol(level):
-            proven = _bounded_inside(level)
-            bound_by = bound_by_symbol if proven else bound_with_sides
-            if (found := bound_by(matrix, lattice, product)) is not None:
-                unit, method = limit / NORMALIZED, "bound" if proven else "lanczos"
-                return {"value": min(stored_bound(found / unit) * unit, limit), "method": method}
+            proven, unit = _bounded_inside(level), limit / NORMALIZED
+            value = bound_by_symbols(matrix, lattice, product, proven=proven)
+            if value is not None:
+                value = min(stored_bound(value / unit) * unit, limit)
+                return {"value": value, "method": "bound" if proven else "lanczos"}
         bound = largest_eigenvalue_bound(product, level.num_vertices, limit=limit)
         return {"value": bound.value, "method": bound.method}
 

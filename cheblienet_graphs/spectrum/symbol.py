@@ -46,6 +46,9 @@ CORNERS = 48, 64
 """Pixels from a corner along both sides, within which vectors die away that are at it."""
 CORNER_STEPS = 200
 """Products of Lanczos's recursion at a corner, at most."""
+PLANE_WORK, STRIP_WORK = 0.1, 3.0
+"""Cubes of the sizes of symbols, inside and of strips, for each entry of a matrix, at most: with
+more a recursion is as quick."""
 
 
 @dataclass(frozen=True)
@@ -203,58 +206,49 @@ def _last(blocks: Complex) -> Floats:
     return np.asarray(np.linalg.eigvalsh(blocks)[:, -1], np.float64)
 
 
-def bound_by_symbol(
-    matrix: scipy.sparse.csr_array, lattice: Lattice, product: Product
+@one_blas_thread()
+def bound_by_symbols(
+    matrix: scipy.sparse.csr_array, lattice: Lattice, product: Product, *, proven: bool
 ) -> float | None:
-    """A bound of the largest eigenvalue, at most `CLOSE` above it; None where there is none.
+    """A bound of the largest eigenvalue, close to it; None where there is none, or not sooner.
+
+    Where it is not proven, sides and corners are looked at, and `CLOSE` is added for what may be
+    farther from a corner. The flip maps all corners to one another, the half turn opposite sides.
 
     Args:
         matrix: (V, V) of a periodic lattice, or of an open one as above, which is wider than twice
             the longest edges.
-        lattice: of its vertices.
+        lattice: of its vertices; of images where it is not proven.
         product: x -> matrix x, (V,) float64.
+        proven: whether no eigenvalue is beyond those of the infinite lattice.
     """
-    symbol = _inside(matrix, lattice)
-    highest = summit(symbol)
-    if highest is None or highest.wave is None:
+    inside, reached, bound = _inside(matrix, lattice), 0.0, 0.0
+    if inside.orientations**3 > PLANE_WORK * matrix.nnz:
         return None
-    if lattice.periodic:
-        reached = _of_own_wave(symbol, lattice, highest.wave)
-    else:
-        reached = _quotient(_fading_wave(symbol, lattice, highest.wave), product)
-    return highest.bound if highest.bound <= reached * (1 + CLOSE) else None
-
-
-@one_blas_thread()
-def bound_with_sides(
-    matrix: scipy.sparse.csr_array, lattice: Lattice, product: Product
-) -> float | None:
-    """The same where sides may have larger eigenvalues, without proof.
-
-    The half turn maps opposite sides and corners to one another.
-
-    Args:
-        matrix: (V, V) of an open lattice of images, as that of an infinite one but near sides.
-        lattice: of its vertices.
-        product: x -> matrix x, (V,) float64.
-    """
-    inside = _inside(matrix, lattice)
-    small = min(lattice.shape) < 2 * CORNERS[1] or 2 * abs(inside.offsets).max() > STRIPS[1]
-    if small or not lattice.has_half_turn:
-        return None
-    reached, bound = max(_at_corner(matrix, lattice, at_end) for at_end in (0, 1))
-    highest, top = reached, summit(inside, reached)
+    if not proven:
+        strip_size = inside.orientations * STRIPS[1]
+        narrow = min(lattice.shape) < 2 * CORNERS[1] or 2 * abs(inside.offsets).max() > STRIPS[1]
+        if narrow or not lattice.has_half_turn or strip_size**3 > STRIP_WORK * matrix.nnz:
+            return None
+        reached, bound = _at_corner(matrix, lattice)
+    top = summit(inside, reached)
     if top is not None and top.wave is not None:
-        highest = bound = top.bound
-        reached = _quotient(_fading_wave(inside, lattice, top.wave), product)
-    for across in (0, 1):
-        narrow, strip = (Symbol.at_side(matrix, lattice, across, depth) for depth in STRIPS)
-        top = top and summit(strip, highest)
+        wave = top.wave
+        if lattice.periodic:
+            value = _of_own_wave(inside, lattice, wave)
+        else:
+            value = _quotient(_fading_wave(inside, lattice, wave), product)
+        reached, bound = max(reached, value), max(bound, top.bound)
+    for across in () if proven else (0, 1):
+        smaller, strip = (Symbol.at_side(matrix, lattice, across, depth) for depth in STRIPS)
+        top = top and summit(strip, reached)
         if top is not None and top.wave is not None:
-            highest = top.bound
-            bound = highest + strip.largest(top.wave) - narrow.largest(top.wave)
-            reached = _quotient(_wave_at_side(strip, lattice, top.wave, across), product)
-    return bound if top is not None and bound <= reached * (1 + CLOSE) else None
+            value = _quotient(_wave_at_side(strip, lattice, top.wave, across), product)
+            grown = strip.largest(top.wave) - smaller.largest(top.wave)
+            reached, bound = max(reached, value), max(bound, top.bound + grown)
+    if top is None or not bound or bound > reached * (1 + CLOSE):
+        return None
+    return bound if proven else bound * (1 + CLOSE)
 
 
 def _inside(matrix: scipy.sparse.csr_array, lattice: Lattice) -> Symbol:
@@ -271,9 +265,7 @@ def _vertices(lattice: Lattice, places: Sequence[Indices]) -> Indices:
     )
 
 
-def _at_corner(
-    matrix: scipy.sparse.csr_array, lattice: Lattice, at_end: int
-) -> tuple[float, float]:
+def _at_corner(matrix: scipy.sparse.csr_array, lattice: Lattice) -> tuple[float, float]:
     """The largest Ritz value of a corner's block, at most an eigenvalue, and a bound of it.
 
     An eigenvalue is within the norm of the residual; a larger block adds less than the last pixels.
@@ -281,14 +273,10 @@ def _at_corner(
     Args:
         matrix: (V, V).
         lattice: of its vertices.
-        at_end: 1 for the end of the first row, else 0.
     """
     values = []
     for side in CORNERS:
-        near = np.arange(side)
-        along = lattice.shape[1] - 1 - near if at_end else near
-        places = [each.ravel() for each in np.meshgrid(near, along, indexing="ij")]
-        vertices = _vertices(lattice, places)
+        vertices = _vertices(lattice, [place.ravel() for place in np.indices((side, side))])
         block = matrix[vertices][:, vertices].astype(np.float64)
         tolerance = TOLERANCE * float(block.diagonal().max())
         [(value, residual)] = ritz_pairs(
