@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable
-from typing import Literal, Self, TypeAlias, get_args
+from numbers import Integral
+from typing import Any, Literal, Self, TypeAlias, get_args
 
 import numpy.typing as npt
 import torch
@@ -80,7 +81,8 @@ def coefficients(degree: int) -> int:
     Raises:
         ValueError: the degree is odd or out of range.
     """
-    number = isinstance(degree, int) and not isinstance(degree, bool)
+    given: Any = degree
+    number = isinstance(given, Integral) and not isinstance(given, bool)
     if not number or not 0 <= degree <= LARGEST or degree % 2:
         accepted = f"an even integer in [0, {LARGEST}]: of an axis odd harmonics are 0"
         raise ValueError(f"degree must be {accepted}. Got {quoted(degree)}.")

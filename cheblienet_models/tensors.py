@@ -41,6 +41,11 @@ def autocast_type(x: Tensor) -> str:
     return "cpu" if x.is_meta else x.device.type
 
 
+def is_cast(x: Tensor) -> bool:
+    """Whether autocast, where it is on, casts a signal: not float64."""
+    return torch.is_autocast_enabled(autocast_type(x)) and x.dtype != torch.float64
+
+
 def uncast(x: Tensor) -> AbstractContextManager[Any]:
     """No autocast; where there is none, nothing, which takes no time."""
     on = torch.is_autocast_enabled(x.device.type)

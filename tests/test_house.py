@@ -87,7 +87,8 @@ def test_training_side_imports_only_torch_numpy_and_the_standard_library() -> No
         rooms = (".resampling.", ".fields.")  # as the import contracts say
         more = {"scipy"} if any(room in name for room in rooms) else set()
         more |= {"torch_geometric"} if name.endswith(".graphs.exports") else set()
-        more |= {"cheblienet_graphs"} if name.endswith(".graphs.edges") else set()
+        formulas = ".graphs.edges", ".graphs.identity", ".resampling.samplings"
+        more |= {"cheblienet_graphs"} if name.endswith(formulas) else set()
         assert {imported.partition(".")[0] for imported in imports_of(file)} <= allowed | more, name
 
 

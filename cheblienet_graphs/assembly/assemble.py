@@ -36,6 +36,7 @@ from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.facts import LevelFacts, OperatorFacts
 from cheblienet_graphs.store.staged import Result, Writer
 from cheblienet_graphs.typing import Floats, Indices
+from cheblienet_graphs.weights.edges import vanishing
 
 Edges = tuple[Indices, Indices, Floats]
 """Rows, columns and weights of both directions of edges."""
@@ -215,8 +216,7 @@ def _check(level: Level, entries: int, vanished: int) -> None:
             Words("Give a larger one", *((", or fewer ", Remedy("levels")) if number else ()), "."),
         )
     if vanished:
-        accepted = f"larger here, since the weights of {vanished} vertices vanish in float32"
-        raise SpecError("bandwidth", accepted, spec.bandwidth)
+        raise SpecError("bandwidth", vanishing(vanished), spec.bandwidth)
 
 
 def _computed_bound(build: Build, level: Level, limit: float) -> SpectralBound:

@@ -42,6 +42,11 @@ meet, as on grids, rounding would join two of them."""
 REMEDY = Words("Take points that are farther apart, or ", Remedy("weights", "kernel"), ".")
 
 
+def vanishing(vertices: int) -> str:
+    """What a bandwidth must be where the weights of so many vertices vanish."""
+    return f"larger here, since the weights of {vertices} vertices vanish in float32"
+
+
 @dataclass(frozen=True)
 class KernelWeights:
     """A kernel of d^2 / (4 t).

@@ -11,7 +11,7 @@ import scipy.sparse
 from scipy.spatial import KDTree
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import Remedy, SpecError, Words
+from cheblienet_graphs.errors import Found, Remedy, SpecError, Words
 from cheblienet_graphs.limits import choice, integer, number
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.manifolds.moments import edge_moments, rotation_angles
@@ -26,7 +26,7 @@ from cheblienet_graphs.sparse import inverse_root, laplacian, with_diagonal
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.edges import KERNELS
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.weights.edges import KernelWeights, ListedEdges
+from cheblienet_graphs.weights.edges import KernelWeights, ListedEdges, vanishing
 from cheblienet_graphs.weights.matching import lifted, matched, matching_with_little_drift
 
 STEPS = 8
@@ -175,7 +175,8 @@ def point_laplacian(
         columns ascending. The row of a point without edges is 0.
 
     Raises:
-        SpecError: an argument is out of range, given where it does not apply, or there is no edge.
+        SpecError: an argument is out of range, given where it does not apply, or there is no edge;
+            all edges are between equal points, or all weights of a point's edges vanish.
         CheblienetError: KeOps does not work here.
     """
     given = {"eps": eps, "xi": xi, "period": period, "periodic": periodic, "units": units}
@@ -190,7 +191,12 @@ def point_laplacian(
     squared = edges[2]
     if not len(squared):
         raise too_few(count, lambda more: len(_edges(search, more)[2]) > 0)
+    if not squared.any():
+        raise SpecError("points", "such that neighbors are different", Found("only equal ones"))
     weights = KernelWeights(weighed, width * float(squared.mean())).of_squared_lengths(squared)
+    degree = np.bincount(edges[0], weights, len(placed))[edges[0]].astype(np.float32)
+    if vanished := len(np.unique(edges[0][degree == 0])):
+        raise SpecError("bandwidth", vanishing(vanished), width)
     return _matrix(edges, weights, len(placed), normalized=kind == "normalized")
 
 

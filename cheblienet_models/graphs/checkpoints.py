@@ -17,6 +17,7 @@ from cheblienet_models.graphs.identity import (
     differences,
     told,
 )
+from cheblienet_models.graphs.mapped import Identified
 from cheblienet_models.graphs.pyramid import Pyramid
 from cheblienet_models.graphs.vertex_map import VertexMap
 
@@ -64,7 +65,10 @@ def load_weights(
     _check(network, own, state, later)
     settings += _other_settings(later, state, leave=allow_other_graph)
     found: list[Difference] = []
-    if allow_other_graph:
+    if not allow_other_graph:
+        for key, constants in _with_extra(network, Identified).items():
+            constants.set_extra_state(state[key])
+    else:
         graphs = _graphs(network)
         for key, pyramid in graphs.items():
             apart = differences(Identity.decoded(state[key]), pyramid.identity)

@@ -282,7 +282,7 @@ def times_of(t: object, channels: int | None = None) -> Tensor:
         ValueError: t is no number, nor such a tensor.
     """
     if isinstance(t, Tensor):
-        fits = t.ndim == 0 or (t.ndim == 1 and channels in {None, len(t)})
+        fits = t.ndim == 0 or (t.ndim == 1 and (channels is None or len(t) in {1, channels}))
         if fits and t.is_floating_point():
             return t.reshape(-1)
         found = f"{t.dtype} of shape {tuple(t.shape)}"

@@ -115,7 +115,7 @@ class FullGrid(NamedTuple):
         if points > count:
             check_fill(x.dtype, fill)
         empty = x.new_full((*fibers.shape[:3], points), fill if points > count else 0)
-        full = empty.index_copy(3, places.long(), fibers)
+        full = empty.index_copy(3, places.to(x.device).long(), fibers)
         if small is not None:
             full = full.index_copy(3, small.places, small.shown(fibers))
         return full.view(shape)
@@ -128,6 +128,12 @@ def check_fill(dtype: torch.dtype, fill: float) -> None:
         ValueError: it does not.
     """
     if dtype.is_floating_point or dtype.is_complex:
+        largest = torch.finfo(dtype).max
+        if abs(fill) > largest and math.isfinite(fill):
+            raise ValueError(
+                f"fill must be a value of {dtype}, up to {largest:.5g}. Got {fill!r}: give "
+                "another, or a signal of a wider dtype."
+            )
         return
     limits = None if dtype == torch.bool else torch.iinfo(dtype)
     low, high = (limits.min, limits.max) if limits else (0, 1)

@@ -13,6 +13,7 @@ from cheblienet_models.errors import StoreError, one_line, quoted
 
 MAY_DIFFER = (
     *("sampling", "size", "subdivisions", "nside", "bandlimit", "points", "seed", "boundary"),
+    *("boundary_correction", "mask_edge"),
     *("gaussian", "pl", "refined", "coordinates", "domain", "spacing", "mask", "region"),
     *("xi", "alpha", "in_plane_fraction", "levels", "eigenpairs", "gradients"),
 )
@@ -22,8 +23,6 @@ SHOWN = 4
 """So many fields, or settings, are named in an error."""
 EXTRA = "_extra_state"
 """Under which a state dict has what a module saves besides weights."""
-MAX_SUBDIVISIONS = 30
-"""More are not those of any graph."""
 
 
 @dataclass(frozen=True)
@@ -135,38 +134,10 @@ def is_spherical(spec: Mapping[str, Any]) -> bool:
 
 def _base_area(spec: dict[str, Any]) -> float:
     """Of a point of the finest level; the plane is [0, 1) wide."""
-    if "size" in spec:
-        sides = spec.get("spacing", [1.0])
-        return float(math.prod(sides) ** (2 / len(sides)) / spec["size"][0] ** 2)
-    if "coordinates" in spec:
-        return _own_area(spec)
-    if "gaussian" in spec:
-        points = _gaussian_points(spec["gaussian"])
-    elif "pl" in spec:
-        points = sum(spec["pl"])
-    elif "points" in spec:
-        points = spec["points"]
-    elif "subdivisions" in spec:
-        points = 10 * (1 << 2 * min(spec["subdivisions"], MAX_SUBDIVISIONS)) + 2
-    else:
-        points = 12 * spec["nside"] ** 2 if "nside" in spec else 4 * spec["bandlimit"] ** 2
-    area = 4 * math.pi if is_spherical(spec) else 1
-    return float(area / points)
+    # Opening a graph does without it.
+    from cheblienet_graphs import GraphSpec
 
-
-def _own_area(spec: dict[str, Any]) -> float:
-    """Of the mean point of one's own, lengths on the plane being in widths of the domain."""
-    points = spec["coordinates"]["points"][0]
-    if is_spherical(spec):
-        return float(4 * math.pi / points)
-    width, height = spec["coordinates"]["extent"]
-    return float(height / width / points)
-
-
-def _gaussian_points(name: str) -> int:
-    """Of a reduced Gaussian grid: octahedral, such as O32, or regular, F32."""
-    number = int(name[1:])
-    return 4 * number * (number + 9) if name[0] == "O" else 8 * number**2
+    return GraphSpec.from_dict(spec).squared_spacing(0)
 
 
 class Recorded(nn.Module):
@@ -234,7 +205,7 @@ def encoded(settings: dict[str, Any]) -> Tensor:
 def decoded(state: Any) -> dict[str, Any] | None:
     """Settings that were saved; None of a state that is not one of ours."""
     try:
-        recorded = json.loads(bytes(state.cpu().tolist()))
+        recorded = json.loads(bytes(state.cpu().flatten().tolist()))
     except (ValueError, TypeError, AttributeError, RecursionError):
         return None
     return recorded if isinstance(recorded, dict) else None

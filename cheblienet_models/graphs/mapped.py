@@ -122,6 +122,7 @@ class Mapped(nn.Module):
         clone.__dict__.update(self.__dict__)
         memo[id(self)] = clone
         clone._buffers = dict(self._buffers)  # noqa: SLF001
+        clone._owner = None  # noqa: SLF001 -- its parent's copy, where there is one, says so
         clone._modules = copy.deepcopy(self._modules, memo)  # noqa: SLF001
         clone.adopt_parts()
         return clone

@@ -77,7 +77,10 @@ class VertexMap(Identified):
 
     @property
     def T(self) -> "VertexMap":  # noqa: N802
-        """The transpose, (num_sources, num_targets), over the same buffers."""
+        """The transpose, (num_sources, num_targets), over the same buffers.
+
+        Until one of them is moved or cast: registered in a network that is, both hold their own.
+        """
         other = VertexMap.__new__(VertexMap)
         Identified.__init__(other, made_of(self.handle, _transposed), self.identity)
         other.num_targets, other.num_sources = self.num_sources, self.num_targets

@@ -19,7 +19,7 @@ from cheblienet_models.layers.derivatives import (
     fields_of,
     linear_fields,
 )
-from cheblienet_models.tensors import autocast_type, logical, vertex_major
+from cheblienet_models.tensors import autocast_type, is_cast, logical, vertex_major
 
 Operators = Literal["laplacian", "directional", "first-order"]
 SMOOTHING = torch.tensor([[0.5], [-0.5]])
@@ -144,7 +144,7 @@ class ChebConv(nn.Module):
                 sub-graph is drawn, and the operators are directional.
         """
         check_input(f"ChebConv on {self.graph.label}", x, self.in_channels, self.graph, self.weight)
-        if torch.is_autocast_enabled(autocast_type(x)):
+        if is_cast(x):
             x = x.to(torch.get_autocast_dtype(autocast_type(x)))
         y = self._summed(vertex_major(x))
         if self.bias is not None:

@@ -23,8 +23,8 @@ from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.layers.chebyshev import as_rows, contracted
 from cheblienet_models.tensors import (
     Csr,
-    autocast_type,
     csr_tensor,
+    is_cast,
     logical,
     uncast,
     vertex_major,
@@ -336,7 +336,7 @@ def check_input(name: str, x: Tensor, channels: int, graph: Graph, weight: Tenso
         ValueError: it has another shape, dtype or device.
     """
     check_signal(name, x, ("B", channels, graph.num_vertices), graph.values.device)
-    if x.dtype != weight.dtype and not torch.is_autocast_enabled(autocast_type(x)):
+    if x.dtype != weight.dtype and not is_cast(x):
         raise ValueError(
             f"{name} takes {weight.dtype}, as its weights are. Got {x.dtype}; move either with "
             ".to()."

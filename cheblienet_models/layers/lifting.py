@@ -108,7 +108,8 @@ class Project(nn.Module):
         """
         floating = self.mode == "mean"
         check_signal("Project", x, ("B", "C", self.num_vertices), floating=floating)
-        fibers = vertex_major(x).view(self.orientations, -1, *x.shape[:2])
+        points = self.num_vertices // self.orientations
+        fibers = vertex_major(x).view(self.orientations, points, *x.shape[:2])
         if self.mode == "max":
             return logical(fibers.amax(0))
         return logical(fibers.mean(0) if self.mode == "mean" else fibers.sum(0))
@@ -157,7 +158,9 @@ class GridPlaces(Mapped):
 
     def __init__(self, graph: Graph, order: Order) -> None:
         super().__init__(made_of(graph.handle, GridPlaces, order))
-        self.register_buffer("places", graph.full_grid.places(order), persistent=False)
+        places = graph.full_grid.places(order)
+        places = None if places is None else places.to(graph.values.device)
+        self.register_buffer("places", places, persistent=False)
         for name, part in zip(SmallPixels._fields, graph.small_pixels or (), strict=False):
             self.register_buffer(f"small_{name}", part, persistent=False)
 

@@ -8,6 +8,7 @@ one, which keeps edges.
 import math
 from collections.abc import Sequence
 from itertools import pairwise
+from numbers import Integral
 from typing import Any, Literal
 
 import torch
@@ -35,10 +36,10 @@ def checked_lengths(kind: Kind, scales: int | Sequence[float]) -> tuple[float, .
             not ascend.
     """
     choice("kind", kind, LEAST)
-    if isinstance(scales, int) and not isinstance(scales, bool) and scales >= 1:
-        return tuple(FINEST * 2.0**step for step in range(scales))
-    given: Any = scales if is_sequence(scales) else ()
-    lengths = tuple(number("scales", length) for length in given)
+    given: Any = scales
+    if isinstance(given, Integral) and not isinstance(given, bool) and given >= 1:
+        return tuple(FINEST * 2.0**step for step in range(int(given)))
+    lengths = tuple(number("scales", length) for length in (given if is_sequence(given) else ()))
     ascending = all(a < b for a, b in pairwise(lengths))
     if not lengths or not ascending or not LEAST[kind] <= lengths[0] <= lengths[-1] < math.inf:
         raise ValueError(

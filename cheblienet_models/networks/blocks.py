@@ -77,7 +77,8 @@ class Network(Recorded):
         Raises:
             ValueError: mirror images are to be alike, and the lift tells them apart.
         """
-        if operators == "first-order" and handed is False and getattr(self.lift, "handed", False):
+        handed = flag("handed", handed)
+        if operators == "first-order" and not handed and getattr(self.lift, "handed", False):
             raise ValueError(
                 f"handed=False keeps mirror images alike on {self.pyramid.levels[0].label}, but "
                 "the odd filters of OrientedLift modulo 2 pi have the other sign in them. Lift by "
@@ -154,7 +155,7 @@ class BatchNorm(nn.BatchNorm1d):
         self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, **others: Any
     ) -> None:
         average = None if momentum is None else number("momentum", momentum)
-        if number("eps", eps) <= 0:
+        if not number("eps", eps) > 0:
             raise ValueError(f"eps must be above 0. Got {eps}.")
         super().__init__(integer("num_features", num_features, 1), eps, average, **others)
 

@@ -85,7 +85,7 @@ class WideResNet(Network):
         head: Head = "invariant",
     ) -> None:
         super().__init__(pyramid, in_channels, num_classes, lift, check_finite=check_finite)
-        integer("first_level", first_level, 0, len(pyramid.levels) - 1)
+        first_level = integer("first_level", first_level, 0, len(pyramid.levels) - 1)
         self.settings = {"first_level": first_level, "pool": pool}
         choice("head", head, get_args(Head))
         choice("pool", pool, get_args(Mode))

@@ -137,9 +137,6 @@ def _void(points: Floats, areas: Floats) -> Floats:
     return rings[is_far]
 
 
-GOLDEN = (1 + math.sqrt(5)) / 2
-
-
 def full_sampling(name: str | None, shape: tuple[int, ...]) -> Floats | None:
     """(points, 2) colatitudes and longitudes, radians; None of those that do not follow.
 
@@ -151,9 +148,16 @@ def full_sampling(name: str | None, shape: tuple[int, ...]) -> Floats | None:
         return _healpix(shape[0])
     if (rows := rows_of(name, shape)) is not None:
         return _rings(rows.colatitudes, rows.counts, rows.shift)
-    if name == "icosahedral" and len(shape) == 1 and _subdivisions(shape[0]) is not None:
-        return _icosphere(shape[0])
+    if name == "icosahedral" and len(shape) == 1:
+        size = _subdivisions(shape[0])
+        return None if size is None else _icosphere(size)
     return None
+
+
+def _icosphere(subdivisions: int) -> Floats:
+    from cheblienet_graphs.samplings.icosphere import Icosphere  # networks do without it
+
+    return np.column_stack(Icosphere(size=subdivisions).angles)
 
 
 def _healpix(points: int) -> Floats:
@@ -235,41 +239,3 @@ def _subdivisions(points: int) -> int | None:
         return None
     level = ((points - 2) // 10).bit_length() // 2
     return level if 10 * 4**level + 2 == points else None
-
-
-def _icosphere(points: int) -> Floats:
-    """The icosahedron's corners, then edge midpoints of each subdivision, by their ends' order."""
-    corners = [
-        np.roll([0.0, y, z * GOLDEN], shift) for shift in range(3) for y in (1, -1) for z in (1, -1)
-    ]
-    vectors = _normalized(np.array(corners))
-    near = np.linalg.norm(vectors - vectors[:, None], axis=2) < 1.1
-    a, b, c = np.meshgrid(*[np.arange(12)] * 3, indexing="ij")
-    is_face = (a < b) & (b < c) & near[a, b] & near[b, c] & near[a, c]
-    faces = np.argwhere(is_face)
-    while len(vectors) < points:
-        vectors, faces = _subdivided(vectors, faces)
-    return np.column_stack(
-        [
-            np.arctan2(np.hypot(vectors[:, 0], vectors[:, 1]), vectors[:, 2]),
-            np.arctan2(vectors[:, 1], vectors[:, 0]),
-        ]
-    )
-
-
-def _subdivided(vectors: Floats, faces: Indices) -> tuple[Floats, Indices]:
-    """Points (n, 3) with midpoints after them, and triangles (m, 3) each cut into four."""
-    count = len(vectors)
-    ends = np.sort(np.stack([faces, np.roll(faces, -1, axis=1)], axis=2), axis=2)
-    edges, which = np.unique(ends[..., 0] * count + ends[..., 1], return_inverse=True)
-    middles = _normalized(vectors[edges // count] + vectors[edges % count])
-    ab, bc, ca = (which.reshape(faces.shape) + count).T
-    a, b, c = faces.T
-    parts = ((a, ab, ca), (b, bc, ab), (c, ca, bc), (ab, bc, ca))
-    pieces = np.concatenate([np.stack(part, axis=1) for part in parts])
-    return np.concatenate([vectors, middles]), pieces
-
-
-def _normalized(vectors: Floats) -> Floats:
-    unit: Floats = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    return unit

@@ -209,7 +209,8 @@ def _reading(path: Folder) -> Iterator[None]:
         yield
     except (OSError, RuntimeError, ValueError) as error:
         message = f"{path} can't be read: {getattr(error, 'strerror', None) or error}."
-        if getattr(error, "errno", None) in REFUSALS:
+        no_memory = "Cannot allocate memory" in str(error)  # torch's mmap has no errno
+        if no_memory or getattr(error, "errno", None) in REFUSALS:
             raise UnreadableError(
                 f"{message} That is no fault of the store, but of this machine."
             ) from error

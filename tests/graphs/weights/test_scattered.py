@@ -162,3 +162,13 @@ def test_refusals(given: dict[str, Any], message: str) -> None:
     square = np.stack(np.meshgrid(range(4), range(4)), axis=-1).reshape(-1, 2)
     with pytest.raises(SpecError, match=message):
         point_laplacian(square, **{"manifold": "r2", **given})
+
+
+def test_equal_points_and_lonely_pairs_are_refused() -> None:
+    points = np.random.default_rng(0).random((100, 2))
+    for equal, count in ((np.zeros((5, 2)), 8), (np.repeat(points, 2, axis=0), 1)):
+        with pytest.raises(SpecError, match="points must be such that neighbors are different"):
+            point_laplacian(equal, count, manifold="r2")
+    pair = np.concatenate([points / 100, [[50, 50], [50, 60]]])
+    with pytest.raises(SpecError, match="since the weights of 2 vertices vanish in float32"):
+        point_laplacian(pair, manifold="r2")

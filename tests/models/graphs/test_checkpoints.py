@@ -5,6 +5,7 @@ import json
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from stores import store_of
@@ -38,6 +39,7 @@ SPECS = {
     "neighbors": GraphSpec("se2", 8, neighbors=12, **BASE),
     "kernel": GraphSpec("se2", 8, kernel="cauchy", **BASE),
     "weights": GraphSpec("se2", 8, orientations=4, levels=2, weights="selling"),
+    "closed": GraphSpec("se2", 8, orientations=4, levels=2, weights="selling", boundary="periodic"),
     "lambda_max": GraphSpec("se2", 8, orientations=4, levels=2),
     "manifold": GraphSpec("so3", subdivisions=1, orientations=4, levels=2, lambda_max=2),
     "sphere": GraphSpec("s2", subdivisions=2, levels=2),
@@ -91,6 +93,7 @@ def test_filters_mean_the_same_on_a_larger_image(tmp_path: Path) -> None:
         ("patches", "patches", "", None),
         ("patches", "images", "size", None),
         ("patches", "periodic", "boundary", None),
+        ("weights", "closed", "boundary boundary_correction", None),
         ("also-turning", "turning", "size", (4, 8)),
         ("patches", "turning", "size xi alpha", (2, 8)),
         ("patches", "deeper", "size levels", None),
@@ -119,15 +122,17 @@ def test_xi_in_lattice_units_is_that_of_the_builder() -> None:
     specs += [GraphSpec("so3", xi=0.2, **size) for size in ({"nside": 4}, {"bandlimit": 5})]
     specs += [GraphSpec("so3", xi=0.2, subdivisions=3), GraphSpec("so3", xi=0.2, points=50)]
     specs += [GraphSpec("so3", xi=0.2, gaussian=name) for name in ("O32", "F32")]
+    specs += [GraphSpec("so3", xi=0.2, refined=(1, 2, -30, -30, 60, 60))]
     for spec in specs:
         expected = spec.metric(0).xi / math.sqrt(spec.squared_spacing(0))
         assert _xi_in_spacings(spec.to_dict()) == pytest.approx(expected, rel=1e-5)
     for spec in (GraphSpec("so3", subdivisions=3, in_plane_fraction=0.4), SPECS["sphere"]):
         assert _xi_in_spacings(spec.to_dict()) is None
-    sphere = {"xi": 0.2, "sampling": "unstructured", "coordinates": {"points": [500, 100]}}
-    plane = {"xi": 0.2, "boundary": "open", "coordinates": {"points": [50], "extent": [2.0, 3.0]}}
-    for own, area in ((sphere, 4 * math.pi / 500), (plane, 1.5 / 50)):
-        assert _xi_in_spacings(own) == pytest.approx(0.2 / math.sqrt(area), rel=1e-5)
+    points = np.random.default_rng(0).random((50, 2))
+    sphere = GraphSpec("so3", coordinates=60 * points, xi=0.2)
+    plane = GraphSpec("se2", coordinates=points, domain=(0, 0, 2, 3), xi=0.2)
+    for spec, area in ((sphere, 4 * math.pi / 50), (plane, 1.5 / 50)):
+        assert _xi_in_spacings(spec.to_dict()) == pytest.approx(0.2 / math.sqrt(area), rel=1e-5)
 
 
 @pytest.mark.parametrize("xi", [None, True, "x", [], -1, 1e308, 10**400])
@@ -166,6 +171,14 @@ def test_without_leave_another_graph_is_refused(graphs: Path) -> None:
     for load in (other.load_state_dict, lambda state: load_weights(other, state)):
         with pytest.raises(StoreError, match=r"trained on patches@v001.*images@v001.*load_weights"):
             load(state)
+    early = {
+        name: nn.ModuleDict({"conv": ChebConv(1, 1, 2, graph.levels[0]), "pyramid": graph})
+        for name, graph in ((name, store[name]) for name in ("patches", "images"))
+    }
+    before = early["images"]["conv"].weight.clone()
+    with pytest.raises(StoreError, match="trained on patches@v001"):
+        load_weights(early["images"], saved(early["patches"]))
+    assert torch.equal(early["images"]["conv"].weight, before)
     again = make(store["patches"])
     assert load_weights(again, state) == ()
     assert torch.equal(again.conv.weight, state["conv.weight"])
@@ -252,6 +265,7 @@ def test_hostile_identities_are_refused(graphs: Path, identity: object) -> None:
             load(state)
         assert len(str(caught.value)) < 1500
         assert "\n" not in str(caught.value)
-    for extra in (None, 3, torch.zeros(3), torch.tensor([255], dtype=torch.uint8)):
+    odd = torch.zeros(3), torch.tensor([255], dtype=torch.uint8), torch.tensor(10**13)
+    for extra in (None, 3, *odd):
         with pytest.raises(StoreError, match="does not say which graph"):
             load_weights(network, {**state, "pyramid._extra_state": extra}, allow_other_graph=True)

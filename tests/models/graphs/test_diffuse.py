@@ -90,7 +90,12 @@ def test_a_time_for_each_channel(heated_graphs: Path) -> None:
         assert torch.allclose(
             diffused[:, channel : channel + 1], graph.diffuse(own, time), atol=2e-6
         )
-    for t in (torch.tensor(0.3), 0.3, np.float64(0.3), torch.full((3,), 0.3, dtype=torch.float64)):
+    for t in (
+        torch.tensor([0.3]),
+        0.3,
+        np.float64(0.3),
+        torch.full((3,), 0.3, dtype=torch.float64),
+    ):
         assert torch.allclose(graph.diffuse(x, t), graph.diffuse(x, 0.3), atol=1e-6)
 
 

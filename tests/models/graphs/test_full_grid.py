@@ -13,6 +13,7 @@ from masked import GRAPHS
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_models import (
+    UNSEEN,
     Graph,
     Lift,
     Project,
@@ -94,6 +95,8 @@ def test_gradients_and_dtypes(masked_graphs: Path) -> None:
         for fill in fills:
             with pytest.raises(ValueError, match=rf"fill must be a value of {dtype}, which has no"):
                 graph.to_grid(x.detach().to(dtype), fill)
+    with pytest.raises(ValueError, match=r"fill must be a value of torch.float16, up to 65504"):
+        graph.to_grid(x.detach().half(), UNSEEN)
 
 
 def test_other_shapes_and_orders_are_refused(masked_graphs: Path) -> None:
@@ -138,6 +141,10 @@ def test_maps_in_ring_order(masked_graphs: Path, name: str) -> None:
         expected[..., outside] = 0
         compact = nested[..., graph.base_index]
         assert torch.equal(Lift(graph, order="ring")(compact), lifted)
+    else:
+        elsewhere, signal = copy.deepcopy(graph).to("meta"), nested[:1, :1].to("meta")
+        assert Lift(elsewhere, order="ring").grid_places.places.is_meta
+        assert elsewhere.to_grid(signal, order="ring").is_meta
     assert torch.equal(back, expected)
 
 

@@ -205,6 +205,15 @@ def test_reduced_precision(
     assert (low(x.to(dtype)).float() - expected).norm() < 0.02 * expected.norm()
 
 
+def test_autocast_leaves_float64_alone(graph: Graph) -> None:
+    """As it leaves torch's own layers."""
+    conv, x = ChebConv(1, 2, 3, copy.deepcopy(graph)).double(), torch.randn(1, 1, 256).double()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert torch.equal(conv(x), conv.double()(x))
+        with pytest.raises(ValueError, match=r"takes torch.float32.*Got torch.float64"):
+            ChebConv(1, 2, 3, graph)(x)
+
+
 @pytest.mark.parametrize("channels", [(2, 2), (2, 5), (4, 2)])
 def test_an_empty_batch(graph: Graph, channels: tuple[int, int]) -> None:
     conv = ChebConv(*channels, 3, graph)

@@ -3,6 +3,7 @@
 import copy
 import math
 
+import numpy as np
 import pytest
 import torch
 from first_order import ARROWS, PLAIN, SPECS, dense
@@ -206,9 +207,10 @@ def test_odd_filters_in_mirror_images(gradient_graphs: Store) -> None:
     network = WideResNet(pyramid, 3, 2, 3, depth=1, widen=0.25, lift="cake").double().eval()
     x = torch.randn(2, 3, side, side, dtype=torch.float64)
     assert (network(x.flip(3)) - network(x)).abs().max() < EXACT
-    for kind, sizes in ((WideResNet, {"widen": 0.25}), (UNet, {})):
+    made = (WideResNet, False, {"widen": 0.25}), (UNet, np.bool_(False), {})
+    for kind, handed, sizes in made:
         with pytest.raises(ValueError, match=r"keeps mirror images alike .* odd filters"):
-            kind(pyramid, 3, 2, 3, operators="first-order", handed=False, lift="cake", **sizes)
+            kind(pyramid, 3, 2, 3, operators="first-order", handed=handed, lift="cake", **sizes)
 
 
 @pytest.mark.parametrize("name", ["arrows", "plane", "sphere"])

@@ -19,6 +19,7 @@ def test_images_and_signals_that_have_orientations(pyramid: Pyramid) -> None:
     for mode in ("max", "mean", "sum"):
         expected = getattr(x.view(2, 3, 4, 256), mode.replace("max", "amax"))(2)
         assert torch.allclose(Project(graph, mode)(x), expected, atol=1e-6)
+        assert Project(graph, mode)(x[:0]).shape == (0, 3, 256)
     shapes = r"\(B, C, 16, 16\) or \(B, C, 256\) or \(B, C, 4, 16, 16\)"
     for wrong in (images[:, :, 1:], fibers[:, :, :3], fibers.flatten(3), fibers[:, :, :1]):
         with pytest.raises(ValueError, match=rf"Lift takes {shapes}. Got \(2, 3, "):

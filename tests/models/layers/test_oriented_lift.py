@@ -61,7 +61,7 @@ def by_orientation(scores: Tensor, graph: Graph) -> Tensor:
 
 @KIND
 @NAME
-@pytest.mark.parametrize("scales", [1, 2, (3.0, 4.5, 11.0)])
+@pytest.mark.parametrize("scales", [1, np.int64(2), (3.0, 4.5, 11.0)])
 def test_scores_are_those_of_a_dense_transform(
     graphs: Store, name: str, kind: str, scales: object
 ) -> None:

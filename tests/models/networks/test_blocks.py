@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from masked import GRAPHS, images_on
@@ -182,6 +183,11 @@ def test_copies_pickles_and_ddp_leave_graphs_alone(pyramid: Pyramid, make: Make,
     assert len(data) < sum(p.numel() * p.element_size() for p in network.parameters()) + 100_000
     for again in (pickle.loads(data), copy.deepcopy(network)):
         assert torch.equal(again(images), expected)
+    wider = copy.deepcopy(network).double()
+    both = pickle.loads(pickle.dumps((wider, network)))
+    for one, same in zip(both, (wider, network), strict=True):
+        x = images.to(same.pyramid.levels[0].values.dtype)
+        assert torch.equal(one(x), same(x))
     ignored = set(network._ddp_params_and_buffers_to_ignore)
     buffers = {name for name, _ in network.named_buffers(remove_duplicate=False)}
     ends = {name.rpartition(".")[2] for name in buffers - ignored}
@@ -233,7 +239,7 @@ def test_weights_of_other_settings_are_refused(
 
 def test_another_first_level_is_another_resolution(pyramid: Pyramid) -> None:
     """With leave to take another graph it is returned beside what the graphs differ in."""
-    network, other = wide(pyramid, first_level=1), nn.Sequential(wide(pyramid))
+    network, other = wide(pyramid, first_level=np.int64(1)), nn.Sequential(wide(pyramid))
     state = {f"0.{name}": value for name, value in network.state_dict().items()}
     (difference,) = load_weights(other, state, allow_other_graph=True)
     assert str(difference) == "first_level: 1 in training, 0 here"
