@@ -8,9 +8,9 @@ one, which keeps edges.
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from numbers import Integral
 from typing import Any, Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -37,8 +37,8 @@ def checked_lengths(kind: Kind, scales: int | Sequence[float]) -> tuple[float, .
     """
     choice("kind", kind, LEAST)
     given: Any = scales
-    if isinstance(given, Integral) and not isinstance(given, bool) and given >= 1:
-        return tuple(FINEST * 2.0**step for step in range(int(given)))
+    if isinstance(given, int | np.integer) and not isinstance(given, bool) and given >= 1:
+        return tuple(FINEST * 2.0**step for step in range(given))
     lengths = tuple(number("scales", length) for length in (given if is_sequence(given) else ()))
     ascending = all(a < b for a, b in pairwise(lengths))
     if not lengths or not ascending or not LEAST[kind] <= lengths[0] <= lengths[-1] < math.inf:
