@@ -9,12 +9,12 @@ import click
 from click.core import ParameterSource
 
 import cheblienet_graphs as graphs
-from cheblienet_cli import options
+from cheblienet_cli import options, spelling
 from cheblienet_cli.build import HOW, OF_BUILDS, build, specification
 from cheblienet_cli.options import Once, option
 from cheblienet_cli.output import show
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import quoted
+from cheblienet_graphs.errors import SpecError, quoted
 from cheblienet_graphs.manifolds import MANIFOLDS
 from cheblienet_graphs.progress import progress_bar
 
@@ -124,11 +124,20 @@ def _side(side: str, text: str) -> "graphs.GraphSpec":
         manifold, *words = shlex.split(text)
     except ValueError:
         manifold, words = "", []
-    if manifold not in MANIFOLDS:
+    if manifold not in MANIFOLDS or {"-h", "--help"} & {*words}:
         raise click.UsageError(
             f"--{side} must be what follows `clg build`, such as 's2 --gaussian O80'. "
             f"Got {quoted(text)}. Manifolds are {', '.join(MANIFOLDS)}."
         )
+    try:
+        return _points(manifold, words)
+    except click.UsageError as error:
+        raise click.UsageError(f"--{side}: {error.format_message()}") from None
+    except SpecError as error:
+        raise click.UsageError(f"--{side}: {error.spelled(spelling.option)}") from None
+
+
+def _points(manifold: str, words: list[str]) -> "graphs.GraphSpec":
     command = build.commands[manifold]
     context = command.make_context(manifold, words, parent=click.get_current_context())
     for parameter in command.params:
@@ -136,7 +145,6 @@ def _side(side: str, text: str) -> "graphs.GraphSpec":
         typed = context.get_parameter_source(known) is ParameterSource.COMMANDLINE
         if typed and known in OF_BUILDS:
             raise click.UsageError(
-                f"--{side} must say where points are: leave out {parameter.opts[-1]}, which says "
-                "how to build."
+                f"leave out {parameter.opts[-1]}, which says how to build: points are meant."
             )
     return specification(MANIFOLDS[manifold], context.params)

@@ -97,9 +97,12 @@ def test_wrong_input(given: tuple[str, ...], capsys: pytest.CaptureFixture[str])
 SIDE = {
     "s3 --size 4": "--source must be what follows `clg build`, such as 's2 --gaussian O80'. Got",
     "'s2": "--source must be what follows `clg build`",
-    "s2 --subdivisions 2 --engine keops": "--source must say where points are: leave out --engine",
-    "s2 --subdivisions x": "--subdivisions must be an integer in [0, 9]. Got 'x'.",
-    "s2 more": "Got unexpected extra argument (more)",
+    "r2 --size 8 --help": "--source must be what follows `clg build`",
+    "s2 --subdivisions 2 --engine keops": "--source: leave out --engine, which says how to build",
+    "s2 --subdivisions x": "--source: --subdivisions must be an integer in [0, 9]. Got 'x'.",
+    "s2 --subdivisions": "--source: Option '--subdivisions' requires an argument. See `clg",
+    "s2": "--source: --subdivisions must be given",
+    "s2 more": "--source: Got unexpected extra argument (more)",
 }
 
 
