@@ -278,16 +278,9 @@ def _waited_for(seconds: float, take: Callable[[ExitStack], bool]) -> Iterator[N
 
 def _got_alone(store: Path, key: str, held: ExitStack) -> bool:
     """Take the lock of a folder within the staging folder; False if another process has it."""
-    folder = layout.staging_folder(store) / key
     with locked(store):
-        folder.mkdir(exist_ok=True)
-        try:
-            held.callback(tidy, store)
-            held.enter_context(locked_folder(folder))
-        except BlockingIOError:
-            return False
-        held.callback(_remove_empty, folder)
-        return True
+        held.callback(tidy, store)
+        return _taken(layout.staging_folder(store) / key, held)
 
 
 def tidy(store: Path) -> None:
@@ -298,13 +291,18 @@ def tidy(store: Path) -> None:
 
 
 def _got_lock(folder: Path, held: ExitStack) -> bool:
-    """Take the lock of a folder; False if it is held, or the folder went meanwhile.
-
-    Signals are deferred, and the folder is removed if it is empty at the end.
-    """
+    """Take the lock of a folder, as `_taken`; signals are deferred."""
     held.enter_context(interrupts_deferred())
     if not folder.parent.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
+    return _taken(folder, held)
+
+
+def _taken(folder: Path, held: ExitStack) -> bool:
+    """Make a folder and take its lock; it is removed if it is empty at the end.
+
+    False if the lock is held, or the folder went meanwhile.
+    """
     with suppress(FileExistsError):  # what is no folder can't be locked
         folder.mkdir()
     try:

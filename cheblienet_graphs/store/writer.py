@@ -138,7 +138,7 @@ class Staging:
         for folder in sorted(staging.iterdir()) if self._resume else ():
             if folder.is_symlink() or not folder.is_dir():
                 continue
-            with ExitStack() as held, suppress(BlockingIOError):
+            with ExitStack() as held, suppress(BlockingIOError, FileNotFoundError):
                 held.enter_context(locked_folder(folder))
                 identity = staged.identity_of(folder)
                 if identity is None:
