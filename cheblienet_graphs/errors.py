@@ -8,10 +8,16 @@ import reprlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, Self
 
-MISSING = object()
-"""Stands for a value that was not given."""
+
+class _Missing(Enum):
+    MISSING = "left out"
+
+
+MISSING = _Missing.MISSING
+"""Stands for a value that was not given, in copies and other processes, too."""
 VALUE = 80
 """Most characters of a value."""
 MESSAGE = 2_000

@@ -3,6 +3,7 @@
 import datetime as dt
 import platform
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib.metadata import version as version_of
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import cheblienet_graphs
 from cheblienet_graphs.assembly.checks import LevelCheck
-from cheblienet_graphs.errors import CheblienetError, StoreError
+from cheblienet_graphs.errors import CheblienetError, StoreError, UnreadableError
 from cheblienet_graphs.samplings import SAMPLINGS
 from cheblienet_graphs.spec import GraphSpec, words
 from cheblienet_graphs.spec.map_spec import MapSpec
@@ -126,7 +127,7 @@ def published(spec: GraphSpec, store: Path, name: str) -> Published | None:
     Raises:
         StoreError: the store can't be read.
     """
-    if not layout.check_store(store) or name not in layout.graph_names(store):
+    if not layout.check_store(store) or not layout.is_graph(store, name):
         return None
     for version, facts in of_spec(spec, store / name, read_facts):
         if facts.generator == GENERATOR:
@@ -149,8 +150,9 @@ def same_digest(spec: GraphSpec, store: Path, first: str) -> Published | None:
     """
     names = layout.graph_names(store) if layout.check_store(store) else []
     for name in sorted(names, key=lambda name: name != first):
-        for version, facts in of_spec(spec, store / name, read_facts):
-            return Published(store, name, version, built=False, levels=facts.levels)
+        with suppress(UnreadableError):  # of somebody else
+            for version, facts in of_spec(spec, store / name, read_facts):
+                return Published(store, name, version, built=False, levels=facts.levels)
     return None
 
 

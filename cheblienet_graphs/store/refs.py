@@ -164,7 +164,7 @@ def remove(store: str | Path, name: str, *, force: bool = False) -> Removed:
     with _changing(store) as store:
         version = layout.resolve(store, name)
         graph = version.parent.name
-        if "@" not in name:
+        if "@" not in (name or ""):
             raise UnknownGraphError(
                 f"Say which version: {graph}@v001, or {graph}@latest; or how many to ",
                 Remedy("keep"),
@@ -196,7 +196,7 @@ def prune(store: str | Path, name: str, keep: Number, *, force: bool = False) ->
         StoreError: the store can't be written to; some versions may be deleted by then.
     """
     keep = integer("keep", keep, 1, layout.LAST_VERSION, "an integer from 1")
-    if "@" in name:
+    if not isinstance(name, str) or "@" in name:
         raise UnknownGraphError(f"Name the graph alone, not a version of it. Got {quoted(name)}.")
     with _changing(store) as store:
         graph = layout.resolve(store, name).parent
@@ -327,7 +327,8 @@ def _changing(store: str | Path) -> Iterator[Path]:
 
 
 def _check_ref(ref: str) -> None:
-    if not layout.NAME.fullmatch(ref) or LIKE_VERSION.fullmatch(ref) or ref == "latest":
+    named = isinstance(ref, str) and layout.NAME.fullmatch(ref)
+    if not named or LIKE_VERSION.fullmatch(ref) or ref == "latest":
         raise UnknownGraphError(
             "A ref must be 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or "
             f"digit, not look like a version and not be 'latest'. Got {quoted(ref)}."

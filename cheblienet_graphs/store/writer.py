@@ -116,7 +116,10 @@ class Staging:
         check_graph(self._store, self._name)
         with write_errors(self._store):
             places = layout.staging_folder(self._store), self._store / self._name
-            nearest, _ = map(durable.check_writable, places)
+            nearest, target = map(durable.check_writable, places)
+            if nearest.stat().st_dev != target.stat().st_dev:
+                apart = f"it is on another file system than {nearest}, where builds are staged"
+                raise OSError(errno.EXDEV, apart)
             if not self._resume:  # which has some of its space already
                 self._check_space(nearest)
 

@@ -44,7 +44,7 @@ def test_tags(three: Path) -> None:
     assert layout.refs(three / NAME) == {"latest": "v004"}
     with pytest.raises(UnknownGraphError, match="no ref 'paper'"):
         untag(three, NAME, "paper")
-    for ref in ("latest", "v001", "v5", "", "a/b", "..", "x@y", "é"):
+    for ref in ("latest", "v001", "v5", "", "a/b", "..", "x@y", "é", 5):
         with pytest.raises(UnknownGraphError, match="ref must be"):
             tag(three, NAME, ref)
 
@@ -57,6 +57,7 @@ def test_removal(three: Path) -> None:
         ("nothing", "No graph 'nothing'"),
         (f"{NAME}@", "Nothing follows the @"),
         (f"{NAME}@v009", "No version 'v009'"),
+        (None, "Say which version"),
     ):
         with pytest.raises(StoreError, match=reason):
             remove(three, name)
@@ -141,6 +142,7 @@ def test_pruning_is_of_graphs_and_keeps_some(
     for name, keep, error, reason in (
         (NAME, 0, SpecError, "keep must be an integer from 1"),
         (f"{NAME}@v001", 1, UnknownGraphError, "not a version"),
+        (None, 1, UnknownGraphError, "Name the graph alone"),
         ("h", 1, UnknownGraphError, "No graph 'h'"),
     ):
         with pytest.raises(error, match=reason):
