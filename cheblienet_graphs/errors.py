@@ -153,7 +153,7 @@ class UnknownGraphError(StoreError):
 
 
 class OtherGraphWarning(UserWarning):
-    """A name stands, or stood, for a graph of another specification than the one built."""
+    """A name stands, or stood, for a graph or map of another specification than the one built."""
 
 
 class NotDrawnError(CheblienetError):

@@ -305,7 +305,7 @@ def _repeats(matrix: scipy.sparse.csr_array, of_base: LevelMap) -> bool:
     return all(
         np.array_equal(block.indptr, of_base.indptr)
         and np.array_equal(block.indices, of_base.indices + number * columns)
-        and near(block.data, of_base.data, SUMS)
+        and _equal(SUMS, block.data, of_base.data)
         for number, block in enumerate(blocks)
     )
 
