@@ -141,6 +141,7 @@ class MapSpec:
 
         Raises:
             SpecError: it is of another form, or a value is out of range.
+            TypeError: it has a field that there is not.
         """
         if not isinstance(values, Mapping):
             raise SpecError("values", "a mapping, as to_dict() returns", values)
@@ -155,8 +156,7 @@ class MapSpec:
             weights = {"weights": "selling"} if cuts else {}
             levels = {} if "coordinates" in known else {"levels": 1}
             sides[name] = GraphSpec.from_dict(known | weights | levels)
-        others = {key: values[key] for key in (*RULES, "weights", "bandwidth") if key in values}
-        return cls(sides["source"], sides["target"], **others)
+        return cls(**{**values, **sides})
 
     @property
     def sha256(self) -> str:

@@ -119,11 +119,8 @@ def store_path(store: str | Path) -> Path:
 
 
 def staging_folder(store: Path) -> Path:
-    """The folder of staged versions and locks: beside the store, as zarr would list it inside.
-
-    Beside that which a link leads to, so that all who reach a store have the same locks.
-    """
-    store = Path(os.path.realpath(store))
+    """The folder of staged versions and locks: beside the store, as zarr would list it inside."""
+    store = Path(os.path.realpath(store))  # for the same locks through all links
     return store.parent / f".{store.name}.staging"
 
 
@@ -286,8 +283,7 @@ def graph_names(store: Path) -> list[str]:
 def is_graph(store: Path, name: str) -> bool:
     """Whether a store has a graph with at least one version; a crash can leave one without.
 
-    A folder that the machine refuses to read is taken for one: other graphs can be read all the
-    same.
+    A folder that the machine refuses to read is taken for one.
     """
     try:
         graph = store / name
@@ -363,38 +359,32 @@ def resolve(store: str | Path, name: str | None) -> Path:
         StoreError: the store can't be read.
     """
     store = existing_store(store)
-    if name is None:
-        names = _some_graphs(store)
-        if len(names) != 1:
-            raise UnknownGraphError(f"Name one of the graphs in {store}: {listed(names)}.")
-        name = names[0]
-    if not isinstance(name, str):
+    if not isinstance(name, str | None):
         raise UnknownGraphError(f"A graph's name is text. Got {quoted(name)}.")
-    name, at, ref = name.partition("@")
+    called, at, ref = (name or "").partition("@")
     if at and not ref:
         raise UnknownGraphError(
-            f"Nothing follows the @ of {one_line(name, VALUE)}@; give a version, such as @v001, or "
-            "a ref."
+            f"Nothing follows the @ of {one_line(called, VALUE)}@; give a version, such as @v001, "
+            "or a ref."
         )
-    if not is_graph(store, name):
-        there = listed(_some_graphs(store))
-        raise UnknownGraphError(f"No graph {quoted(name)} in {store}. There: {there}.")
-    graph = store / name
+    if not is_graph(store, called):
+        names = graph_names(store)
+        if not names:
+            raise UnknownGraphError(f"{store} holds no graph; `clg build` makes one.")
+        if name is not None:
+            raise UnknownGraphError(
+                f"No graph {quoted(called)} in {store}. There: {listed(names)}."
+            )
+        if len(names) > 1:
+            raise UnknownGraphError(f"Name one of the graphs in {store}: {listed(names)}.")
+        called = names[0]
+    graph = store / called
     known = refs(graph)
     version = known.get(ref or "latest", ref)
     if version not in versions(graph):
-        choices = listed([*versions(graph), *known])
-        raise UnknownGraphError(
-            f"No version {quoted(ref or 'latest')} of {name}. There: {choices}."
-        )
+        asked, there = quoted(ref or "latest"), listed([*versions(graph), *known])
+        raise UnknownGraphError(f"No version {asked} of {called}. There: {there}.")
     return graph / version
-
-
-def _some_graphs(store: Path) -> list[str]:
-    """Names of the graphs of a store that has some."""
-    if names := graph_names(store):
-        return names
-    raise UnknownGraphError(f"{store} holds no graph; `clg build` makes one.")
 
 
 def check_version(version: Path) -> Attributes:

@@ -264,6 +264,13 @@ def test_default_names_tell_maps_apart_and_others_warn(tmp_path: Path) -> None:
     assert build_map(other, store, name="m").difference == ""
 
 
+def test_unknown_fields_are_no_map() -> None:
+    side = GraphSpec("r2", 4)
+    fields = MapSpec(side, side, neighbors=1, weights="uniform").to_dict()
+    with pytest.raises(TypeError, match="wieghts"):
+        MapSpec.from_dict(fields | {"wieghts": fields.pop("weights")})
+
+
 CUT = np.clip(5 - np.hypot(*(np.indices((12, 12)) - 5.3)), 0, 1)
 SIDES = {
     **SPHERES,
