@@ -218,23 +218,14 @@ def _of_block(level_set: LevelSet, cells: int, sides: Sequence[tuple[int, int]])
     # Of one cell more on each side, so that slopes are known everywhere.
     axes = [(np.arange(low * cells - 1, high * cells + 1) + 0.5) * step for low, high in sides]
     values = _evaluated(level_set, np.meshgrid(*axes, indexing="ij")[::-1])
-    inner = values[(slice(1, -1),) * values.ndim]
-    slopes = [_slope(values, axis) for axis in range(values.ndim)]
+    core = (slice(1, -1),) * values.ndim
+    inner, slopes = values[core], [slope[core] for slope in np.gradient(values)]
     rise = np.linalg.norm(slopes, axis=0)
     distances = np.divide(inner, rise, where=rise > 0, out=np.sign(inner))
     share = np.clip(0.5 - distances, 0, 1)
     split = [part for low, high in sides for part in (high - low, cells)]
     means: Floats = share.reshape(split).mean(axis=tuple(range(1, 2 * values.ndim, 2)))
     return means
-
-
-def _slope(values: Floats, axis: int) -> Floats:
-    """The rise by cell along an axis, of all cells but those on the rim."""
-    inner, dimension = slice(1, -1), values.ndim
-    after = tuple(slice(2, None) if a == axis else inner for a in range(dimension))
-    before = tuple(slice(None, -2) if a == axis else inner for a in range(dimension))
-    slope: Floats = (values[after] - values[before]) / 2
-    return slope
 
 
 def _evaluated(level_set: LevelSet, places: Sequence[Floats]) -> Floats:
