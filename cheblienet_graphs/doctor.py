@@ -1,7 +1,8 @@
 """The doctor of this machine: each engine on each device, tried on a tiny graph."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -38,22 +39,27 @@ def examine() -> Iterator[Outcome]:
     """Try everything, one thing after the other; KeOps compiles first, which takes seconds."""
     expected = _columns(Choice("stencil", "cpu"))
     for engine, device in [*NEEDED, ("pruned", "cuda"), ("keops", "cpu"), ("keops", "cuda")]:
-        remedy = _remedy(engine, device, expected)
+        remedy = _remedy(partial(_try_engine, engine, device, expected))
         yield Outcome(engine, device, not remedy, (engine, device) in NEEDED, remedy)
-    remedy = _healpix_remedy()
+    remedy = _remedy(_try_healpix)
     yield Outcome("healpix", "cpu", not remedy, needed=False, remedy=remedy)
 
 
-def _remedy(engine: str, device: str, expected: Indices) -> str:
-    if device == "cuda" and (remedy := _cuda_remedy()):
-        return remedy
+def _remedy(attempt: Callable[[], str]) -> str:
+    """What an attempt returns, or what to do about its error."""
     try:
-        columns = _columns(choose("lattice", engine, device))
+        return attempt()
     except CheblienetError as error:
         return error.words
     except Exception as error:  # noqa: BLE001  # whatever is wrong with the machine is the answer
         reason = " ".join(f"{type(error).__name__}: {error}".split())
-        return f"{reason:.300} Use another engine or device until that is mended."
+        return f"{reason:.300} Use another engine, device or sampling until that is mended."
+
+
+def _try_engine(engine: str, device: str, expected: Indices) -> str:
+    if device == "cuda" and (remedy := _cuda_remedy()):
+        return remedy
+    columns = _columns(choose("lattice", engine, device))
     if not np.array_equal(columns, expected):
         return "It finds wrong edges here: do not use it, and report this."
     return ""
@@ -75,9 +81,6 @@ def _columns(choice: Choice) -> Indices:
     return engine.neighbors(0, spec.num_vertices)[1]
 
 
-def _healpix_remedy() -> str:
-    try:
-        points = GraphSpec("s2", nside=1).full_sampling(0).base_points
-        return "" if len(points) == 12 else "It is broken."
-    except CheblienetError as error:
-        return error.words
+def _try_healpix() -> str:
+    points = GraphSpec("s2", nside=1).full_sampling(0).base_points
+    return "" if len(points) == 12 else "It is broken."

@@ -8,10 +8,16 @@ import reprlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, Self
 
-MISSING = object()
-"""Stands for a value that was not given."""
+
+class _Missing(Enum):
+    MISSING = "left out"
+
+
+MISSING = _Missing.MISSING
+"""Stands for a value that was not given, in copies and other processes, too."""
 VALUE = 80
 """Most characters of a value."""
 MESSAGE = 2_000
@@ -147,7 +153,7 @@ class UnknownGraphError(StoreError):
 
 
 class OtherGraphWarning(UserWarning):
-    """A name stands, or stood, for a graph of another specification than the one built."""
+    """A name stands, or stood, for a graph or map of another specification than the one built."""
 
 
 class NotDrawnError(CheblienetError):

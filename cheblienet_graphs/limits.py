@@ -223,9 +223,9 @@ def flag(field: str, value: object) -> bool:
     Raises:
         SpecError: something else.
     """
-    if not isinstance(value, bool):
+    if not isinstance(value, bool) and type(value).__name__ not in {"bool", "bool_"}:  # of numpy
         raise SpecError(field, "True or False", value)
-    return value
+    return bool(value)
 
 
 def refuse_unknown(names: Iterable[str], known: Sequence[str]) -> None:

@@ -1,6 +1,7 @@
 """clg build map: from the vertices of one graph to those of another."""
 
 import shlex
+import warnings
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -81,7 +82,10 @@ def build_map(
     if dry_run:
         _plan(spec, as_json)
         return
-    with progress_bar(shown=not quiet) as update:
+    with (
+        progress_bar(shown=not quiet) as update,
+        warnings.catch_warnings(action="ignore", category=graphs.OtherGraphWarning),  # told below
+    ):
         result = graphs.build_map(spec, store, name=name, force=force, progress=update)
     if as_json:
         report = asdict(result) | {"store": str(store), "sizes": result.sizes.to_dict()}
@@ -97,6 +101,8 @@ def build_map(
         click.echo(f"{joined}; {human_bytes(result.nbytes)}", err=True)
         again = f"Already published as {place}; --force builds it again."
         click.echo(f"Published as {place}." if result.built else again, err=True)
+        if result.difference:
+            click.echo(result.difference, err=True)
 
 
 def _plan(spec: "graphs.MapSpec", as_json: bool) -> None:

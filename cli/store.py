@@ -36,7 +36,7 @@ def ls(store: Path, as_json: bool) -> None:
 
 
 def _row(version: "Listed", size: str) -> tuple[str, ...]:
-    name, known_as = f"{version.name}@{version.version}", ", ".join(version.refs)
+    name, known_as = f"{version.name}@{version.version}".rstrip("@"), ", ".join(version.refs)
     if version.fault is not None:
         return name, "unreadable; clg verify says why", "", "", "", known_as
     vertices = f"{max(version.vertices, default=0):,} vertices"

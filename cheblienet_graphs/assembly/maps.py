@@ -6,7 +6,14 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse
 
-from cheblienet_graphs.assembly.versions import GENERATOR, PublishedMap, of_spec, recorded
+from cheblienet_graphs.assembly.versions import (
+    GENERATOR,
+    PublishedMap,
+    changes_of,
+    of_spec,
+    recorded,
+    warned,
+)
 from cheblienet_graphs.errors import quoted
 from cheblienet_graphs.limits import callback, flag
 from cheblienet_graphs.samplings.icosphere import mesh_edges
@@ -50,6 +57,10 @@ def build_map(
     Returns:
         The version.
 
+    Warns:
+        OtherGraphWarning: the name stands for another map than this one, or stood for another
+            before.
+
     Raises:
         TypeError: spec is no MapSpec.
         SpecError: a radius leaves targets without sources, or the specification was read back and
@@ -66,7 +77,7 @@ def build_map(
     if not force and (store / name).is_dir():
         for version, facts in of_spec(spec, store / name, read_map_facts):
             if facts.generator == GENERATOR:
-                return PublishedMap(store, name, version, built=False, sizes=facts.sizes)
+                return _published(spec, store, name, version, facts.sizes, built=False)
     sides = {side: side_sampling(of) for side, of in spec.sides.items()}
     coordinates = {side: centers(sampling) for side, sampling in sides.items()}
     source, target = (placed(spec, coordinates[side]) for side in layout.SIDES)
@@ -76,7 +87,17 @@ def build_map(
     grids = tuple(spec.target.grid(0)), tuple(spec.source.grid(0))
     sizes = MapSizes(*spec.shape, *grids, matrix.nnz, math.sqrt(float(squared.max())))
     version = _write(spec, store, name, matrix, coordinates, sizes)
-    return PublishedMap(store, name, version, built=True, sizes=sizes)
+    return _published(spec, store, name, version, sizes, built=True)
+
+
+def _published(
+    spec: MapSpec, store: Path, name: str, version: str, sizes: MapSizes, *, built: bool
+) -> PublishedMap:
+    """The version, with a warning where its name stands or stood for another map."""
+    other, changes = changes_of(store / name, version, spec, built=built)
+    return warned(
+        PublishedMap(store, name, version, built, sizes=sizes, other=other, changes=changes)
+    )
 
 
 def _entries(

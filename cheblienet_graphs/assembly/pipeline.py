@@ -1,9 +1,8 @@
 """From a specification to a published version, in row blocks; found by its digest, or built."""
 
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from inspect import currentframe, signature
+from inspect import signature
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -22,7 +21,7 @@ from cheblienet_graphs.assembly.plan import (
     scratch_nbytes,
 )
 from cheblienet_graphs.assembly.versions import same_digest
-from cheblienet_graphs.errors import OtherGraphWarning, Remedy, StoreError, another
+from cheblienet_graphs.errors import StoreError, another
 from cheblienet_graphs.limits import byte_count, callback, flag, integer
 from cheblienet_graphs.machine import Kept
 from cheblienet_graphs.machine.processes import opened_pool
@@ -111,7 +110,7 @@ def build(
         with Kept() as kept, opened_pool(workers, dask, kept) as pool:
             choice = pool.first(choose, spec.sampling, engine, device, weights=spec.weights)
             if not force and (found := versions.published(spec, store, name)):
-                return _warned(found)
+                return versions.warned(found)
             progress = progress or (lambda *_: None)
             levels = levels_of(spec, choice, progress)
             rows = int(block_rows or rows_within(levels[0], memory_limit, pool.processes))
@@ -135,32 +134,12 @@ def build(
                 processes=pool.processes,
                 threads=threads_each(choice.engine, pool.processes),
             )
-        return _warned(result)  # after all is closed, as it may be an error
+        return versions.warned(result)  # after all is closed, as it may be an error
     except BaseException as error:
         # A second signal may have cut the exit of staging short, or come while the pool ended.
         if staging is not None:
             staging.close(error)
         raise
-
-
-def _warned(result: versions.Published) -> versions.Published:
-    """The result, with a warning where its name gives or gave another graph."""
-    if result.difference:
-        own = f"or give each graph a {Remedy('name')} of its own."
-        warnings.warn(
-            f"{result.difference} Open {result.name}@{result.version}, {own}",
-            OtherGraphWarning,
-            stacklevel=_callers_level(),
-        )
-    return result
-
-
-def _callers_level() -> int:
-    """Where in the stack of the function that asks the first frame outside of this package is."""
-    frame, level = currentframe(), 0
-    while frame and frame.f_globals["__name__"].partition(".")[0] == "cheblienet_graphs":
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def dry_run(spec: GraphSpec, store: str | Path = "graphs.zarr", **given: Any) -> Plan:

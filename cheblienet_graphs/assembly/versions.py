@@ -2,22 +2,31 @@
 
 import datetime as dt
 import platform
+import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib.metadata import version as version_of
+from inspect import currentframe
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import cheblienet_graphs
 from cheblienet_graphs.assembly.checks import LevelCheck
-from cheblienet_graphs.errors import CheblienetError, StoreError
+from cheblienet_graphs.errors import (
+    CheblienetError,
+    OtherGraphWarning,
+    Remedy,
+    StoreError,
+    UnreadableError,
+)
 from cheblienet_graphs.samplings import SAMPLINGS
 from cheblienet_graphs.spec import GraphSpec, words
 from cheblienet_graphs.spec.map_spec import MapSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import LevelFacts, read_facts
-from cheblienet_graphs.store.map_facts import MapSizes
+from cheblienet_graphs.store.map_facts import MapSizes, read_either
 from cheblienet_graphs.store.published import PublishedFacts
 from cheblienet_graphs.store.staged import identity_of
 
@@ -25,6 +34,8 @@ if TYPE_CHECKING:
     from cheblienet_models import Pyramid, VertexMap
 
 Facts = TypeVar("Facts", bound=PublishedFacts)
+
+Result = TypeVar("Result", bound="InStore")
 
 GENERATOR = {"name": "cheblienet", "version": cheblienet_graphs.__version__}
 
@@ -36,18 +47,33 @@ class InStore:
     Args:
         store, name, version: where it is.
         built: False where it was there already.
+        other: the version that the name stood for before, or stands for where nothing was built;
+            None where there is no other than this one.
+        changes: field -> (its value in that other version's spec, its value in this one's), for
+            those that differ.
     """
 
     store: Path
     name: str
     version: str
     built: bool
+    other: str | None = field(default=None, kw_only=True)
+    changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict, kw_only=True)
 
     @property
     def nbytes(self) -> int:
         """Size of its files, metadata included."""
         files = (self.store / self.name / self.version).rglob("*")
         return sum(file.stat().st_size for file in files if file.is_file())
+
+    @property
+    def difference(self) -> str:
+        """How it differs from what its name stood for, or stands for; "" where it does not."""
+        if self.other is None or not self.changes:
+            return ""
+        differs = words.changes(self.name, self.other, self.changes)
+        newest = self.version if self.built else self.other
+        return f"{self.name}@{self.version} {differs}. {self.name} stands for {self.name}@{newest}."
 
 
 @dataclass(frozen=True)
@@ -60,10 +86,6 @@ class Published(InStore):
         levels: what was recorded of each level, finest first.
         resumed: whether an interrupted build was continued.
         checks: what to know of each level, finest first; empty where nothing was built.
-        other: the version that the name stood for before, or stands for where nothing was built;
-            None where there is no other than this one.
-        changes: field -> (its value in that other version's spec, its value in this one's), for
-            those that differ.
         processes: how many of this machine did the work, those of a cluster elsewhere left out;
             0 where nothing was built.
         threads: that each of them searched with.
@@ -72,8 +94,6 @@ class Published(InStore):
     levels: tuple[LevelFacts, ...]
     resumed: bool = False
     checks: tuple[LevelCheck, ...] = ()
-    other: str | None = None
-    changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
     processes: int = 0
     threads: int = 0
 
@@ -86,15 +106,6 @@ class Published(InStore):
         from cheblienet_models import open_store  # the one import between the packages
 
         return open_store(self.store)[f"{self.name}@{self.version}"]
-
-    @property
-    def difference(self) -> str:
-        """How it differs from what its name stood for, or stands for; "" where it does not."""
-        if self.other is None or not self.changes:
-            return ""
-        differs = words.changes(self.name, self.other, self.changes)
-        newest = self.version if self.built else self.other
-        return f"{self.name}@{self.version} {differs}. {self.name} stands for {self.name}@{newest}."
 
 
 @dataclass(frozen=True)
@@ -126,7 +137,7 @@ def published(spec: GraphSpec, store: Path, name: str) -> Published | None:
     Raises:
         StoreError: the store can't be read.
     """
-    if not layout.check_store(store) or name not in layout.graph_names(store):
+    if not layout.check_store(store) or not layout.is_graph(store, name):
         return None
     for version, facts in of_spec(spec, store / name, read_facts):
         if facts.generator == GENERATOR:
@@ -149,8 +160,9 @@ def same_digest(spec: GraphSpec, store: Path, first: str) -> Published | None:
     """
     names = layout.graph_names(store) if layout.check_store(store) else []
     for name in sorted(names, key=lambda name: name != first):
-        for version, facts in of_spec(spec, store / name, read_facts):
-            return Published(store, name, version, built=False, levels=facts.levels)
+        with suppress(UnreadableError):  # of somebody else
+            for version, facts in of_spec(spec, store / name, read_facts):
+                return Published(store, name, version, built=False, levels=facts.levels)
     return None
 
 
@@ -175,7 +187,7 @@ def recorded(spec: GraphSpec | MapSpec, schema: str) -> layout.Attributes:
 
 
 def changes_of(
-    graph: Path, version: str, spec: GraphSpec, *, built: bool
+    graph: Path, version: str, spec: GraphSpec | MapSpec, *, built: bool
 ) -> tuple[str | None, dict[str, tuple[Any, Any]]]:
     """How a version's spec differs from that of the one its name stood for, or stands for.
 
@@ -193,11 +205,40 @@ def changes_of(
     number = layout.version_number(version)
     others = (other for other in reversed(layout.versions(graph)) if other != version)
     among = (other for other in others if (layout.version_number(other) < number) == built)
-    for other, facts in layout.readable(graph, read_facts, among):
-        before, now = facts.spec.to_dict(), spec.to_dict()
+    for other, facts in layout.readable(graph, read_either, among):
+        before, now = _fields(facts.spec), _fields(spec)
         differ = [key for key in now | before if before.get(key) != now.get(key)]
         return other, {key: (before.get(key), now.get(key)) for key in differ}
     return None, {}
+
+
+def _fields(spec: GraphSpec | MapSpec) -> dict[str, Any]:
+    """Those of a specification; of a map as "source.eps" and so on."""
+    fields = spec.to_dict()
+    if isinstance(spec, MapSpec):
+        sides = {side: fields.pop(side) for side in layout.SIDES}
+        fields = {f"{side}.{k}": v for side, of in sides.items() for k, v in of.items()} | fields
+    return fields
+
+
+def warned(result: Result) -> Result:
+    """The result, with a warning where its name gives or gave another graph or map."""
+    if result.difference:
+        own = f"or give each a {Remedy('name')} of its own."
+        warnings.warn(
+            f"{result.difference} Open {result.name}@{result.version}, {own}",
+            OtherGraphWarning,
+            stacklevel=_callers_level(),
+        )
+    return result
+
+
+def _callers_level() -> int:
+    """Where in the stack of the function that asks the first frame outside of this package is."""
+    frame, level = currentframe(), 0
+    while frame and frame.f_globals["__name__"].partition(".")[0] == "cheblienet_graphs":
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 @lru_cache

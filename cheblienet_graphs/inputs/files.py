@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.errors import CheblienetError, InputError, SpecError, one_line
+from cheblienet_graphs.errors import MISSING, CheblienetError, InputError, SpecError, one_line
 from cheblienet_graphs.typing import Floats
 
 LONGEST_REASON = 200
@@ -26,9 +26,8 @@ def reading(file: Path, form: str) -> Iterator[None]:
     Raises:
         InputError: instead of any exception that is none of ours.
     """
-    if not file.is_file():  # reading a pipe would wait
-        raise InputError(f"{file} {'is not a file' if file.exists() else 'does not exist'}.")
     try:
+        _check_file(file)
         yield
     except CheblienetError:
         raise
@@ -39,6 +38,11 @@ def reading(file: Path, form: str) -> Iterator[None]:
             raise InputError(f"{file} can't be read: {error.strerror}.") from error
         reason = one_line(" ".join(f"{error}".split()) or type(error).__name__, LONGEST_REASON)
         raise InputError(f"{file} can't be read as {form}: {reason.rstrip('.?')}.") from error
+
+
+def _check_file(file: Path) -> None:
+    if not file.is_file():  # reading a pipe would wait
+        raise InputError(f"{file} {'is not a file' if file.exists() else 'does not exist'}.")
 
 
 def read_npy(file: Path) -> npt.NDArray[Any]:
@@ -61,10 +65,22 @@ def reals(field: str, value: object) -> Floats:
     Raises:
         SpecError: something else.
     """
-    array = array_of(value)
+    array = unmasked(field, value)
     if array.dtype.kind not in "iuf":
         raise SpecError(field, "an array of numbers", value)
     return array.astype(np.float64)
+
+
+def unmasked(field: str, value: object) -> npt.NDArray[Any]:
+    """What numpy makes of a value, as `array_of`.
+
+    Raises:
+        SpecError: some of its values are masked, which an array would show.
+    """
+    if np.ma.is_masked(value):
+        accepted = "an array without masked values; fill them, as .filled() does"
+        raise SpecError(field, accepted, MISSING)
+    return array_of(value)
 
 
 def array_of(value: object) -> npt.NDArray[Any]:

@@ -4,6 +4,7 @@ Images are read through Pillow, NetCDF through xarray, NIfTI through nibabel; al
 """
 
 import warnings
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,7 @@ DIMENSIONS = (1, 2, 3)
 NETCDF_FORM = "a NetCDF file"
 ENGINES = {b"\x89HDF": "h5netcdf", b"CDF\x01": "scipy", b"CDF\x02": "scipy"}
 """What reads a file, by its first bytes: NetCDF 4, NetCDF 3 classic and with 64-bit offsets."""
+CONVERTED = "NetCDF 4, classic and 64-bit offsets are read; `nccopy -k nc4` writes the first"
 AXES = {
     "latitude": ("lat", "latitude", "degrees_north", "degree_north", "degrees_n", "degree_n"),
     "longitude": ("lon", "longitude", "degrees_east", "degree_east", "degrees_e", "degree_e"),
@@ -154,8 +156,11 @@ def _split(source: str | Path) -> tuple[Path, str | None]:
     """FILE and VARIABLE; a file whose name has a colon is that file."""
     path = file_path("source", source)
     head, colon, variable = str(path).rpartition(":")
-    if not colon or path.exists() or not variable or "/" in variable:
+    if not colon or not variable or "/" in variable:
         return path, None
+    with suppress(OSError):  # of too long a name
+        if path.exists():
+            return path, None
     return Path(head), variable
 
 
@@ -184,7 +189,7 @@ def read_field(file: Path, variable: str | None) -> LatLonMask:
         engine = ENGINES.get(opened.read(4))
         opened.seek(0)
         if engine is None:
-            raise InputError(f"{file} is no NetCDF file.")
+            raise InputError(f"{file} is no NetCDF file, or of another kind. {CONVERTED}.")
         if engine == "h5netcdf":
             for library in (engine, "h5py"):
                 import_module(library)  # their absence xarray says less clearly

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
-from cheblienet_graphs.inputs.files import reals
+from cheblienet_graphs.inputs.files import reals, unmasked
 from cheblienet_graphs.limits import numbers
 from cheblienet_graphs.typing import Floats, Indices
 
@@ -144,8 +144,11 @@ class LatLonMask:
 
     def __post_init__(self) -> None:
         for name in ("latitudes", "longitudes"):
-            object.__setattr__(self, name, reals(name, getattr(self, name)))
-        object.__setattr__(self, "inside", np.asarray(self.inside))
+            degrees = reals(name, getattr(self, name))
+            if degrees.ndim != 1:
+                raise SpecError("mask", f"on {name} of one dimension", degrees.shape)
+            object.__setattr__(self, name, degrees)
+        object.__setattr__(self, "inside", unmasked("mask", self.inside))
         shape = self.latitudes.shape + self.longitudes.shape
         if self.inside.dtype != np.bool_ or self.inside.shape != shape or min(shape) < 2:
             accepted = f"boolean and of shape {shape}, as its latitudes and longitudes, at least 2"

@@ -1,6 +1,7 @@
 """Points from files: .npy, .npz, .csv."""
 
 import csv
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -74,7 +75,8 @@ def _csv(file: Path, columns: Sequence[str]) -> Floats:
     form = "a .csv file in UTF-8"
     with reading(file, form), file.open(encoding="utf-8-sig", newline="") as opened:
         header = opened.readline()
-        separator = next((sign for sign in SEPARATORS if sign in header), ",")
+        unquoted = re.sub(r'"[^"]*"', "", header)
+        separator = next((sign for sign in SEPARATORS if sign in unquoted), ",")
         titles = next(csv.reader([header], delimiter=separator), [])
         if titles and None not in map(_number, titles):
             line = separator.join(columns)

@@ -6,8 +6,11 @@ x and [row, row + 1] along y, as images do.
 """
 
 import json
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
+from operator import add
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -30,7 +33,7 @@ AT_ONCE = 2**20
 """Cells that are evaluated together."""
 LevelSet: TypeAlias = Callable[..., Any]
 """x, y[, z] -> negative numbers inside and positive ones outside, such as a distance; arrays of one
-shape, in pixels."""
+shape, in pixels. Some are up to 0.1 pixels beyond the lattice, where values must be finite, too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +90,7 @@ def coverage(polygons: Polygons, shape: tuple[int, int], scale: float = 1.0) -> 
             ring = np.asarray(corners) * scale
             wanted = -1 if number else 1
             turned = ring if _signed_area(ring) * wanted > 0 else ring[::-1]
-            for start, end in _pieces(turned):
+            for start, end in _pieces(turned, shape):
                 _add(total, start, end)
     covered: Floats = np.cumsum(total, axis=1)[:, :-1]
     low, high = covered.min(initial=0), covered.max(initial=0)
@@ -114,12 +117,12 @@ def _signed_area(ring: Floats) -> float:
     return float((x * np.roll(y, -1) - y * np.roll(x, -1)).sum() / 2)
 
 
-def _pieces(ring: Floats) -> Iterator[tuple[Floats, Floats]]:
-    """Starts and ends, (M, 2), of the sides cut at the lines between pixels."""
+def _pieces(ring: Floats, shape: tuple[int, int]) -> Iterator[tuple[Floats, Floats]]:
+    """Starts and ends, (M, 2), of the sides cut at the lines between pixels, which end outside."""
     for start, end in zip(ring, np.roll(ring, -1, axis=0), strict=True):
         cuts = [np.array([0.0, 1.0])]
-        for a, b in zip(start, end, strict=True):
-            lines = np.arange(np.ceil(min(a, b)), np.floor(max(a, b)) + 1)
+        for a, b, size in zip(start, end, shape[::-1], strict=True):
+            lines = np.arange(max(0, np.ceil(min(a, b))), min(size, np.floor(max(a, b))) + 1)
             if a != b:
                 cuts.append((lines - a) / (b - a))
         at = np.unique(np.concatenate(cuts).clip(0, 1))[:, None]
@@ -203,37 +206,26 @@ def fractions_of_array(values: Values) -> Floats:
     return values.astype(np.float64)
 
 
-def _of_rows(level_set: LevelSet, shape: tuple[int, ...], cells: int, rows: range) -> Floats:
+def _of_block(level_set: LevelSet, cells: int, sides: Sequence[tuple[int, int]]) -> Floats:
     """The part of each of some half pixels where a level set is negative.
 
     Args:
         level_set: whose values are taken.
-        shape: of all half pixels.
         cells: along each side of one.
-        rows: the half pixels along the first axis.
+        sides: the first half pixel along each axis, and the one after the last.
     """
     step = 0.5 / cells
-    sides = [(rows.start, rows.stop), *((0, side) for side in shape[1:])]
     # Of one cell more on each side, so that slopes are known everywhere.
     axes = [(np.arange(low * cells - 1, high * cells + 1) + 0.5) * step for low, high in sides]
     values = _evaluated(level_set, np.meshgrid(*axes, indexing="ij")[::-1])
-    inner = values[(slice(1, -1),) * values.ndim]
-    slopes = [_slope(values, axis) for axis in range(values.ndim)]
+    core = (slice(1, -1),) * values.ndim
+    inner, slopes = values[core], [slope[core] for slope in np.gradient(values)]
     rise = np.linalg.norm(slopes, axis=0)
     distances = np.divide(inner, rise, where=rise > 0, out=np.sign(inner))
     share = np.clip(0.5 - distances, 0, 1)
     split = [part for low, high in sides for part in (high - low, cells)]
     means: Floats = share.reshape(split).mean(axis=tuple(range(1, 2 * values.ndim, 2)))
     return means
-
-
-def _slope(values: Floats, axis: int) -> Floats:
-    """The rise by cell along an axis, of all cells but those on the rim."""
-    inner, dimension = slice(1, -1), values.ndim
-    after = tuple(slice(2, None) if a == axis else inner for a in range(dimension))
-    before = tuple(slice(None, -2) if a == axis else inner for a in range(dimension))
-    slope: Floats = (values[after] - values[before]) / 2
-    return slope
 
 
 def _evaluated(level_set: LevelSet, places: Sequence[Floats]) -> Floats:
@@ -245,8 +237,13 @@ def _evaluated(level_set: LevelSet, places: Sequence[Floats]) -> Floats:
     values = np.asarray(level_set(*places))
     shape = places[0].shape
     if values.shape != shape or values.dtype.kind not in "iuf" or not np.isfinite(values).all():
-        accepted = "a function of arrays x, y in pixels that has finite numbers of their shape"
-        found = Found(f"{values.dtype} of shape {values.shape} for {shape}")
+        accepted = (
+            "a function of arrays x, y in pixels, up to 0.1 beyond the lattice, that has finite "
+            "numbers of their shape"
+        )
+        alike = values.shape == shape and values.dtype.kind in "iuf"
+        other = f"{values.dtype} of shape {values.shape} for {shape}"
+        found = Found("some that are NaN or infinite" if alike else other)
         raise SpecError("mask", accepted, found)
     return values.astype(np.float64)
 
@@ -258,11 +255,15 @@ def _of_level_set(level_set: LevelSet, shape: tuple[int, ...]) -> Floats:
     variance of the exact one, so curved surfaces enclose what they should up to third order.
     """
     halves, cells = tuple(2 * side for side in shape), SUBCELLS[len(shape)]
-    line = int(np.prod(halves[1:])) * cells ** len(shape)
-    rows = max(1, AT_ONCE // line)
-    starts, last = range(0, halves[0], rows), halves[0]
-    pieces = (range(start, min(start + rows, last)) for start in starts)
-    return np.concatenate([_of_rows(level_set, halves, cells, piece) for piece in pieces])
+    each = math.prod(halves[2:]) * cells ** len(shape)
+    columns = min(halves[1], max(1, AT_ONCE // each))
+    steps = max(1, AT_ONCE // (each * columns)), columns, *halves[2:]
+    parts = np.empty(halves)
+    for starts in product(*map(range, [0] * len(shape), halves, steps)):
+        ends = map(min, map(add, starts, steps), halves)
+        sides = [*zip(starts, ends, strict=True)]
+        parts[tuple(map(slice, *zip(*sides, strict=True)))] = _of_block(level_set, cells, sides)
+    return parts
 
 
 def half_pixels(domain: Any, shape: tuple[int, ...]) -> Floats:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from cheblienet_graphs.errors import Found, InputError, SpecError, needing
-from cheblienet_graphs.inputs.files import reading, reals
+from cheblienet_graphs.inputs.files import reading, reals, unmasked
 from cheblienet_graphs.inputs.masks import Booleans, Values, ambiguous
 from cheblienet_graphs.limits import file_path
 from cheblienet_graphs.typing import Floats
@@ -54,7 +54,7 @@ class Volume:
     affine: Floats
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", np.asarray(self.values))
+        object.__setattr__(self, "values", unmasked("values", self.values))
         object.__setattr__(self, "affine", _checked(reals("affine", self.affine)))
         if self.values.ndim not in (3, 4) or not self.values.size:
             shape = self.values.shape

@@ -19,7 +19,7 @@ import logging
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -159,20 +159,22 @@ def own_device(device: str) -> str:
     if count == 0:
         logging.getLogger(__name__).info("This process sees no CUDA device and takes its CPU.")
         return "cpu"
-    return f"cuda:{free_index(count, Path(tempfile.gettempdir()))}"
+    # Numbers depend on which GPUs a process may see.
+    names = [f"{torch.cuda.get_device_properties(index).uuid}" for index in range(count)]
+    return f"cuda:{free_index(names, Path(tempfile.gettempdir()))}"
 
 
-def free_index(count: int, folder: Path) -> int:
-    """The least of `count` numbers that no living process holds; from now on this process holds it.
+def free_index(names: Sequence[str], folder: Path) -> int:
+    """The place of the first name that no living process holds; from now on this process holds it.
 
     Where all are held, or can't be locked, one is shared.
 
     Args:
-        count: at least 1.
-        folder: on this machine, for one lock file per number.
+        names: of one or several devices.
+        folder: on this machine, for one lock file per name.
     """
-    for index in range(count):
-        file = folder / f"cheblienet-device-{os.getuid()}-{index}.lock"
+    for index, name in enumerate(names):
+        file = folder / f"cheblienet-device-{os.getuid()}-{name}.lock"
         try:
             descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         except OSError:  # of another user, or a link: all may write to the folder
@@ -183,4 +185,4 @@ def free_index(count: int, folder: Path) -> int:
             os.close(descriptor)
         else:
             return index  # the descriptor, and so the lock, stays until the process ends
-    return os.getpid() % count
+    return os.getpid() % len(names)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cheblienet_graphs.errors import RecipeError, SpecError, quoted
+from cheblienet_graphs.limits import file_path
 from cheblienet_graphs.spec import GraphSpec
 
 SUFFIX = ".toml"
@@ -42,9 +43,10 @@ def recipe(name: str | Path) -> Recipe:
 
     Raises:
         RecipeError: there is none, it can't be read, or what it says is not valid.
+        SpecError: the name is neither text nor a path.
     """
-    path = Path(name)
-    if path.suffix == SUFFIX or len(path.parts) > 1:
+    path = file_path("name", name)
+    if path.suffix.lower() == SUFFIX or len(path.parts) > 1:
         return _parsed(path.stem, _text(path), str(path))
     if str(name) not in _shipped():
         known = ", ".join(_shipped())
@@ -65,7 +67,7 @@ def _text(path: Path) -> str:
         if not stat.S_ISREG(path.stat().st_mode) or path.stat().st_size > MAX_BYTES:
             raise RecipeError(f"The recipe {path} must be a file of at most {MAX_BYTES} bytes.")
         return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # no UTF-8, or no name of a file
         reason = getattr(error, "strerror", None) or error
         raise RecipeError(f"The recipe {path} can't be read: {reason}.") from error
 

@@ -4,9 +4,10 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.limits import SIDE, parsed
@@ -87,10 +88,10 @@ class Lattice(SamplingKind):
             3: ("WxHxD", "width, height and depth", "(B, C, D, H, W)"),
         }[base.dimension]
         accepted = f"N or {form}, {sides} in {SIDE} ({form} is for image tensors {shape})"
-        given: Sequence[object]
+        given: Sequence[object] | npt.NDArray[Any]
         if isinstance(size, str):
             given = size.lower().split("x")
-        elif isinstance(size, Sequence):
+        elif isinstance(size, Sequence | np.ndarray):
             given = size
         else:
             given = (size,)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import Remedy, SpecError, Words
-from cheblienet_graphs.limits import Given, choice, integer, left_out, number
+from cheblienet_graphs.limits import Given, choice, flag, integer, left_out, number
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.samplings import SamplingKind
 
@@ -137,10 +137,9 @@ def _rescaled(weights: str, laplacian: Any, lambda_max: Any) -> dict[str, Any]:
     if laplacian is None:
         laplacian = "normalized" if weights == "kernel" else "combinatorial"
     kind = choice("laplacian", laplacian, limits.LAPLACIANS)
-    if lambda_max == "exact":
+    if isinstance(lambda_max, str) and lambda_max == "exact":
         return {"laplacian": kind, "lambda_max": "exact"}
-    if not (isinstance(lambda_max, str | int | float) and lambda_max in {2, "2"}):
-        raise SpecError("lambda_max", "'exact' or 2", lambda_max)
+    integer("lambda_max", lambda_max, 2, 2, "'exact' or 2")
     if kind == "combinatorial":
         remedy = "2 bounds the normalized one."
         raise SpecError("lambda_max", "'exact' with the combinatorial Laplacian", 2, remedy)
@@ -151,8 +150,7 @@ def _correction(
     geometry: Manifold, kind: type[SamplingKind], values: Mapping[str, Any], asked: Any
 ) -> Literal[True] | None:
     """True where open sides are corrected, which they are by default; else None."""
-    if asked is not None and not isinstance(asked, bool):
-        raise SpecError("boundary_correction", "True or False", asked)
+    asked = _choice("boundary_correction", asked)
     boundary, weights, name = values["boundary"], values["weights"], geometry.name
     needless = weights == "selling" and not geometry.oriented
     for excluded, where in (
@@ -167,6 +165,11 @@ def _correction(
             left_out("boundary_correction", asked or None, where)
             return None
     return None if asked is False else True
+
+
+def _choice(field: str, asked: Any) -> bool | None:
+    """Whether something is wanted; None where that is left out."""
+    return asked if asked is None else flag(field, asked)
 
 
 def _drift(kind: type[SamplingKind], weights: str, drift: Any) -> float | None:
@@ -184,10 +187,8 @@ def _drift(kind: type[SamplingKind], weights: str, drift: Any) -> float | None:
 
 def _gradients(geometry: Manifold, orientations: int, asked: Any) -> Literal[True] | None:
     """True where gradients are stored."""
-    if asked is None or asked is False:
+    if not _choice("gradients", asked):
         return None
-    if asked is not True:
-        raise SpecError("gradients", "True or False", asked)
     if geometry.oriented and not geometry.fiber.cyclic:
         left_out("gradients", asked, f"on {geometry.name}: they are of r2, r3, s2, se2 and so3")
     if geometry.oriented and orientations < FEWEST_TURNING:

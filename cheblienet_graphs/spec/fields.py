@@ -127,7 +127,7 @@ def _axes(geometry: Manifold, given: Given) -> str | None:
     if axes is None:
         return DEFAULT_AXES
     try:
-        name = f"{parsed(axes):g}"
+        name = f"{parsed(axes):.15g}"
     except (ValueError, TypeError):
         name = axes
     if not isinstance(name, str) or name not in AXES:
@@ -191,14 +191,15 @@ def _fiber(
     xi, alpha, share = given["xi"], given["alpha"], given["in_plane_fraction"]
     if xi is None:
         xi = "alpha" if share is None else "auto"
-    if xi != "auto":
+    named = xi if isinstance(xi, str) else None
+    if named != "auto":
         left_out("in_plane_fraction", share, Words("unless ", Remedy("xi"), " is 'auto'"))
-    if xi != "alpha":
+    if named != "alpha":
         where = Words("where ", Remedy("xi"), f" is {xi}")
         left_out("alpha", alpha, where, "Give one of the two.")
-    if xi == "alpha":
+    if named == "alpha":
         fields["alpha"] = number("alpha", 1 if alpha is None else alpha, *limits.ALPHA)
-    elif xi == "auto":
+    elif named == "auto":
         if count == 1:
             one = "left out with one orientation, where all edges are in-plane"
             field, asked = ("xi", xi) if share is None else ("in_plane_fraction", share)

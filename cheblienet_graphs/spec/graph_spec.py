@@ -376,6 +376,7 @@ class GraphSpec:
 
         Raises:
             SpecError: it is no mapping, or a value is out of range.
+            TypeError: it has a field that there is not.
         """
         if not isinstance(values, Mapping):
             raise SpecError("values", "a mapping, as to_dict() returns", values)

@@ -12,6 +12,8 @@ if TYPE_CHECKING:  # a specification names itself by these functions
 
 LONGEST = 48
 """Most characters of a default name that lists fields."""
+MOST = 64
+"""Most characters of any name."""
 DIGITS = 8
 """Of the digest, where fields are not listed."""
 SCREEN = 96
@@ -63,7 +65,7 @@ def default_name(spec: "GraphSpec") -> str:
     """The size, then the fields that are not the default: 'se2-96x96x6-eps0.1-selling'.
 
     The first digits of the digest stand for the fields where these take too many characters, and
-    where there are masks, regions or given points.
+    where there are masks, regions or given points; where that is too long, for the size as well.
     """
     size, kind = sizes_in_name(spec), spec.sampling_kind
     if spec.mask is None and spec.coordinates is None:
@@ -72,7 +74,8 @@ def default_name(spec: "GraphSpec") -> str:
         if len(name) <= LONGEST:
             return name
     part = "" if spec.mask is None else "-masked" if spec.region is None else "-region"
-    return f"{size}{part}-{spec.sha256[:DIGITS]}"
+    name = f"{size}{part}-{spec.sha256[:DIGITS]}"
+    return name if len(name) <= MOST else f"{spec.manifold}-{spec.sampling}{name[len(size) :]}"
 
 
 def sizes_in_name(spec: "GraphSpec") -> str:

@@ -17,7 +17,7 @@ from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.spec.fields import SIZES
 from cheblienet_graphs.spec.graph_spec import GraphSpec, digest
-from cheblienet_graphs.spec.least import sizes_in_name
+from cheblienet_graphs.spec.least import DIGITS, least_fields, shortest, sizes_in_name
 from cheblienet_graphs.typing import Floats, Indices
 
 POINTS = (
@@ -141,6 +141,7 @@ class MapSpec:
 
         Raises:
             SpecError: it is of another form, or a value is out of range.
+            TypeError: it has a field that there is not.
         """
         if not isinstance(values, Mapping):
             raise SpecError("values", "a mapping, as to_dict() returns", values)
@@ -155,8 +156,7 @@ class MapSpec:
             weights = {"weights": "selling"} if cuts else {}
             levels = {} if "coordinates" in known else {"levels": 1}
             sides[name] = GraphSpec.from_dict(known | weights | levels)
-        others = {key: values[key] for key in (*RULES, "weights", "bandwidth") if key in values}
-        return cls(sides["source"], sides["target"], **others)
+        return cls(**{**values, **sides})
 
     @property
     def sha256(self) -> str:
@@ -168,16 +168,21 @@ class MapSpec:
         """Both sizes and the rule, as in 's2-gaussian-O80-to-s2-icosahedral-5-k4'.
 
         The first digits of the digest stand for what is too long, and for masks and given points.
+        They are added where other fields of the points, or the metric, are not the default.
         """
         name = f"{sizes_in_name(self.source)}-to-{sizes_in_name(self.target)}"
         rule, value = next((r, getattr(self, r)) for r in RULES if getattr(self, r) is not None)
-        name += f"-{RULES[rule]}{value:g}".replace("+", "")
+        name += f"-{RULES[rule]}{shortest(value)}".replace("+", "")
         name += "" if self.weights == "inverse" else f"-{self.weights}"
-        name += "" if self.bandwidth in {None, BANDWIDTH} else f"-bandwidth{self.bandwidth:g}"
+        name += (
+            "" if self.bandwidth in {None, BANDWIDTH} else f"-bandwidth{shortest(self.bandwidth)}"
+        )
         plain = all(side.mask is None and side.coordinates is None for side in self.sides.values())
+        if plain and _beyond_sizes(self.source, METRIC) | _beyond_sizes(self.target, ()):
+            name += f"-{self.sha256[:DIGITS]}"
         if plain and len(name) <= LONGEST:
             return name
-        return f"{self.source.manifold}-map-{self.sha256[:8]}"
+        return f"{self.source.manifold}-map-{self.sha256[:DIGITS]}"
 
     def __repr__(self) -> str:
         rule = ", ".join(f"{key}={value!r}" for key, value in list(self.to_dict().items())[2:])
@@ -203,6 +208,13 @@ def _points(side: GraphSpec) -> dict[str, Any]:
     if side.mask is not None and side.coordinates is None:
         fields["mask"] = fields["mask"] | {"inside": fields["mask"]["inside"][:1]}
     return fields
+
+
+def _beyond_sizes(side: GraphSpec, metric: tuple[str, ...]) -> set[str]:
+    """Fields of its points and of the metric that neither its size nor their defaults say."""
+    named = {"manifold", "sampling", *SIZES, "orientations", "axes"}
+    told = {field.removesuffix("_squared") for field in least_fields(side)}
+    return told & {*POINTS, *metric} - named
 
 
 def _check_sides(source: GraphSpec, target: GraphSpec) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
-from cheblienet_graphs.inputs.files import array_of
+from cheblienet_graphs.errors import Found, Remedy, SpecError, Words
+from cheblienet_graphs.inputs.files import unmasked
 from cheblienet_graphs.inputs.masks import LatLonMask, inside_of_array, inside_region
 from cheblienet_graphs.inputs.polygons import Polygons, half_pixels
 from cheblienet_graphs.inputs.volumes import Volume
@@ -279,10 +279,7 @@ def _array(geometry: Manifold, mask: Any) -> npt.NDArray[Any]:
         return mask.inside
     if isinstance(mask, Volume):
         return mask.values
-    if np.ma.is_masked(mask):
-        accepted = "an array without masked values; fill them, as .filled(False) does"
-        raise SpecError("mask", accepted, MISSING)
-    array = array_of(mask)
+    array = unmasked("mask", mask)
     if array.dtype.kind in "OSU" and not array.ndim:
         accepted = "an array of booleans"
         raise SpecError("mask", accepted, Found(type(mask).__name__))

@@ -259,7 +259,7 @@ def two_places(share: float) -> str:
 def human_bytes(count: float) -> str:
     """1234567 -> '1.2 MB'."""
     units = ["B", "kB", "MB", "GB", "TB", "PB"]
-    while count >= 1000 and len(units) > 1:
+    while count >= 999.95 and len(units) > 1:  # which one digit would show as 1000
         count /= 1000
         units.pop(0)
     return f"{count:.0f} B" if units[0] == "B" else f"{count:.1f} {units[0]}"

@@ -9,7 +9,6 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,12 +17,12 @@ import scipy.sparse
 
 from cheblienet_graphs.errors import CheblienetError, StoreError
 from cheblienet_graphs.samplings.given_tables import coincident
+from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.samplings.masked import CutSampling
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.sparse import (
     ENTRIES,
     ROUNDING,
-    Product,
     mapped_product,
     near,
     row_blocks,
@@ -32,6 +31,7 @@ from cheblienet_graphs.sparse import (
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spectrum.lanczos import ritz_range
 from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.eigenpairs import eigenpair_faults
 from cheblienet_graphs.store.gradients import gradient_faults
 from cheblienet_graphs.store.mapped import mapped_csr
 from cheblienet_graphs.store.reader import SPECTRUM, LevelArrays
@@ -39,10 +39,6 @@ from cheblienet_graphs.typing import Floats, Indices
 
 SUMS = 1e-5
 """Largest error of a mean, and of a sum of averages."""
-EIGENPAIR = 1e-4
-"""Largest |L v - lambda v| that a stored eigenpair may have, and |V'V - I|, in float32."""
-VECTORS_AT_ONCE = 4
-"""Stored eigenvectors that are in memory together."""
 COORDINATE = 1e-12
 """Largest error of a coordinate: radians along the sphere, else in units of itself or 1."""
 AREA = 1e-5
@@ -101,9 +97,9 @@ def _checks(arrays: LevelArrays) -> Iterator[tuple[str, Iterator[str]]]:
     if arrays.spec.gradients:
         yield f"{here}/{layout.GRADIENTS}", gradient_faults(arrays)
     if arrays.spec.eigenpairs is not None:
-        yield f"{here}/eigenvectors", _eigenpair_faults(arrays)
+        yield f"{here}/eigenvectors", eigenpair_faults(arrays)
     for path, shape in arrays.maps.items():
-        yield path, _map_faults(arrays.version / path, shape)
+        yield path, _map_faults(arrays, path, shape)
 
 
 def _laplacian_faults(arrays: LevelArrays, name: str) -> Iterator[str]:
@@ -282,49 +278,36 @@ def _equal(error: float, actual: npt.NDArray[np.floating], expected: Floats) -> 
     return near(actual, expected, error * np.maximum(abs(expected), 1))
 
 
-def _eigenpair_faults(arrays: LevelArrays) -> Iterator[str]:
-    """Stored eigenpairs must be those of the stored Laplacian."""
-    values, vectors = arrays.eigenvalues, arrays.eigenvectors
-    if values is not None and vectors is not None:
-        rescaled, product = values * (2 / arrays.of_level.lambda_max) - 1, arrays.laplacian
-        with np.errstate(invalid="ignore"):  # of infinite entries
-            errors = _residual(mapped_product(product), rescaled, vectors), _skewness(vectors)
-        if not all(error <= EIGENPAIR for error in errors):
-            yield "are not the Laplacian's"
+def _map_faults(arrays: LevelArrays, path: str, shape: tuple[int, int]) -> Iterator[str]:
+    """Maps between a level and the next coarser one are averages, those of the sampling.
 
-
-def _residual(product: Product, values: Floats, vectors: npt.NDArray[np.float32]) -> float:
-    """Max |L v - lambda v|, some vectors at a time; NaN where there is one."""
-    residuals = []
-    for start in range(0, len(values), VECTORS_AT_ONCE):
-        some = slice(start, start + VECTORS_AT_ONCE)
-        wide = vectors[:, some].astype(np.float64)
-        image = product(wide)
-        wide *= values[some]
-        image -= wide
-        residuals.append(np.abs(image, out=image).max())
-    return float(np.max(residuals))
-
-
-def _skewness(vectors: npt.NDArray[np.float32]) -> float:
-    """Max |V'V - I|."""
-    size, count = vectors.shape
-    products = -np.eye(count)
-    step = max(1, ENTRIES // count)
-    for start in range(0, size, step):
-        wide = vectors[start : start + step].astype(np.float64)
-        products += wide.T @ wide
-    return float(abs(products).max())
-
-
-def _map_faults(group: Path, shape: tuple[int, int]) -> Iterator[str]:
-    """Rows of maps between a level and the next coarser one are averages."""
-    matrix = mapped_csr(group, shape)
+    Of given points, whose coarser ones belong to another level, they are averages.
+    """
+    matrix = mapped_csr(arrays.version / path, shape)
     values, indptr = matrix.data, matrix.indptr
     if not len(values) or not (np.diff(indptr) > 0).all() or not (values >= 0).all():
         yield "must have weights from 0 in every row"
     elif (abs(np.add.reduceat(values.astype(np.float64), indptr[:-1]) - 1) > SUMS).any():
         yield "must have rows that sum to 1"
+    elif arrays.spec.coordinates is None:
+        sampling = arrays.sampling
+        down = path.startswith("pooling/")
+        if not _repeats(matrix, sampling.pooling() if down else sampling.unpooling()):
+            yield "is not that of the spec's sampling"
+
+
+def _repeats(matrix: scipy.sparse.csr_array, of_base: LevelMap) -> bool:
+    """Whether a map is that of points for each orientation."""
+    (count, columns), entries = of_base.shape, len(of_base.indices)
+    if matrix.nnz * count != entries * matrix.shape[0]:
+        return False
+    blocks = (rows(matrix, start, start + count) for start in range(0, matrix.shape[0], count))
+    return all(
+        np.array_equal(block.indptr, of_base.indptr)
+        and np.array_equal(block.indices, of_base.indices + number * columns)
+        and _equal(SUMS, block.data, of_base.data)
+        for number, block in enumerate(blocks)
+    )
 
 
 def undigested(levels: Sequence[LevelArrays]) -> bool:

@@ -72,9 +72,9 @@ def import_zip(
             the store can't be written to.
     """
     file, store = Path(file).expanduser(), layout.store_path(store)
-    if file.exists() and not file.is_file():  # reading a pipe would wait
-        raise StoreError(f"{file} is not a file; give what `clg export --to zip` wrote.")
     try:
+        if file.exists() and not file.is_file():  # reading a pipe would wait
+            raise StoreError(f"{file} is not a file; give what `clg export --to zip` wrote.")
         with zipfile.ZipFile(file) as archive:
             return _import(archive, file, store, name, remark)
     except OSError as error:

@@ -49,9 +49,10 @@ def write(file: Path, contents: bytes) -> None:
 def reserve(file: Path, size: int) -> None:
     """Make a file of a size and allocate its disk space, so that a full disk is noticed at once.
 
-    An existing file of that size keeps its contents.
+    An existing file of that size keeps its contents. Not opened to append: where a file system
+    allocates no space itself, as NFS before 4.2, the C library then refuses to.
     """
-    with file.open("ab") as opened:
+    with os.fdopen(os.open(file, os.O_RDWR | os.O_CREAT, 0o644), "r+b") as opened:
         os.posix_fallocate(opened.fileno(), 0, size)
         opened.truncate(size)
 

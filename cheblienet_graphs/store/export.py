@@ -190,13 +190,15 @@ def _level(facts: LevelFacts) -> dict[str, Any]:
 
 
 def _refuse_other(folder: Path) -> None:
-    """Refuse to replace anything but an earlier export, or an empty folder.
+    """Refuse to replace anything but an earlier export, or an empty folder, or the working folder.
 
     Raises:
         StoreError: something else is there.
     """
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise StoreError(f"{folder} is no folder; ", another("output"))
+    if folder.exists() and folder.samefile("."):  # a program in it would be left in what is gone
+        raise StoreError(f"{folder} is the working folder, to be replaced; ", another("output"))
     there = {path.name for path in folder.iterdir()} if folder.exists() else set()
     if not there <= _exported_before(folder):
         raise StoreError(

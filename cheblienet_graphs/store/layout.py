@@ -29,6 +29,7 @@ from cheblienet_graphs.errors import (
     Remedy,
     StoreError,
     UnknownGraphError,
+    UnreadableError,
     another,
     listed,
     one_line,
@@ -119,6 +120,7 @@ def store_path(store: str | Path) -> Path:
 
 def staging_folder(store: Path) -> Path:
     """The folder of staged versions and locks: beside the store, as zarr would list it inside."""
+    store = Path(os.path.realpath(store))  # for the same locks through all links
     return store.parent / f".{store.name}.staging"
 
 
@@ -275,21 +277,34 @@ def existing_store(store: str | Path) -> Path:
 
 def graph_names(store: Path) -> list[str]:
     """Names of the graphs of an existing store, sorted; foreign and empty groups are left out."""
-    return sorted(path.name for path in store.iterdir() if _is_graph(path))
+    return sorted(path.name for path in store.iterdir() if is_graph(store, path.name))
 
 
-def _is_graph(folder: Path) -> bool:
-    """Whether a folder is a graph with at least one version; a crash can leave one without."""
+def is_graph(store: Path, name: str) -> bool:
+    """Whether a store has a graph with at least one version; a crash can leave one without.
+
+    A folder that the machine refuses to read is taken for one.
+    """
     try:
-        named = NAME.fullmatch(folder.name) is not None
-        return named and read_attributes(folder) is not None and bool(versions(folder))
+        graph = store / name
+        named = NAME.fullmatch(name) is not None
+        return named and read_attributes(graph) is not None and bool(versions(graph))
+    except UnreadableError:
+        return True
     except StoreError:
         return False
 
 
 def versions(graph: Path) -> list[str]:
-    """Published versions of a graph, oldest first."""
-    names = [p.name for p in graph.iterdir() if VERSION.fullmatch(p.name) and p.is_dir()]
+    """Published versions of a graph, oldest first.
+
+    Raises:
+        StoreError, UnreadableError: its folder can't be read.
+    """
+    try:
+        names = [p.name for p in graph.iterdir() if VERSION.fullmatch(p.name) and p.is_dir()]
+    except OSError as error:
+        raise unreadable(graph, error) from error
     return sorted(names, key=version_number)
 
 
@@ -344,31 +359,31 @@ def resolve(store: str | Path, name: str | None) -> Path:
         StoreError: the store can't be read.
     """
     store = existing_store(store)
-    names = graph_names(store)
-    if not names:
-        raise UnknownGraphError(f"{store} holds no graph; `clg build` makes one.")
-    if name is None:
-        if len(names) != 1:
-            raise UnknownGraphError(f"Name one of the graphs in {store}: {listed(names)}.")
-        name = names[0]
-    if not isinstance(name, str):
+    if not isinstance(name, str | None):
         raise UnknownGraphError(f"A graph's name is text. Got {quoted(name)}.")
-    name, at, ref = name.partition("@")
+    called, at, ref = (name or "").partition("@")
     if at and not ref:
         raise UnknownGraphError(
-            f"Nothing follows the @ of {one_line(name, VALUE)}@; give a version, such as @v001, or "
-            "a ref."
+            f"Nothing follows the @ of {one_line(called, VALUE)}@; give a version, such as @v001, "
+            "or a ref."
         )
-    if name not in names:
-        raise UnknownGraphError(f"No graph {quoted(name)} in {store}. There: {listed(names)}.")
-    graph = store / name
+    if not is_graph(store, called):
+        names = graph_names(store)
+        if not names:
+            raise UnknownGraphError(f"{store} holds no graph; `clg build` makes one.")
+        if name is not None:
+            raise UnknownGraphError(
+                f"No graph {quoted(called)} in {store}. There: {listed(names)}."
+            )
+        if len(names) > 1:
+            raise UnknownGraphError(f"Name one of the graphs in {store}: {listed(names)}.")
+        called = names[0]
+    graph = store / called
     known = refs(graph)
     version = known.get(ref or "latest", ref)
     if version not in versions(graph):
-        choices = listed([*versions(graph), *known])
-        raise UnknownGraphError(
-            f"No version {quoted(ref or 'latest')} of {name}. There: {choices}."
-        )
+        asked, there = quoted(ref or "latest"), listed([*versions(graph), *known])
+        raise UnknownGraphError(f"No version {asked} of {called}. There: {there}.")
     return graph / version
 
 

@@ -120,7 +120,7 @@ class Listed:
     """A published version: vertices of its levels, bytes of its files, and the refs naming it.
 
     Of a map, `kind` "map", the vertices are those of its target and its source. Where it can't be
-    read, `fault` is the reason, and the rest is empty.
+    read, `fault` is the reason, and the rest is empty: `version`, too, where the graph can't be.
     """
 
     name: str
@@ -141,11 +141,14 @@ def listing(store: str | Path) -> list[Listed]:
         StoreError: it can't be read.
     """
     store = layout.existing_store(store)
-    return [
-        _listed(store / name, version)
-        for name in layout.graph_names(store)
-        for version in layout.versions(store / name)
-    ]
+    return [row for name in layout.graph_names(store) for row in _versions(store / name)]
+
+
+def _versions(graph: Path) -> list[Listed]:
+    try:
+        return [_listed(graph, version) for version in layout.versions(graph)]
+    except (StoreError, UnreadableError) as error:
+        return [Listed(graph.name, "", (), (), 0, "", str(error))]
 
 
 def _listed(graph: Path, version: str) -> Listed:

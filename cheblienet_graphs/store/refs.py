@@ -164,7 +164,7 @@ def remove(store: str | Path, name: str, *, force: bool = False) -> Removed:
     with _changing(store) as store:
         version = layout.resolve(store, name)
         graph = version.parent.name
-        if "@" not in name:
+        if "@" not in (name or ""):
             raise UnknownGraphError(
                 f"Say which version: {graph}@v001, or {graph}@latest; or how many to ",
                 Remedy("keep"),
@@ -196,7 +196,7 @@ def prune(store: str | Path, name: str, keep: Number, *, force: bool = False) ->
         StoreError: the store can't be written to; some versions may be deleted by then.
     """
     keep = integer("keep", keep, 1, layout.LAST_VERSION, "an integer from 1")
-    if "@" in name:
+    if not isinstance(name, str) or "@" in name:
         raise UnknownGraphError(f"Name the graph alone, not a version of it. Got {quoted(name)}.")
     with _changing(store) as store:
         graph = layout.resolve(store, name).parent
@@ -278,16 +278,9 @@ def _waited_for(seconds: float, take: Callable[[ExitStack], bool]) -> Iterator[N
 
 def _got_alone(store: Path, key: str, held: ExitStack) -> bool:
     """Take the lock of a folder within the staging folder; False if another process has it."""
-    folder = layout.staging_folder(store) / key
     with locked(store):
-        folder.mkdir(exist_ok=True)
-        try:
-            held.callback(tidy, store)
-            held.enter_context(locked_folder(folder))
-        except BlockingIOError:
-            return False
-        held.callback(_remove_empty, folder)
-        return True
+        held.callback(tidy, store)
+        return _taken(layout.staging_folder(store) / key, held)
 
 
 def tidy(store: Path) -> None:
@@ -298,13 +291,18 @@ def tidy(store: Path) -> None:
 
 
 def _got_lock(folder: Path, held: ExitStack) -> bool:
-    """Take the lock of a folder; False if it is held, or the folder went meanwhile.
-
-    Signals are deferred, and the folder is removed if it is empty at the end.
-    """
+    """Take the lock of a folder, as `_taken`; signals are deferred."""
     held.enter_context(interrupts_deferred())
     if not folder.parent.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
+    return _taken(folder, held)
+
+
+def _taken(folder: Path, held: ExitStack) -> bool:
+    """Make a folder and take its lock; it is removed if it is empty at the end.
+
+    False if the lock is held, or the folder went meanwhile.
+    """
     with suppress(FileExistsError):  # what is no folder can't be locked
         folder.mkdir()
     try:
@@ -329,7 +327,8 @@ def _changing(store: str | Path) -> Iterator[Path]:
 
 
 def _check_ref(ref: str) -> None:
-    if not layout.NAME.fullmatch(ref) or LIKE_VERSION.fullmatch(ref) or ref == "latest":
+    named = isinstance(ref, str) and layout.NAME.fullmatch(ref)
+    if not named or LIKE_VERSION.fullmatch(ref) or ref == "latest":
         raise UnknownGraphError(
             "A ref must be 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or "
             f"digit, not look like a version and not be 'latest'. Got {quoted(ref)}."

@@ -116,7 +116,10 @@ class Staging:
         check_graph(self._store, self._name)
         with write_errors(self._store):
             places = layout.staging_folder(self._store), self._store / self._name
-            nearest, _ = map(durable.check_writable, places)
+            nearest, target = map(durable.check_writable, places)
+            if nearest.stat().st_dev != target.stat().st_dev:
+                apart = f"it is on another file system than {nearest}, where builds are staged"
+                raise OSError(errno.EXDEV, apart)
             if not self._resume:  # which has some of its space already
                 self._check_space(nearest)
 
@@ -138,7 +141,7 @@ class Staging:
         for folder in sorted(staging.iterdir()) if self._resume else ():
             if folder.is_symlink() or not folder.is_dir():
                 continue
-            with ExitStack() as held, suppress(BlockingIOError):
+            with ExitStack() as held, suppress(BlockingIOError, FileNotFoundError):
                 held.enter_context(locked_folder(folder))
                 identity = staged.identity_of(folder)
                 if identity is None:

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.abc import MetaPathFinder
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from cheblienet_cli.main import run
 from cheblienet_graphs import CheblienetError
-from cheblienet_graphs.doctor import Outcome
+from cheblienet_graphs.doctor import Outcome, examine
 from cheblienet_graphs.search import keops
 
 
@@ -31,6 +32,27 @@ def test_doctor_fails_where_a_needed_engine_does(
     assert run(["doctor", "--json"]) == 1
     (outcome,) = json.loads(capsys.readouterr().out)
     assert (outcome["works"], outcome["remedy"]) == (False, "Buy another computer.")
+
+
+@pytest.mark.parametrize(
+    ("module", "broken"),
+    [("torch", ["pruned cuda", "keops cuda"]), ("astropy_healpix", ["healpix cpu"])],
+)
+def test_the_doctor_examines_what_does_not_load(
+    monkeypatch: pytest.MonkeyPatch, module: str, broken: list[str]
+) -> None:
+    class Broken(MetaPathFinder):
+        def find_spec(self, name: str, *_: object) -> None:
+            if name.partition(".")[0] == module:
+                raise ImportError(f"lib{module}.so.1: cannot open shared object file")
+
+    for name in [name for name in sys.modules if name.partition(".")[0] == module]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "meta_path", [Broken(), *sys.meta_path])
+    outcomes = {f"{of.subject} {of.device}": of for of in examine()}
+    assert len(outcomes) == 6
+    for each in broken:
+        assert "cannot open shared object file" in outcomes[each].remedy
 
 
 @pytest.mark.slow

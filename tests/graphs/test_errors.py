@@ -1,7 +1,10 @@
 """Messages are one line of bounded length, whatever they quote."""
 
+import copy
+import pickle
 import shutil
 import zipfile
+from collections.abc import Callable
 from functools import partial, reduce
 from pathlib import Path
 from typing import Any
@@ -14,7 +17,7 @@ import cheblienet_graphs.errors
 import cheblienet_models.errors
 from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, SpecError, StoreError, UnknownGraphError, build, inspect
-from cheblienet_graphs.errors import listed
+from cheblienet_graphs.errors import MISSING, listed
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.archive import export_zip, import_zip
 from cheblienet_graphs.store.refs import remove, tag, untag
@@ -53,6 +56,14 @@ def test_values_are_cut_and_escaped(package: Any) -> None:
         check_one_line(package.quoted(hostile), 80)
     for ordinary in ("se2", "a b", 3, 0.25, None, [1, 2], ("x", 2.5), {"a": 1}):
         assert package.quoted(ordinary) == repr(ordinary)
+
+
+@pytest.mark.parametrize("found", [MISSING, 3])
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda e: pickle.loads(pickle.dumps(e))])
+def test_copies_of_errors_say_the_same(found: object, copied: Callable) -> None:
+    error = SpecError("neighbors", "given", found)
+    assert str(copied(error)) == str(error)
+    assert ("Got" in str(error)) is (found == 3)
 
 
 @pytest.mark.parametrize("kind", [StoreError, ModelsStoreError])

@@ -15,6 +15,7 @@ from truth import se2_squared_distance
 from cheblienet_graphs import (
     GraphSpec,
     MapSpec,
+    OtherGraphWarning,
     SpecError,
     StoreError,
     build,
@@ -23,6 +24,7 @@ from cheblienet_graphs import (
     open_group,
     verify,
 )
+from cheblienet_graphs.store.layout import NAME
 
 TIE = 1e-6
 """Of d^2: sources that are as far as the last one."""
@@ -237,6 +239,36 @@ def test_weights_and_levels_of_graphs_are_no_part_of_a_map(tmp_path: Path) -> No
         ("v002", True),
     ]
     assert made.nbytes == again.nbytes == inspect_map(tmp_path / "m.zarr").bytes
+
+
+def test_default_names_tell_maps_apart_and_others_warn(tmp_path: Path) -> None:
+    plain = MapSpec(*[GraphSpec("so3", subdivisions=1, orientations=4)] * 2, neighbors=3)
+    assert plain.default_name == "so3-icosahedral-1x4-to-so3-icosahedral-1x4-k3"
+    few, many = (GraphSpec("s2", subdivisions=n) for n in (1, 2))
+    sides = [
+        *(GraphSpec("so3", subdivisions=1, orientations=4, **f) for f in ({"eps": 0.5}, {"xi": 3})),
+        *(GraphSpec("r2", 8, boundary=boundary) for boundary in ("open", "periodic")),
+        *(GraphSpec("s2", points=90, seed=seed) for seed in (0, 1)),
+    ]
+    specs = [plain, *(MapSpec(side, side, neighbors=3) for side in sides)]
+    specs += [MapSpec(few, many, radius=radius) for radius in (0.5, 0.51234567, 0.51234568)]
+    assert len({spec.default_name for spec in specs}) == len(specs)
+    assert all(NAME.fullmatch(spec.default_name) for spec in specs)
+    other, store = specs[1], tmp_path / "m.zarr"
+    build_map(plain, store, name="m")
+    with pytest.warns(OtherGraphWarning, match=r"m@v002 differs .*source.eps 0.316228 -> 0.5. m "):
+        build_map(other, store, name="m")
+    with pytest.warns(OtherGraphWarning, match=r"m stands for m@v002\. Open m@v001,") as warned:
+        assert build_map(plain, store, name="m").other == "v002"
+    assert warned[0].filename == __file__
+    assert build_map(other, store, name="m").difference == ""
+
+
+def test_unknown_fields_are_no_map() -> None:
+    side = GraphSpec("r2", 4)
+    fields = MapSpec(side, side, neighbors=1, weights="uniform").to_dict()
+    with pytest.raises(TypeError, match="wieghts"):
+        MapSpec.from_dict(fields | {"wieghts": fields.pop("weights")})
 
 
 CUT = np.clip(5 - np.hypot(*(np.indices((12, 12)) - 5.3)), 0, 1)

@@ -73,6 +73,10 @@ def test_arrays_that_are_shorter_than_they_say(tmp_path: Path, number: bytes) ->
 def test_files_that_are_none(tmp_path: Path) -> None:
     assert "does not exist" in refusal(tmp_path / "absent.png")
     assert "does not exist" in refusal(f"{tmp_path}/absent.nc:mask")
+    assert "File name too long" in refusal(tmp_path / f"{'x' * 300}.png")
+    assert "File name too long" in refusal(f"{tmp_path}/{'x' * 300}.nc:mask")
+    (tmp_path / "five.nc").write_bytes(b"CDF\x05" + bytes(60))
+    assert "of another kind. NetCDF 4, classic and" in refusal(tmp_path / "five.nc")
     (tmp_path / "folder.npy").mkdir()
     os.mkfifo(tmp_path / "pipe.png")
     for name in ("folder.npy", "pipe.png"):

@@ -117,6 +117,8 @@ WRONG = [
     (np.ones((2, 2), bool), [0, 0], [0, 1], "all different"),
     (np.ones((2, 2), bool), [0, 1], [0, 500], "longitudes"),
     (np.ones((2, 2), bool), [0, 1], [0, 360], "2 longitudes"),
+    (np.ones((2, 2), bool), [[0, 1], [2, 3]], 0, r"on latitudes of one dimension. Got \(2, 2\)"),
+    (np.ma.masked_array([[True] * 2] * 2, np.eye(2)), [0, 1], [0, 1], "without masked values"),
 ]
 
 

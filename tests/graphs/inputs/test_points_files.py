@@ -77,10 +77,10 @@ def test_damaged_archives(tmp_path: Path) -> None:
     assert "one array" in refusal(file)
 
 
-@pytest.mark.parametrize("separator", [",", "\t"])
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_tables(tmp_path: Path, separator: str, end: str) -> None:
-    header = ["Longitude", '"station"', " lat ", "AREA"]
+    header = ["Longitude", '"station, id"', " lat ", "AREA"]
     rows = [[f"{p[1]!r}", '"a, b; c"', f" {p[0]!r}", repr(a)] for p, a in
             zip(POINTS.tolist(), AREAS.tolist(), strict=True)]  # fmt: skip
     lines = [separator.join(row) for row in [header, *rows[:4], [], *rows[4:], []]]
@@ -117,7 +117,8 @@ def test_tables_that_are_wrong(tmp_path: Path, text: str, message: str) -> None:
 
 def test_files_that_are_none(tmp_path: Path) -> None:
     assert "must be one of .npy, .npz, .csv" in refusal(written(tmp_path / "p.txt", "1 2"))
-    for name in ("absent.npy", "absent.npz", "absent.csv"):
-        assert "does not exist" in refusal(tmp_path / name)
+    for suffix in ("npy", "npz", "csv"):
+        assert "does not exist" in refusal(tmp_path / f"absent.{suffix}")
+        assert "File name too long" in refusal(tmp_path / f"{'x' * 300}.{suffix}")
     (tmp_path / "p.csv").write_bytes("lat,lon,näme\n".encode("latin-1"))
     assert "UTF-8" in refusal(tmp_path / "p.csv")

@@ -1,6 +1,7 @@
 """Parts of pixels: exact for polygons, close for level sets, those of arrays as they are."""
 
 import json
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from cheblienet_graphs import GraphSpec, Polygons, SpecError, read_mask
 from cheblienet_graphs.errors import CheblienetError, InputError
+from cheblienet_graphs.inputs import polygons
 from cheblienet_graphs.inputs.polygons import UNIT, coverage, fractions_of_array, half_pixels
 
 CORNERS = st.lists(
@@ -67,6 +69,36 @@ def test_level_sets_have_the_area_of_what_they_enclose() -> None:
     assert (steps / UNIT % 1 == 0).all()
 
 
+@pytest.mark.parametrize("shape", [(9, 14), (1, 24, 20), (3, 4, 5)])
+def test_level_sets_are_evaluated_in_blocks(
+    shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of rows, and of parts of rows where one has too many cells."""
+    sizes = []
+
+    def ball(*places: np.ndarray) -> np.ndarray:
+        sizes.append(places[0].size)
+        return np.sqrt(sum((place - 4.3) ** 2 for place in places)) - 3.9
+
+    whole = half_pixels(ball, shape)
+    monkeypatch.setattr(polygons, "AT_ONCE", 2**12)
+    sizes.clear()
+    assert np.array_equal(half_pixels(ball, shape), whole)
+    assert len(sizes) > 1
+    assert max(sizes) < 3 * 2**12  # with a cell more on each side
+
+
+def test_sides_far_beyond_the_lattice_take_little_memory() -> None:
+    tracemalloc.start()
+    try:
+        covered = coverage(Polygons.of([[0, 0], [1e9, 2e9], [0, 1e9]]), (4, 6))
+        assert tracemalloc.get_traced_memory()[1] < 10**6
+    finally:
+        tracemalloc.stop()
+    assert covered[:, 0] == pytest.approx([0.25, 0.75, 1, 1])
+    assert covered.sum(axis=1) == pytest.approx([0.25, 0.75, 1.25, 1.75])
+
+
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
@@ -86,11 +118,12 @@ BAD = [
     (np.zeros((2, 2)), "a fifth of some pixel of every level is inside. Got less on all pixels"),
     (np.ones((4, 5)), r"of shape \(2, 2\)"),
     (lambda x, y: np.zeros(3), "finite numbers of their shape. Got float64 of shape"),
-    (lambda x, y: x / 0 * y, "finite numbers"),
+    (lambda x, y: x / 0 * y, "finite numbers of their shape. Got some that are NaN or infinite"),
+    (lambda x, y: np.sqrt(x) - y, "up to 0.1 beyond the lattice.*Got some that are NaN"),
 ]
 
 
-@pytest.mark.filterwarnings("ignore:divide by zero")
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
 @pytest.mark.parametrize(("mask", "message"), BAD)
 def test_bad_domains_are_refused_in_one_line(mask: object, message: str) -> None:
     with pytest.raises(SpecError, match=message) as refused:

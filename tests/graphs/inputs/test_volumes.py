@@ -140,6 +140,12 @@ def test_affines_that_are_refused(affine: np.ndarray, message: str) -> None:
         Volume(np.zeros((6, 5, 4)), affine)
 
 
+def test_masked_values_are_refused() -> None:
+    values = np.ma.masked_array(np.zeros((2, 2, 2)), np.ones((2, 2, 2)))
+    with pytest.raises(SpecError, match="values must be an array without masked values; fill them"):
+        Volume(values, AFFINE)
+
+
 def test_another_grid_than_asked_for(tmp_path: Path) -> None:
     like = read_nifti(saved(tmp_path / "field.nii", FILE), 4)
     ones, moved = np.ones((4, 5, 6), np.uint8), AFFINE.copy()

@@ -165,24 +165,25 @@ def test_every_process_has_its_device(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path\n"
         "from cheblienet_graphs.machine.threads import free_index\n"
-        f"print(free_index(3, Path({str(tmp_path)!r})), flush=True); input()"
+        f"print(free_index('abc', Path({str(tmp_path)!r})), flush=True); input()"
     )
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     others = [subprocess.Popen([sys.executable, "-c", program], **pipes) for _ in range(3)]
     held = [int(process.stdout.readline()) for process in others]
     assert sorted(held) == [0, 1, 2]
-    assert free_index(3, tmp_path) in held  # shared
+    assert free_index("abc", tmp_path) in held  # shared
     others[1].communicate("\n")
-    assert free_index(3, tmp_path) == held[1]
+    assert free_index("abc", tmp_path) == held[1]
+    assert free_index("xc", tmp_path) == 0  # the first device that this process sees is another
     for process in (others[0], others[2]):
         process.communicate("\n")
 
 
 def test_what_others_put_in_the_folder_of_the_locks(tmp_path: Path) -> None:
     """All may write to it: a link may lead anywhere, and what is another's can't be opened."""
-    first, second = (tmp_path / f"cheblienet-device-{os.getuid()}-{i}.lock" for i in range(2))
+    first, second = (tmp_path / f"cheblienet-device-{os.getuid()}-{i}.lock" for i in "ab")
     first.symlink_to(tmp_path / "elsewhere")
     second.mkdir()  # as a file of another user does for all but root, it fails to open
-    assert free_index(3, tmp_path) == 2
-    assert free_index(2, tmp_path) in {0, 1}  # shared
+    assert free_index("abc", tmp_path) == 2
+    assert free_index("ab", tmp_path) in {0, 1}  # shared
     assert not (tmp_path / "elsewhere").exists()

@@ -87,7 +87,16 @@ def test_unknown_recipes_and_files() -> None:
     for name, complaint in (
         ("imagenet", r"no recipe 'imagenet'\. There are cifar10, "),
         ("./nothing.toml", "can't be read"),
+        ("./null\0.toml", "can't be read"),
         *((name, "must be a file") for name in ("/tmp/..", "/dev/zero")),
     ):
         with pytest.raises(RecipeError, match=complaint):
             recipe(name)
+
+
+def test_paths_are_read_as_others_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "MINE.TOML").write_text('graph = {manifold = "r2", size = 8}')
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    for name in ("MINE.TOML", "~/MINE.TOML"):
+        assert recipe(name).spec == GraphSpec("r2", 8)

@@ -29,6 +29,9 @@ FIELDS = st.fixed_dictionaries(
 )
 
 
+REFINED = (2, 3, -122.419, 37.775, -100.123, 50.125)
+
+
 def spec_or_none(fields: dict) -> GraphSpec | None:
     try:
         return GraphSpec(**fields)
@@ -74,8 +77,10 @@ def test_digests_stand_for_what_a_name_cannot_hold() -> None:
         (GraphSpec("s2", nside=8, region=(0, 0, 90, 90)), "s2-healpix-8-region-"),
         (GraphSpec("s2", coordinates=points), "s2-unstructured-90-"),
         (GraphSpec("se2", 96, **long), "se2-96x96x6-"),
+        (GraphSpec("s2", refined=REFINED, levels=1), "s2-refined-icosahedral-"),
     ):
         assert spec.default_name == start + spec.sha256[:8]
+        assert NAME.fullmatch(spec.default_name)
         assert GraphSpec.from_dict(spec.to_dict()).default_name == spec.default_name
 
 

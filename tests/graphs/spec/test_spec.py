@@ -18,12 +18,15 @@ from cheblienet_graphs.samplings.axes import AXIS_SETS, axis_set
 def test_equal_values_have_equal_digests() -> None:
     digests = {
         GraphSpec("se2", size, orientations=n_o, eps=eps, bandwidth=0.2, levels=levels).sha256
-        for size in (96, 96.0, "96", "96x96", (96, 96.0), np.int64(96))
+        for size in (96, 96.0, "96", "96x96", (96, 96.0), np.int64(96), np.array([96, 96]))
         for n_o in (6, "6", 6.0)
         for eps in (0.1, "0.1", "1/10", Fraction(1, 10), "1e-1")
         for levels in (None, 4)
     }
     assert len(digests) == 1
+    bounds = (2, "2", "2.0", np.int64(2), np.float32(2))
+    assert len({GraphSpec("se2", 8, lambda_max=bound) for bound in bounds}) == 1
+    assert GraphSpec("r2", 8, gradients=np.True_) == GraphSpec("r2", 8, gradients=True)
 
 
 def test_the_period_is_that_of_lines_unless_it_is_named() -> None:

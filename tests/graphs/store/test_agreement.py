@@ -112,6 +112,27 @@ def test_arrays_that_can_not_be_are_noticed(
         open_store(tmp_path / "g.zarr", verify=True)["g"]
 
 
+ALL = slice(None)
+
+
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ("levels/0/eigenvalues", put(1, lambda v: v[1] * 1.001)),
+        ("pooling/0to1/indices", put(ALL, lambda v: v.reshape(-1, 4)[::-1].ravel())),
+        ("pooling/0to1/data", put(ALL, lambda v: v * np.tile([0.9, 1.1], len(v) // 2))),
+        ("unpooling/1to0/indices", put(ALL, lambda v: v[::-1])),
+    ],
+)
+def test_values_that_could_be_and_are_not_those_of_the_spec(
+    periodic: Path, tmp_path: Path, part: str, change: Callable
+) -> None:
+    version = writable_copy(periodic, tmp_path / "g.zarr") / "g/v001"
+    reseal_array(version, part, change)
+    (where,) = faults(version)
+    assert part.startswith(where) or where == "levels/0/eigenvectors"
+
+
 CHANGE = st.tuples(st.integers(0, 29), st.integers(0, 29), st.sampled_from(["roll", 0.5, 0]))
 
 

@@ -103,6 +103,8 @@ def test_archives_that_are_none(zipped: Path, tmp_path: Path) -> None:
     for name, reason in (reasons | {"flipped": "flipped"}).items():
         with pytest.raises(StoreError, match=reason):
             import_zip(tmp_path / f"{name}.zip", store)
+    with pytest.raises(StoreError, match="File name too long"):
+        import_zip(tmp_path / f"{'x' * 300}.zip", store)
     assert not store.exists()
     assert leftovers(store) == []
 

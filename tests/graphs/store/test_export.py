@@ -88,7 +88,10 @@ def test_exports_and_empty_folders_are_replaced(exported: Path, store: Path) -> 
     assert {path.name for path in exported.parent.iterdir()} == {"torus-npz", "again"}
 
 
-def test_nothing_else_is_replaced(version: Path, exported: Path, tmp_path: Path) -> None:
+def test_nothing_else_is_replaced(
+    version: Path, exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty").mkdir()
     (exported / "notes.txt").write_text("mine")
     for name, contents in (("a", "x"), ("b", "{}"), ("c", '{"format": "cheblienet-npz"}')):
         (tmp_path / name).mkdir()
@@ -105,6 +108,9 @@ def test_nothing_else_is_replaced(version: Path, exported: Path, tmp_path: Path)
             command(tmp_path / "absent" / "out")
     with pytest.raises(StoreError, match="Nothing was exported"):
         export.to_scipy(version, 0, tmp_path / "a")
+    monkeypatch.chdir(tmp_path / "empty")
+    with pytest.raises(StoreError, match=r"is the working folder.*choose another `output`"):
+        to_npz(version, Path())
     assert sorted(path for path in tmp_path.rglob("*")) == before
 
 

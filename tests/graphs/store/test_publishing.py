@@ -7,6 +7,7 @@ import json
 import os
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +19,19 @@ from cheblienet_graphs import (
     GraphSpec,
     StoreError,
     UnknownGraphError,
+    UnreadableError,
     build,
     inspect,
     open_group,
     open_or_build,
 )
+from cheblienet_graphs.assembly.pipeline import dry_run
+from cheblienet_graphs.assembly.versions import same_digest
 from cheblienet_graphs.errors import OtherGraphWarning
-from cheblienet_graphs.store import layout
+from cheblienet_graphs.store import durable, layout, refs
 from cheblienet_graphs.store.map_facts import listing
 from cheblienet_graphs.store.mapped import mapped_csr
+from cheblienet_graphs.store.refs import locked
 from cheblienet_graphs.store.verify import leftovers, verify
 from cheblienet_models import open_store
 
@@ -258,3 +263,56 @@ def test_what_goes_while_leftovers_are_listed_is_none(
         lambda folder: iter([folder / "left", folder / "build", folder / "temporary.json"]),
     )
     assert leftovers(store) == [staging / "left"]
+
+
+def test_a_store_on_another_file_system_than_its_staging_is_refused_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a mount point is: a version could not be moved into it when it is built."""
+    places = iter([tmp_path, Path("/proc"), tmp_path, Path("/proc")])
+    monkeypatch.setattr(durable, "check_writable", lambda _: next(places))
+    for function in (dry_run, build):
+        with pytest.raises(StoreError, match=r"another file system than .*choose another place"):
+            function(SPEC, tmp_path / "g.zarr")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_link_to_a_store_is_that_store(tmp_path: Path) -> None:
+    """It has the same staging and locks, wherever it leads."""
+    (tmp_path / "far").mkdir()
+    store, link = tmp_path / "far/g.zarr", tmp_path / "g.zarr"
+    build(SPEC, store)
+    link.symlink_to("far/g.zarr")
+    assert layout.staging_folder(link) == layout.staging_folder(store)
+    with locked(link), ExitStack() as held:
+        assert not refs._got_lock(layout.staging_folder(store), held)
+    assert build(SPEC, link, force=True).version == "v002"
+    assert layout.versions(store / "r2-8x8") == ["v001", "v002"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["far", "g.zarr"]
+
+
+def refused(*_: object, **__: object) -> Iterator[Path]:
+    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
+@pytest.mark.parametrize("module", [(os, "open"), (Path, "iterdir")], ids=["read", "list"])
+def test_a_graph_that_others_may_not_read_leaves_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: tuple[Any, str]
+) -> None:
+    store, allowed = tmp_path / "g.zarr", getattr(*module)
+    for name in ("mine", "theirs"):
+        build(SPEC, store, name=name)
+
+    def guarded(path: Path, *given: Any, **options: Any) -> Any:
+        return (refused if "theirs" in str(path) else allowed)(path, *given, **options)
+
+    monkeypatch.setattr(*module, guarded)
+    assert layout.resolve(store, "mine").name == "v001"
+    assert verify(store, "mine") == []
+    assert not build(SPEC, store, name="mine").built
+    assert same_digest(SPEC, store, "theirs").name == "mine"
+    assert [(row.name, bool(row.fault)) for row in listing(store)] == [
+        ("mine", False), ("theirs", True)]  # fmt: skip
+    for function in (layout.resolve, verify):
+        with pytest.raises(UnreadableError, match="ask its owner"):
+            function(store, "theirs")

@@ -23,7 +23,7 @@ from cheblienet_graphs import (
 from cheblienet_graphs.store import durable, layout
 from cheblienet_graphs.store.archive import export_zip, import_zip
 from cheblienet_graphs.store.map_facts import listing
-from cheblienet_graphs.store.refs import Removed, locked, prune, remove, tag, tidy, untag
+from cheblienet_graphs.store.refs import Removed, alone, locked, prune, remove, tag, tidy, untag
 from cheblienet_graphs.store.verify import clean, leftovers
 from cheblienet_models import StoreError as ModelsStoreError
 from cheblienet_models import open_store
@@ -44,7 +44,7 @@ def test_tags(three: Path) -> None:
     assert layout.refs(three / NAME) == {"latest": "v004"}
     with pytest.raises(UnknownGraphError, match="no ref 'paper'"):
         untag(three, NAME, "paper")
-    for ref in ("latest", "v001", "v5", "", "a/b", "..", "x@y", "é"):
+    for ref in ("latest", "v001", "v5", "", "a/b", "..", "x@y", "é", 5):
         with pytest.raises(UnknownGraphError, match="ref must be"):
             tag(three, NAME, ref)
 
@@ -57,6 +57,7 @@ def test_removal(three: Path) -> None:
         ("nothing", "No graph 'nothing'"),
         (f"{NAME}@", "Nothing follows the @"),
         (f"{NAME}@v009", "No version 'v009'"),
+        (None, "Say which version"),
     ):
         with pytest.raises(StoreError, match=reason):
             remove(three, name)
@@ -141,6 +142,7 @@ def test_pruning_is_of_graphs_and_keeps_some(
     for name, keep, error, reason in (
         (NAME, 0, SpecError, "keep must be an integer from 1"),
         (f"{NAME}@v001", 1, UnknownGraphError, "not a version"),
+        (None, 1, UnknownGraphError, "Name the graph alone"),
         ("h", 1, UnknownGraphError, "No graph 'h'"),
     ):
         with pytest.raises(error, match=reason):
@@ -276,3 +278,38 @@ def test_who_waited_for_a_folder_that_went_makes_it_anew(
         assert os.path.samestat(os.fstat(waits[-1]), folder.stat())
     assert len(waits) == 3
     assert not folder.exists()
+
+
+@pytest.mark.parametrize("operation", ["alone", "resume"])
+def test_the_folder_of_a_turn_goes_while_another_looks_at_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, operation: str
+) -> None:
+    """Its holder removes it without the store's lock, here just before the other opens it."""
+    store = tmp_path / "g.zarr"
+    turn, end, opened = threading.Event(), threading.Event(), os.open
+
+    def first() -> None:
+        with alone(store, "turn"):
+            turn.set()
+            end.wait()
+
+    holder = threading.Thread(target=first)
+
+    def late(path: Path, *arguments: int, **options: int) -> int:
+        if Path(path).name == "turn" and not end.is_set() and turn.is_set():
+            end.set()
+            while Path(path).exists():
+                pass
+        return opened(path, *arguments, **options)
+
+    holder.start()
+    turn.wait()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", late)
+        if operation == "resume":
+            assert build(SPEC, store, resume=True).built
+        else:
+            with alone(store, "turn"):
+                assert (layout.staging_folder(store) / "turn").is_dir()
+    holder.join()
+    assert not layout.staging_folder(store).exists()
