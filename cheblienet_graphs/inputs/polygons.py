@@ -219,7 +219,8 @@ def _of_block(level_set: LevelSet, cells: int, sides: Sequence[tuple[int, int]])
     axes = [(np.arange(low * cells - 1, high * cells + 1) + 0.5) * step for low, high in sides]
     values = _evaluated(level_set, np.meshgrid(*axes, indexing="ij")[::-1])
     core = (slice(1, -1),) * values.ndim
-    inner, slopes = values[core], [slope[core] for slope in np.gradient(values)]
+    inner = values[core]
+    slopes = [np.asarray(np.gradient(values, axis=axis))[core] for axis in range(values.ndim)]
     rise = np.linalg.norm(slopes, axis=0)
     distances = np.divide(inner, rise, where=rise > 0, out=np.sign(inner))
     share = np.clip(0.5 - distances, 0, 1)
