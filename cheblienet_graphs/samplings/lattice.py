@@ -90,7 +90,7 @@ class Lattice(SamplingKind):
         given: Sequence[object]
         if isinstance(size, str):
             given = size.lower().split("x")
-        elif isinstance(size, Sequence):
+        elif isinstance(size, Sequence) and not isinstance(size, bytes):
             given = size
         else:
             given = (size,)
