@@ -8,7 +8,7 @@ On SE(2), with f_x and f_y the derivatives along the base, the left-invariant fi
 
 the last exact for cos(m theta) and sin(m theta), the lowest modes along the fiber.
 
-Their norms are bounds by which layers divide, and show rows that amplify noise too much.
+Norms of rows show which amplify noise too much.
 """
 
 from collections.abc import Iterator
@@ -117,7 +117,7 @@ def _packed(field: int, start: int, columns: Indices, values: Floats) -> FieldRo
 
 
 class Norms(NamedTuple):
-    """Norms of the gradients of a level.
+    """Norms of the gradients of a level, by which changed ones are noticed.
 
     Args:
         fields: bounds of the spectral norm of each, per unit of length or radian: the root of the

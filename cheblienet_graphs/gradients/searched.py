@@ -19,6 +19,8 @@ from cheblienet_graphs.typing import Floats, Indices
 
 SHELL = 1e-6
 """Relative width of a shell."""
+ROUNDING = 1e-12
+"""Rows whose weights are all smaller, in units of 1 / the spacing, are 0."""
 
 
 class SearchedGradient(Source):
@@ -73,6 +75,8 @@ class SearchedGradient(Source):
         kept = np.arange(columns.shape[1]) < _whole_shells(squared, self._fewest)[:, None]
         kept &= columns >= 0
         weights = least_norm(np.where(kept[:, :, None], parts, 0.0))
+        # Along directions that no neighbor lies in, rows are rounding alone.
+        weights[abs(weights).max(axis=2) < ROUNDING] = 0.0
         weights *= np.where(kept, 1 / self._spacings[:, None, None], 0.0)
         columns = np.column_stack([own, np.where(kept, columns, -1)])
         weights = np.concatenate([-weights.sum(axis=2, keepdims=True), weights], axis=2)

@@ -104,7 +104,7 @@ class Fiber:
     def steps(self, _count: int, _xi: float) -> list[tuple[int, float]]:
         """Steps from a sample's index to those of its neighbors, and the edges' weights.
 
-        None where they are not the same for all samples.
+        Empty where they are not the same for all samples, as those of axes.
 
         Args:
             count: number of samples, n_o.

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from cheblienet_graphs.errors import NotDrawnError
-from cheblienet_graphs.limits import integer
+from cheblienet_graphs.limits import EIGENPAIRS, integer
 from cheblienet_graphs.plot import pictures
 from cheblienet_graphs.plot.figure import DIVERGING, Asked, Canvas, Figure, sentences
 from cheblienet_graphs.plot.places import Places, places_of
@@ -61,14 +61,15 @@ def eigenmaps_of(graph: OpenedGraph, *, level: int = 0, count: int = COUNT) -> E
     Args:
         graph: published.
         level: of its pyramid.
-        count: M, at least 1; fewer where there are fewer vertices.
+        count: M, in [1, 1000]; fewer where there are fewer vertices.
 
     Raises:
-        SpecError: the level is out of range.
+        SpecError: the level or the count is out of range.
         NotDrawnError: no level is small enough; they are only the indicators of components; or they
             did not converge.
     """
     level = integer("level", level, 0, graph.spec.levels - 1)
+    count = integer("count", count, *EIGENPAIRS)
     levels = range(level, graph.spec.levels)
     level = next((k for k in levels if soon_computed(graph, k, count)), level)
     if not soon_computed(graph, level, count):

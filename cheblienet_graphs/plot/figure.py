@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cheblienet_graphs.errors import SpecError, StoreError, another, needing
-from cheblienet_graphs.limits import integer
+from cheblienet_graphs.limits import file_path, integer
 from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.store.durable import save_whole
 from cheblienet_graphs.store.export import check_output
@@ -171,11 +171,12 @@ def write_figure(figure: Figure, graph: OpenedGraph, asked: Asked, file: str | P
             replaced if they exist, whole or not at all.
 
     Raises:
-        SpecError: the file has another ending or is a folder, or what is asked for is out of range.
+        SpecError: the file has another ending, is a folder or below no home folder, or what is
+            asked for is out of range.
         NotDrawnError: the graph has nothing of the kind.
         StoreError: the graph can't be read, or the file can't be written.
     """
-    file = Path(file).expanduser()
+    file = file_path("output", file)
     ending = file.suffix.lower()
     if ending not in _SAVED:
         raise SpecError("output", "a file that ends in .png, .svg or .pdf", str(file))

@@ -242,7 +242,7 @@ def heat_series(z: float) -> Floats:
         z: from 0: t lambda_max / 2.
 
     Raises:
-        ValueError: that takes more than MOST_TERMS.
+        NotDrawnError: that takes more than MOST_TERMS.
     """
     count = int(min(MOST_TERMS, 40 + z + 10 * np.sqrt(z)))
     sizes = ive(np.arange(count + 1), z)
@@ -250,7 +250,10 @@ def heat_series(z: float) -> Floats:
     left_out = np.cumsum(sizes[::-1])[::-1]
     kept = int((left_out > TOLERANCE).sum())
     if kept > count:
-        raise ValueError(f"heat after z = {z:g} takes more than {MOST_TERMS:,} terms")
+        raise NotDrawnError(
+            f"Heat takes more than {MOST_TERMS:,} products with the Laplacian: some edges are far "
+            "heavier than most, as those along a fiber with a small xi or between points very near."
+        )
     series: Floats = sizes[:kept] * (-1.0) ** np.arange(kept)
     series /= sizes[:kept].sum()
     return series
@@ -267,7 +270,7 @@ def heat_on(arrays: LevelArrays, vertex: int, time: float) -> Floats:
         time: t, in units of 1 / Delta.
 
     Raises:
-        NotDrawnError: the vertex has no mass, as it has no neighbors.
+        NotDrawnError: the vertex has no mass, as it has no neighbors; or `heat_series` is too long.
     """
     mass = arrays.mass.astype(np.float64)
     if mass[vertex] <= 0:

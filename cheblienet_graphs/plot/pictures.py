@@ -98,7 +98,7 @@ def whole(places: Places, fine: int = FINE) -> list[View]:
         return _slices(places, size / 2, [(np.arange(n) - (n - 1) / 2) * pixel for n in counts])
     lengths, step = np.array(lattice.sides[::-1]), -(-max(lattice.shape) // fine)
     middle = np.array(lattice.shape[::-1]) // 2
-    pixels = [np.arange(step // 2, side, step) for side in lattice.shape[::-1]]
+    pixels = [np.arange(min(step, side) // 2, side, step) for side in lattice.shape[::-1]]
     spans = [(p - m) * a for p, m, a in zip(pixels, middle, lengths, strict=True)]
     return _slices(places, middle * lengths, spans)
 
@@ -264,7 +264,9 @@ def _draw_contours(axes: Axes, panel: Panel, levels: Sequence[float]) -> None:
     x = left + (across + 0.5) * (right - left) / width
     y = top + (down + 0.5) * (bottom - top) / height
     inside = shown >= 0
-    axes.tricontour(x[inside], y[inside], panel.values[shown[inside]], **look)
+    places = np.stack([x, y], axis=1)[inside]
+    if np.linalg.matrix_rank(places - places.mean(axis=0)) == 2:  # else they span no triangle
+        axes.tricontour(*places.T, panel.values[shown[inside]], **look)
 
 
 def lines(axes: Axes, ends: Floats, color: str, widths: Any, **given: Any) -> None:

@@ -190,7 +190,7 @@ class Places:
         here, there = self.vectors[point] / self.radius, self.vectors[places] / self.radius
         east, south, _ = _frames(there)
         forward = turn[:, :1] * south + turn[:, 1:] * east
-        across = (forward @ here) / (1 + there @ here)
+        across = (forward @ here) / np.maximum(1 + there @ here, 1e-12)  # 0 at the antipode
         moved = forward - across[:, None] * (here + there)
         seen: Floats = moved @ np.stack(_frames(here)[:2]).T
         return seen

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cheblienet_graphs.errors import NotDrawnError, Remedy
+from cheblienet_graphs.limits import EIGENPAIRS, integer
 from cheblienet_graphs.plot.figure import FAINT, INK, SERIES, Asked, Axes, Canvas, Figure, sentences
 from cheblienet_graphs.report.bars import error_bars
 from cheblienet_graphs.report.comparison import FURTHER, LARGE, unknown_spectrum
@@ -83,11 +84,11 @@ def spectrum_of(graph: OpenedGraph, level: int = 0, count: int | None = None) ->
     Args:
         graph: an opened graph.
         level: of its pyramid.
-        count: how many; default all that are stored, up to 200, else 25, and fewer of large
-            graphs.
+        count: how many, in [1, 1000]; default all that are stored, up to 200, else 25, and fewer of
+            large graphs.
 
     Raises:
-        SpecError: there is no such level.
+        SpecError: there is no such level, or the count is out of range.
         NotDrawnError: the graph is large, no count was given, and no eigenvalues are stored.
         StoreError: the graph can't be read.
     """
@@ -99,7 +100,7 @@ def spectrum_of(graph: OpenedGraph, level: int = 0, count: int | None = None) ->
         count = FURTHER if vertices <= LARGE or _periodic(graph, level) else FEW
         if arrays.eigenvalues is not None:
             count = min(len(arrays.eigenvalues), MOST)
-    count = min(count, vertices)
+    count = min(integer("count", count, *EIGENPAIRS), vertices)
     eigenvalues = first_eigenvalues(arrays, count, lambda *_: None)
     scale = scale_of(arrays)
     exact = exact_eigenvalues(graph.spec, arrays.sampled, count)

@@ -7,7 +7,17 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.errors import NotDrawnError, another
-from cheblienet_graphs.plot.figure import FAINT, INK, SERIES, Asked, Axes, Canvas, Figure
+from cheblienet_graphs.limits import integer, number
+from cheblienet_graphs.plot.figure import (
+    FAINT,
+    INK,
+    LARGEST_SEED,
+    SERIES,
+    Asked,
+    Axes,
+    Canvas,
+    Figure,
+)
 from cheblienet_graphs.plot.pictures import lines, thickness
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
 from cheblienet_graphs.report.opened import OpenedGraph
@@ -19,6 +29,8 @@ from cheblienet_graphs.typing import Floats, Indices
 MOST = 100
 """Vertices of the part, unless the first neighbors are more."""
 KAPPA = 0.5
+LEAST = 1e-9
+"""Smallest share."""
 FLAT = 1e-6
 """Distance from the picture's plane, in spacings, up to which a vertex lies in it."""
 
@@ -73,14 +85,16 @@ def subgraphs_of(
         graph: an opened graph.
         level: of its pyramid.
         vertex: in the middle; default one well inside.
-        kappa: share of edges or vertices to keep, in (0, 1].
+        kappa: share of edges or vertices to keep, in [1e-9, 1]; at least one is kept.
         seed: of the draws.
 
     Raises:
-        SpecError: the level or the vertex is out of range.
+        SpecError: the level, the vertex, kappa or the seed is out of range.
         NotDrawnError: no edge joins vertices around, in their orientation and plane.
         StoreError: the graph can't be read.
     """
+    kappa = number("kappa", kappa, LEAST, 1)
+    seed = integer("seed", seed, 0, LARGEST_SEED)
     middle, places = chosen_vertex(graph, level, vertex), places_of(graph, level)
     arrays, points = graph.level(level), places.points.num_points
     here = places.vectors[middle % points]

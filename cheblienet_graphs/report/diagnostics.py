@@ -5,7 +5,6 @@ Of gradients how well they differentiate, and where they amplify noise too much.
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +17,10 @@ from cheblienet_graphs.report.findings import Finding
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.sparse import ENTRIES, row_blocks, rows
 from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec.map_spec import extent
 from cheblienet_graphs.store.mapped import MappedWeights
 from cheblienet_graphs.store.reader import LevelArrays
-from cheblienet_graphs.typing import Floats, Indices
+from cheblienet_graphs.typing import Floats
 
 WITH_POLES = ("equiangular", "gaussian", "reduced-gaussian")
 """Samplings of the sphere whose points crowd at the poles."""
@@ -30,60 +30,20 @@ LINEAR, FIRST, SECOND = np.array([[0.6, -0.5, 0.7], [0.2, 0.9, -0.4], [-0.7, 0.3
 """Vectors of polynomials on the sphere."""
 
 
-def components(laplacian: scipy.sparse.csr_array, *, entries: int = ENTRIES) -> int:
+def components(laplacian: scipy.sparse.csr_array) -> int:
     """Connected components; an isolated vertex is one.
 
-    Each set of vertices known to be connected is a tree whose root is its first vertex; the edges
-    of each block of rows join trees.
-
     Args:
-        laplacian: (V, V), whose stored entries are the edges; possibly over mapped files.
-        entries: stored entries of a block.
-    """
-    parent = np.arange(laplacian.shape[0])
-    numbers = np.empty_like(parent)
-    for start, stop in row_blocks(laplacian.indptr, entries):
-        block = rows(laplacian, start, stop)
-        first = np.repeat(_roots(parent, np.arange(start, stop)), np.diff(block.indptr))
-        second = _roots(parent, block.indices)
-        joined = np.flatnonzero(first != second)
-        if len(joined):
-            _join(parent, first[joined], second[joined], numbers)
-    return int((parent == np.arange(len(parent))).sum())
-
-
-def _roots(parent: Indices, vertices: npt.NDArray[Any]) -> Indices:
-    """The roots of vertices' trees; the vertices then point to them directly."""
-    roots: Indices = parent[vertices]
-    while not np.array_equal(further := parent[roots], roots):
-        roots = further
-    parent[vertices] = roots
-    return roots
-
-
-def _join(parent: Indices, first: Indices, second: Indices, numbers: Indices) -> None:
-    """Join the trees that these edges connect: roots point to the first root among them.
-
-    Args:
-        parent: (V,) of each vertex.
-        first: (N,) roots at one end.
-        second: (N,) those at the other.
-        numbers: (V,) overwritten, to number the roots without sorting them.
+        laplacian: (V, V), whose stored entries are the edges, both ways; possibly over mapped
+            files.
     """
     from scipy.sparse.csgraph import connected_components  # slow to import, most builds do without
 
-    ends = np.concatenate([first, second])
-    count = np.arange(len(ends))
-    numbers[ends] = count
-    roots = ends[numbers[ends] == count]  # each once
-    numbers[roots] = count[: len(roots)]
-    place = numbers[first], numbers[second]
-    shape = (len(roots), len(roots))
-    edges = scipy.sparse.coo_array((np.ones(len(first)), place), shape=shape)
-    parts, labels = connected_components(edges, directed=False)
-    least = np.full(parts, len(parent))
-    np.minimum.at(least, labels, roots)
-    parent[roots] = least[labels]
+    ones = np.broadcast_to(1.0, laplacian.nnz)  # float64 values would be a copy
+    entries = (ones, laplacian.indices, laplacian.indptr)
+    edges = scipy.sparse.csr_array(entries, shape=laplacian.shape)
+    # The strong ones are as many, and take no transpose.
+    return int(connected_components(edges, connection="strong", return_labels=False))
 
 
 def equivariance_errors(
@@ -238,8 +198,7 @@ def smooth(spec: GraphSpec, coordinates: npt.NDArray[np.float64]) -> tuple[Float
 def _waves(spec: GraphSpec, coordinates: Floats) -> tuple[Floats, Floats]:
     """The sum of sin(k x + PHASE) along the axes, on SE(2) times 2 + cos(m theta + PHASE)."""
     base = spec.geometry.base.dimension
-    extent = np.array(spec.full_sampling(0).extent) if spec.coordinates is None else 1.0
-    wave = 2 * np.pi / extent
+    wave = 2 * np.pi / np.array(extent(spec))
     angles = coordinates[:, :base] * wave + PHASE
     values, along = np.sin(angles).sum(axis=1), (np.cos(angles) * wave).T
     if not spec.geometry.oriented:

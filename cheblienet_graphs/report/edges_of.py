@@ -38,7 +38,8 @@ class Nearest:
     Args:
         vertex: its index.
         distance: to the point along the base, in the metric's unit of length.
-        turn: to the orientation or axis, radians in [0, pi/2]; None where there are none.
+        turn: to the orientation or axis, radians in [0, pi/2], of orientations modulo 2 pi in
+            [0, pi]; None where there are none.
     """
 
     vertex: int
@@ -301,7 +302,8 @@ def _shortest_logarithms(
 ) -> tuple[Floats, Floats]:
     """The components of log g^-1 h that are shortest under the metric, and their length.
 
-    Of candidates that are equally long the one of the smaller rotation counts, then the first.
+    Of candidates that are equally long the one of the smaller rotation counts, then the first. No
+    logarithm is shorter than its step along the base, so farther images need not be tried.
 
     Args:
         sampled: the points, whose periods count, with the metric R.
@@ -311,11 +313,24 @@ def _shortest_logarithms(
     Returns:
         (N, dim) and (N,).
     """
+    sampling, dimension = sampled.sampling, sampled.manifold.base.dimension
+    if not sampling.periodic:
+        return _shortest_among(sampled, start, ends, [0] * dimension)
+    shortest = _shortest_among(sampled, start, ends, [1] * dimension)
+    reach = shortest[1].max(initial=0.0)
+    rings = [max(1, math.floor(reach / side + 0.5)) for side in sampling.extent or ()]
+    return shortest if max(rings) == 1 else _shortest_among(sampled, start, ends, rings)
+
+
+def _shortest_among(
+    sampled: SampledManifold[Sampling], start: Floats, ends: Floats, rings: Sequence[int]
+) -> tuple[Floats, Floats]:
+    """The same among so many rings of images along each axis, around the nearest one."""
     geometry, sampling = sampled.manifold, sampled.sampling
     dimension, starts = geometry.base.dimension, np.repeat(start, len(ends), axis=0)
     nearest = np.array(ends)
     nearest[:, :dimension] -= periods(sampling, (ends - start)[:, :dimension])
-    images = [*itertools.product((0, -1, 1) if sampling.periodic else (0,), repeat=dimension)]
+    images = [*itertools.product(*(sorted(range(-n, n + 1), key=abs) for n in rings))]
     shifts = np.zeros((len(images), ends.shape[1]))
     shifts[:, :dimension] = np.array(images) * (sampling.extent or 1.0)
     every = np.concatenate([logarithms(geometry, starts, nearest + shift) for shift in shifts])

@@ -54,7 +54,9 @@ def inspect(
     level: int | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """Examine a published graph. Files are read block by block; memory holds a few vectors.
+    """Examine a published graph, whose files are read block by block.
+
+    Memory holds a few vectors of its vertices and, for the median, one number for each edge.
 
     Args:
         store: path of the store.

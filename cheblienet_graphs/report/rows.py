@@ -232,7 +232,7 @@ def _span(values: Sequence[float | None], digits: int, between: str) -> str:
 
 def _short(number: float) -> str:
     """Two digits, or all before the point: 0.12, 9.3, 140; from a million on as 1.4e+06."""
-    return f"{number:,.0f}" if 100 <= number < 1e6 else f"{number:.2g}"
+    return f"{number:,.0f}" if 99.5 <= number < 1e6 else f"{number:.2g}"
 
 
 def _known(number: float | None, written: Callable[[float], str]) -> str:

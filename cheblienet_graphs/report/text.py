@@ -23,7 +23,7 @@ UNBROKEN = "\u00a0"
 SHOWN = 6
 """Different eigenvalues that are listed at most."""
 ZERO = 1e-4
-"""Eigenvalues that are smaller, in units of the largest listed, are those of constants."""
+"""Eigenvalues that are smaller, in units of the largest shown, are those of constants."""
 SPARSE_ENOUGH = 0.985
 """The paper's rule of thumb for the share of zeros."""
 FAR_FROM_TARGET = 0.02
@@ -218,11 +218,10 @@ def _spectrum(level: LevelReport) -> list[str]:
     if not level.eigenvalues:
         return []
     scale, listed = level.eigenvalue_scale, []
-    shown = [*tables.distinct(level)][:SHOWN]
-    for copies, value, _ in shown:
+    shown = _shown(level)
+    for copies, value in shown:
         bar, _ = level.error_bars.of(copies)
-        off = f" ± {bar:.2g}" if bar and not _is_zero(level, value) else ""
-        listed.append(_listed(level, copies, value, value * (scale or 1), off))
+        listed.append(_listed(copies, value * (scale or 1), f" ± {bar:.2g}" if bar else ""))
     of_delta = "of Delta, " if scale is None else ""
     return [f"{_in_line(level, listed, shown[-1][0])} ({of_delta}level {level.level})"]
 
@@ -232,22 +231,24 @@ def _extrapolated(level: LevelReport) -> list[str]:
     if level.error_bars.unknown:
         return [f"errors of eigenvalues not estimated: {level.error_bars.unknown}"]
     listed = []
-    shown = [*tables.distinct(level)][:SHOWN]
-    for copies, value, _ in shown:
+    shown = _shown(level)
+    for copies, value in shown:
         _, far = level.error_bars.of(copies)
-        listed.append("-" if far is None else _listed(level, copies, value, far))
+        listed.append("-" if far is None else _listed(copies, value and far))
     return [f"{_in_line(level, listed, shown[-1][0])} (extrapolated, level {level.level})"]
 
 
-def _is_zero(level: LevelReport, value: float) -> bool:
-    """Whether an eigenvalue of Delta is that of constants."""
-    return bool(abs(value) <= max(map(abs, level.eigenvalues)) * ZERO)
+def _shown(level: LevelReport) -> list[tuple[slice, float]]:
+    """The first distinct eigenvalues of Delta and their places; those of constants are 0."""
+    shown = [(copies, value) for copies, value, _ in tables.distinct(level)][:SHOWN]
+    least = ZERO * max(abs(value) for _, value in shown)
+    return [(copies, value if abs(value) > least else 0.0) for copies, value in shown]
 
 
-def _listed(level: LevelReport, copies: slice, value: float, shown: float, off: str = "") -> str:
+def _listed(copies: slice, value: float, off: str = "") -> str:
     """'39.35 ± 0.13 (4x)'."""
     count = copies.stop - copies.start
-    number = "0" if _is_zero(level, value) else f"{shown:.4g}{off}"
+    number = f"{value:.4g}{off}" if value else "0"
     return f"{number} ({count}x)" if count > 1 else number
 
 

@@ -313,10 +313,10 @@ def remedy(
         return None
     if not manifold.oriented:
         return _advice("use", Remedy("weights", "voronoi"))
-    if spec.weights == "kernel" and not manifold.base.flat:
-        count = max(spec.searched_neighbors, manifold.least_matched_neighbors)
-        return _advice("together", matched, Remedy("neighbors", count))
     most = min(limits.NEIGHBORS.high, spec.full_points(0) * spec.orientations - 1)
+    count = max(spec.searched_neighbors, manifold.least_matched_neighbors)
+    if spec.weights == "kernel" and not manifold.base.flat and count <= most:
+        return _advice("together", matched, Remedy("neighbors", count))
     return _advice("more", Remedy("neighbors")) if spec.searched_neighbors < most else None
 
 
@@ -334,7 +334,9 @@ def _advice(kind: str, *remedies: Remedy) -> Finding:
 
 def _consistent_inside(spec: GraphSpec, sampled: SampledManifold[Sampling]) -> bool:
     """Whether the middle of a larger lattice with such pixels would have the right moments."""
-    if spec.sampling_kind.regular and spec.weights != "kernel":
+    if not spec.sampling_kind.regular:
+        return False
+    if spec.weights != "kernel":
         return spec.orientations > 1 or not spec.geometry.oriented
     return _right_inside(spec, sampled, spec.searched_neighbors)
 

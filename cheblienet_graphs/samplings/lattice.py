@@ -91,7 +91,7 @@ class Lattice(SamplingKind):
         given: Sequence[object] | npt.NDArray[Any]
         if isinstance(size, str):
             given = size.lower().split("x")
-        elif isinstance(size, Sequence | np.ndarray):
+        elif isinstance(size, Sequence | np.ndarray) and not isinstance(size, bytes):
             given = size
         else:
             given = (size,)

@@ -132,7 +132,8 @@ class MaskedSampling(Sampling):
 
         shape = self.full.shape if isinstance(self.full, Lattice) else (self.full.num_points,)
         inside = self.whole().reshape(shape)
-        around = shape if self.periodic else (1,) * len(shape)
+        # Around a torus no pixel is farther than half of its longest side, along any axis.
+        around = [side // 2 if self.periodic else 1 for side in shape]
         widths = [(n, n) for n in around]
         wide = np.pad(inside, widths, "wrap" if self.periodic else "constant")
         steps = distance_transform_cdt(wide, "chessboard")

@@ -55,7 +55,7 @@ class GradientFacts:
     Args:
         nnz: entries of the matrices of all fields.
         symmetric_nnz: entries of their sums with their transposes.
-        norms: bounds of the fields' spectral norms, per unit of length or radian.
+        norms: bounds of the fields' spectral norms, per unit of length or radian, at least 0.
         spacings: what a step to a neighbor is along each: the points' mean spacing or, along the
             fiber, the step between orientations. Layers multiply by these.
         largest: the largest norm of a row, in units of 1 / these.
@@ -232,12 +232,17 @@ def _operator(name: str, facts: Any, vertices: int) -> OperatorFacts:
 def _gradients(name: str, spacings: Floats, facts: Any) -> GradientFacts:
     sizes = _are_sizes(len(spacings))
     rules = {"nnz": COUNT, "symmetric_nnz": COUNT, "norms": sizes, "spacings": sizes}
-    known = _read(name, facts, rules | {"largest": SIZE})
+    known = _read(name, facts, rules | {"largest": _is_size})
     for value, spacing in zip(known["spacings"], spacings.tolist(), strict=True):
         checked(f"{name}.spacings", value, spacing)
     numbers = {of: tuple(map(float, known[of])) for of in ("norms", "spacings")}
     return GradientFacts(**known | numbers)
 
 
+def _is_size(value: Any) -> bool:
+    """A number from 0, which derivatives are that vanish everywhere: two pixels around a torus."""
+    return type(value) in {int, float} and 0 <= value <= LARGEST
+
+
 def _are_sizes(count: int) -> Rule:
-    return lambda value: isinstance(value, list) and [*map(SIZE, value)] == [True] * count
+    return lambda value: isinstance(value, list) and [*map(_is_size, value)] == [True] * count

@@ -79,6 +79,18 @@ def test_no_entry_is_rounding(tmp_path: Path, name: str) -> None:
         assert (sizes.data > 1e-8 * np.repeat(largest, np.diff(sizes.indptr))).all()
 
 
+@pytest.mark.parametrize("latitude", [0, 90])
+def test_rows_of_nothing_but_rounding_are_empty(tmp_path: Path, latitude: int) -> None:
+    """On a great circle there is nothing to differ across it."""
+    angles = np.arange(36) * 10.0
+    points = {0: [0 * angles, angles], 90: [np.linspace(-80, 80, 36), 0 * angles + 30]}[latitude]
+    spec = GraphSpec("s2", coordinates=np.stack(points, axis=1), gradients=True)
+    (arrays,) = built(spec, tmp_path)
+    south, east = arrays.gradients.values()
+    assert (east if latitude else south).nnz == 0
+    assert (south if latitude else east).nnz > 0
+
+
 def test_they_are_antisymmetric_but_at_sides(tmp_path: Path) -> None:
     how = {"size": 12, "orientations": 6, "levels": 1, "gradients": True}
     (whole,) = built(GraphSpec("se2", boundary="periodic", **TURNED, **how), tmp_path / "torus")

@@ -2,6 +2,7 @@
 
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -9,7 +10,17 @@ import pytest
 from pictured import opened
 
 from cheblienet_graphs.errors import NotDrawnError, SpecError, StoreError
-from cheblienet_graphs.plot import FIGURES, Asked, Figure, figure_named, svg_of, write_figure
+from cheblienet_graphs.plot import (
+    FIGURES,
+    Asked,
+    Figure,
+    eigenmaps_of,
+    figure_named,
+    spectrum_of,
+    subgraphs_of,
+    svg_of,
+    write_figure,
+)
 from cheblienet_graphs.plot.figure import INK, check_file
 
 
@@ -97,9 +108,26 @@ def test_what_a_graph_does_not_have_is_refused(figure: Figure) -> None:
     for field, asked in wrong.items():
         with pytest.raises(SpecError, match=rf"^{field} must be an integer in \[0, "):
             svg_of(figure, opened("plane"), asked)
+    with pytest.raises(SpecError, match="output must be below a home folder that exists"):
+        write_figure(figure, opened("plane"), Asked(), "~nosuchuser/x.png")
     with pytest.raises(SpecError, match="output must be a file"):
         check_file(opened("plane").version)
     with pytest.raises(StoreError, match="there is no folder"):
         check_file(Path("nowhere/a.png"))
     with pytest.raises(SpecError, match=r"figure must be one of neighborhood, spectrum, .*'heart'"):
         figure_named("heart")
+
+
+@pytest.mark.parametrize(
+    ("of", "field", "wrong"),
+    [
+        (subgraphs_of, "kappa", [2, 0, -1, float("nan"), "all"]),
+        (subgraphs_of, "seed", [-1, 0.5]),
+        (eigenmaps_of, "count", [0, -1, 2.5, 1001]),
+        (spectrum_of, "count", [0, -1, 2.5, 1001]),
+    ],
+)
+def test_numbers_out_of_range_are_refused(of: Callable, field: str, wrong: list[object]) -> None:
+    for value in wrong:
+        with pytest.raises(SpecError, match=rf"^{field} must be an? (number|integer) in \["):
+            of(opened("plane"), **{field: value})

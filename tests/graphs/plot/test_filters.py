@@ -5,6 +5,7 @@ import pytest
 from pictured import dense, opened
 from scipy.special import eval_chebyt
 
+from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.plot.filters import (
     Turning,
     chebyshev_sums,
@@ -92,7 +93,7 @@ def test_the_series_of_heat_is_an_exponential_and_1_at_0(z: float) -> None:
 
 
 def test_a_series_that_would_take_hours_is_refused() -> None:
-    with pytest.raises(ValueError, match="more than 20,000 terms"):
+    with pytest.raises(NotDrawnError, match="more than 20,000 products"):
         heat_series(1e9)
 
 

@@ -1,4 +1,5 @@
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,8 +9,10 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.image import AxesImage
 from pictured import generator, opened
 
+from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.errors import NotDrawnError
-from cheblienet_graphs.plot.figure import Asked
+from cheblienet_graphs.plot import open_graph
+from cheblienet_graphs.plot.figure import Asked, svg_of
 from cheblienet_graphs.plot.filters import heat_on
 from cheblienet_graphs.plot.heat import FIGURE, exact_density, heat_of
 from cheblienet_graphs.plot.pictures import around
@@ -136,6 +139,30 @@ def test_the_exact_heat_of_a_sphere_is_1_in_all_and_flat_nearby() -> None:
     near = distance < 1
     flat = np.exp(-(distance**2) / (2 * spread**2)) / (2 * np.pi * spread**2)
     assert density[near] == pytest.approx(flat[near], rel=0.05)
+
+
+ROW = np.pad(np.ones((1, 10), bool), ((5, 10), (3, 3)))
+DIAGONAL = np.linspace(0, 1, 20)[:, None] ** 2 * [0.9, 0.3]
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        GraphSpec("r2", mask=ROW, levels=1),
+        GraphSpec("r2", coordinates=DIAGONAL, domain=(0, 0, 1, 1)),
+        GraphSpec("s2", coordinates=[[10, 20], [50, 80]]),
+    ],
+)
+def test_points_that_span_no_triangle_have_no_lines(tmp_path: Path, spec: GraphSpec) -> None:
+    build(spec, tmp_path / "g.zarr")
+    svg, _ = svg_of(FIGURE, open_graph(tmp_path / "g.zarr"), Asked())
+    assert svg.startswith("<svg")
+
+
+def test_heat_that_takes_too_many_terms_is_not_drawn(tmp_path: Path) -> None:
+    build(GraphSpec("se2", 8, orientations=4, xi=1e-5, weights="selling"), tmp_path / "g.zarr")
+    with pytest.raises(NotDrawnError, match=r"than 20,000 products .* a fiber with a small xi"):
+        heat_of(open_graph(tmp_path / "g.zarr"))
 
 
 @pytest.mark.parametrize("name", ["plane", "sphere"])

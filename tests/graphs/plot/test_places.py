@@ -7,9 +7,12 @@ import pytest
 from pictured import opened
 from scipy.spatial.transform import Rotation
 
+from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.plot import heat_of, neighborhood_of, subgraphs_of
 from cheblienet_graphs.plot.pictures import around, shown_orientations, whole
-from cheblienet_graphs.plot.places import chosen_vertex, places_of, typical_spacing
+from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of, typical_spacing
+from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.spec.fibers import samples_of
 
 NAMES = ["plane", "torus", "space", "random", "random torus", "sphere", "masked", "region"]
 
@@ -60,6 +63,14 @@ def test_headings_on_the_sphere_come_by_parallel_transport() -> None:
     headings = places_of(graph, 0).headings(60, others)
     np.testing.assert_allclose(headings, truth, atol=1e-12)
     np.testing.assert_allclose(np.linalg.norm(headings, axis=1), 1)
+
+
+def test_headings_at_the_antipode_are_some_unit_vectors() -> None:
+    spec = GraphSpec("so3", subdivisions=0, orientations=2)
+    places = Places(spec.full_sampling(0), 1.0, flat=False, samples=samples_of(spec))
+    for point in range(12):
+        headings = places.headings(point, np.arange(24))
+        np.testing.assert_allclose(np.linalg.norm(headings, axis=1), 1)
 
 
 @pytest.mark.parametrize("name", ["masked", "region"])
@@ -181,6 +192,9 @@ def test_large_lattices_and_many_orientations_are_thinned_out() -> None:
     points = np.arange(1, 16, 3)[:, None] * 20 + np.arange(1, 20, 3)
     assert view.points.tolist() == points.tolist()
     assert view.extent == (-10.5, 10.5, 6.5, -8.5)
+    long = Places(Lattice((2, 256)), 1 / 256, flat=True)
+    [view] = whole(long, 64)
+    assert view.points.tolist() == [[*range(256 + 2, 512, 4)]]
     for orientations, through, shown in (
         (6, {}, range(6)),
         (16, {}, range(0, 16, 3)),

@@ -77,6 +77,15 @@ def test_all_advice_can_be_followed() -> None:
     assert count > 200
 
 
+def test_more_neighbors_than_there_are_are_not_advised() -> None:
+    for subdivisions in (0, 1):
+        spec = GraphSpec("so3", subdivisions=subdivisions, orientations=2, neighbors=5)
+        sampled = cast("Any", SimpleNamespace(manifold=spec.geometry))
+        found = remedy(spec, sampled)
+        assert found is not None
+        assert found.kind == ("more" if subdivisions == 0 else "together")
+
+
 def test_what_no_grid_mends_is_said_of_the_fiber(tmp_path: Path) -> None:
     """xi = 1 on every grid: the first waves are those over the orientations, four or twelve."""
     chosen = {"xi": 1, "weights": "selling", "boundary": "periodic", "levels": 1}

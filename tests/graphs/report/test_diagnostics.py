@@ -124,6 +124,17 @@ def test_spectra_out_of_range(store: Path, monkeypatch: pytest.MonkeyPatch) -> N
         eigenvalues(store, "r2-24x16")
 
 
+@pytest.mark.parametrize("boundary", ["open", "periodic"])
+def test_gradients_are_tried_on_a_wave_that_fits_the_domain(tmp_path: Path, boundary: str) -> None:
+    """One that jumps where sides are glued is far off there, however close the points."""
+    x, y = np.mgrid[0.5:20, 0.5:14] / 20
+    points = np.stack([x.ravel(), y.ravel()], axis=1)
+    given = {"domain": (0, 0, 1, 0.7), "boundary": boundary, "gradients": True}
+    build(GraphSpec("r2", coordinates=points, **given), tmp_path / "g.zarr")
+    (level,) = inspect(tmp_path / "g.zarr", eigenvalues=0).levels
+    assert level.derivatives.error < 0.1
+
+
 @pytest.mark.parametrize("size", [{"subdivisions": 4}, {"nside": 16}])
 @pytest.mark.parametrize(
     ("settings", "single", "mean"),

@@ -27,6 +27,9 @@ SPECS = {
     "sphere": GraphSpec("s2", subdivisions=1, levels=1),
     "turned": GraphSpec("so3", subdivisions=1, orientations=3, levels=1),
     "region": GraphSpec("s2", subdivisions=2, region=(-60, -30, 60, 70), levels=1),
+    "narrow": GraphSpec(
+        "se2", "32x2", orientations=4, eps=0.1, neighbors=32, boundary="periodic", levels=1
+    ),
     "own": GraphSpec("r2", coordinates=POINTS, domain=(10, 20, 14, 22)),
 }
 
@@ -58,12 +61,12 @@ def test_ends_and_weights_are_those_of_the_dense_matrix(store: Path, name: str) 
         assert (np.diff(edges.distances) > -1e-9).all()
 
 
-@pytest.mark.parametrize("name", ["torus", "open"])
-def test_components_lead_to_the_neighbor_on_se2(store: Path, name: str) -> None:
+@pytest.mark.parametrize(("name", "around"), [("torus", 1), ("open", 0), ("narrow", 6)])
+def test_components_lead_to_the_neighbor_on_se2(store: Path, name: str, around: int) -> None:
     spec = SPECS[name]
-    xi = math.sqrt(spec.orientations) / spec.size[0]
-    around = (-1, 0, 1) if name == "torus" else (0,)
-    images = np.array([(i, j * 4 / 6) for i in around for j in around])
+    xi, ratio = math.sqrt(spec.orientations) / spec.size[0], spec.size[1] / spec.size[0]
+    rings = range(-around, around + 1)
+    images = np.array([(i, j * ratio) for i in rings for j in rings])
     for vertex in range(0, spec.num_vertices, spec.num_vertices // 17):
         edges = neighbors_of(store, name, vertex=vertex)
         g = matrix(*edges.coordinates)

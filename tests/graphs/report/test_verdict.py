@@ -131,6 +131,25 @@ def test_open_boxes_of_scattered_points(report_on: Callable) -> None:
     assert level.spectral_error < 0.05
 
 
+@pytest.mark.parametrize("n", [3, 40])
+def test_clusters_of_points_are_judged(report_on: Callable, n: int) -> None:
+    """Their mean second moments are far off, with Voronoi cells, too."""
+    middles = np.repeat([[0.2, 0.2], [0.8, 0.3], [0.5, 0.8]], n, axis=0)
+    points = np.random.default_rng(0).normal(middles, 0.02)
+    spec = GraphSpec("r2", coordinates=points, domain=(0, 0, 1, 1), weights="voronoi")
+    (level,) = report_on(spec).levels
+    assert level.consistency == "inconsistent"
+    assert "realizes eps^2" in level.verdict
+
+
+def test_moments_of_nothing_but_rounding_are_0(report_on: Callable) -> None:
+    """Four orientations whose neighbors all lie along them."""
+    spec = GraphSpec("se2", 8, orientations=4, boundary="periodic", neighbors=6, levels=1)
+    report = report_on(spec)
+    assert "realizes eps^2 = 0, asked 0.1;" in report.levels[0].verdict
+    assert "e-3" not in str(report)
+
+
 def test_spectra_that_are_not_compared(report_on: Callable) -> None:
     for chosen, count, why in (({}, 6, "none is known exactly with an"), (PERIODIC, 1, "no eig")):
         spec = GraphSpec("se2", 16, **{"weights": "selling", "levels": 1} | chosen)

@@ -8,7 +8,7 @@ from level_maps import dense
 
 from cheblienet_graphs.inputs.polygons import UNIT
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.masked import SMALL, CutSampling, shells
+from cheblienet_graphs.samplings.masked import SMALL, CutSampling, MaskedSampling, shells
 
 SHAPES = [((8, 12), False), ((8, 12), True), ((4, 6, 8), False), ((2, 4), True)]
 
@@ -81,3 +81,21 @@ def test_probes_are_far_from_pixels_that_are_cut() -> None:
     cut = CutSampling(Lattice((9, 9)), parts)
     assert cut.places[cut.probes()].tolist() == [3 * 9 + 4]
     assert cut.depth.reshape(9, 9)[4].tolist() == [0, 1, 2, 3, 4, 4, 3, 2, 1]
+
+
+@pytest.mark.parametrize("shape", [(9, 4), (2, 7), (5, 4, 3)])
+@pytest.mark.parametrize("periodic", [False, True])
+def test_depth_is_the_steps_to_the_nearest_pixel_outside(
+    shape: tuple[int, ...], *, periodic: bool
+) -> None:
+    random = np.random.default_rng(1)
+    for _ in range(20):
+        inside = random.random(shape) < random.choice([0.5, 0.97])
+        inside.flat[random.integers(inside.size)] = False
+        points = MaskedSampling(Lattice(shape, periodic=periodic), np.flatnonzero(inside))
+        wide = inside if periodic else np.pad(inside, 1)
+        places = np.indices(shape).reshape(len(shape), -1).T + (not periodic)
+        steps = abs(places[:, None] - np.argwhere(~wide))
+        if periodic:
+            steps = np.minimum(steps, np.array(shape) - steps)
+        np.testing.assert_array_equal(points.depth, steps.max(axis=2).min(axis=1))

@@ -51,6 +51,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("se2", {"size": 65536, "orientations": 180}, r"size .* vertices. Got 773094113280\. Or use f"),
     ("se2", {"size": "12x20", "levels": 4}, r"levels .*12x20 \(width x height; images \(B, C, 20,"),
     ("r3s2", {"size": "8x8"}, "size must be .*WxHxD"),
+    ("r2", {"size": b"96"}, "size must be N or WxH"),
     ("r3s2", {"sampling": "random"}, "sampling must be one of lattice"),
     ("s2", {"nside": 4, "coordinates": SPHERE}, "coordinates must be left out on s2 with healpix"),
     ("s2", {"sampling": "unstructured"}, "coordinates must be given: it is the size of s2"),

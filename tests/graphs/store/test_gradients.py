@@ -99,3 +99,15 @@ def test_missing_ones_are_refused(arrays: LevelArrays) -> None:
     assert "gradients" in fault.what
     with pytest.raises(StoreError, match="gradients"):
         read_facts(arrays.version)
+
+
+@pytest.mark.parametrize("size", ["8x2", 2])
+def test_derivatives_that_are_0_everywhere_can_be_read(tmp_path: Path, size: int | str) -> None:
+    """Around a torus of two pixels both neighbors are the same one."""
+    spec = GraphSpec("r2", size, boundary="periodic", levels=1, gradients=True)
+    (arrays,) = built(spec, tmp_path)
+    known = arrays.of_level.gradients
+    assert known is not None
+    assert known.norms[1] == 0
+    assert (known.largest == 0) == (size == 2)
+    assert not verify(arrays.version.parents[1])
