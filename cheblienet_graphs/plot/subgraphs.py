@@ -7,17 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.errors import NotDrawnError, another
-from cheblienet_graphs.limits import integer, number
-from cheblienet_graphs.plot.figure import (
-    FAINT,
-    INK,
-    LARGEST_SEED,
-    SERIES,
-    Asked,
-    Axes,
-    Canvas,
-    Figure,
-)
+from cheblienet_graphs.limits import number
+from cheblienet_graphs.plot.figure import FAINT, INK, SERIES, Asked, Axes, Canvas, Figure
 from cheblienet_graphs.plot.pictures import lines, thickness
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
 from cheblienet_graphs.report.opened import OpenedGraph
@@ -94,7 +85,7 @@ def subgraphs_of(
         StoreError: the graph can't be read.
     """
     kappa = number("kappa", kappa, LEAST, 1)
-    seed = integer("seed", seed, 0, LARGEST_SEED)
+    Asked(level, vertex, seed).check(graph)
     middle, places = chosen_vertex(graph, level, vertex), places_of(graph, level)
     arrays, points = graph.level(level), places.points.num_points
     here = places.vectors[middle % points]
