@@ -214,7 +214,7 @@ def file_path(field: str, value: object) -> Path:
     try:
         return Path(value).expanduser()
     except RuntimeError:
-        raise SpecError(field, "below a home folder that exists", value) from None
+        raise SpecError(field, "below a home folder that exists", str(value)) from None
 
 
 def flag(field: str, value: object) -> bool:
