@@ -18,6 +18,7 @@ from cheblienet_graphs.assembly.level import (
 )
 from cheblienet_graphs.assembly.rows import SearchedRows
 from cheblienet_graphs.errors import CheblienetError, Found, Remedy, SpecError, Words
+from cheblienet_graphs.machine import kept
 from cheblienet_graphs.report.moments import WeightedLevel, eigenvalue_scale
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.maps import LevelMap
@@ -152,7 +153,7 @@ def _assembled(build: Build, level: Level) -> LevelFacts:
     listed: Result | None = None
     if level.choice.engine != "stencil":
         level, listed = _searched(build, level)
-    rows, vertices = sweeps.rows_of(build.kept, level), level.num_vertices
+    rows, vertices = sweeps.rows_of(level), level.num_vertices
     _reserve_vertices(build, level)
     weighed = build.sweep(sweeps.Weighed(level), rows.level.degree_bound + vertices)
     nnz = sum(result["entries"] for result in weighed)
@@ -345,15 +346,15 @@ def _inside(level: Level, edges: Edges) -> Edges:
     """Those with both ends inside the mask."""
     if level.inside is None:
         return edges
-    rows, columns, kept = level.inside.edges(*edges[:2])
-    return rows, columns, edges[2][kept]
+    rows, columns, inside = level.inside.edges(*edges[:2])
+    return rows, columns, edges[2][inside]
 
 
 def _matched(build: Build, level: Level) -> tuple[Edges, tuple[Indices, Indices], float | None]:
     """Solve for matched weights, all edges together; those left out, and the bandwidth."""
     from cheblienet_graphs.weights.scattered import matched_edges
 
-    rows = build.kept.of(SearchedRows, level)
+    rows = kept(SearchedRows, level)
     if rows.nearest.total_degree == 0:
         raise level.neighbors.too_few()
     build.show(level, "matching weights to the metric", 0, rows.nearest.total_degree)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.assembly.sweeps import Sweep, do_block
-from cheblienet_graphs.machine import Kept, Pool
+from cheblienet_graphs.machine import Pool
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import write_errors
@@ -54,7 +54,6 @@ class Build:
         store: where it will be published.
         staging: where it is staged.
         pool: who does blocks.
-        kept: by the building process, from block to block.
         block_rows: vertices in a block; sets the memory, not the result.
         progress: called as the work proceeds.
     """
@@ -62,7 +61,6 @@ class Build:
     store: Path
     staging: Staging
     pool: Pool
-    kept: Kept
     block_rows: int
     progress: Progress
 
@@ -93,7 +91,7 @@ class Build:
         if whole:
             with write_errors(self.store), Writer(durable=False) as out:
                 for block in blocks:
-                    results[block] = sweep.write(self.kept, out, block)
+                    results[block] = sweep.write(out, block)
                     show(*block)
         else:
             for task, result in self.pool.each(do_block, [(sweep, block) for block in blocks]):

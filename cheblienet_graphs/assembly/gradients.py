@@ -20,7 +20,7 @@ from cheblienet_graphs.assembly.sweeps import Sweep
 from cheblienet_graphs.gradients.fields import FieldRows, Fields, norms
 from cheblienet_graphs.gradients.lattice import WINDOW, LatticeGradient
 from cheblienet_graphs.gradients.source import Source, units
-from cheblienet_graphs.machine import Kept
+from cheblienet_graphs.machine import kept
 from cheblienet_graphs.manifolds import MANIFOLDS
 from cheblienet_graphs.manifolds.base import NO_FIBER
 from cheblienet_graphs.samplings.lattice import Lattice
@@ -259,9 +259,9 @@ def gradient_entries(level: Level) -> dict[str, int]:
     return {layout.FIELDS: times * one, layout.SYMMETRIC: times * both}
 
 
-def gradient_rows(kept: Kept, level: Level) -> GradientRows:
+def gradient_rows(level: Level) -> GradientRows:
     """The rows of a level's gradients, as this process keeps them."""
-    return kept.of(CopiedGradients if level.whole_lattice else ComputedGradients, level)
+    return kept(CopiedGradients if level.whole_lattice else ComputedGradients, level)
 
 
 @dataclass(frozen=True)
@@ -303,10 +303,10 @@ class CountedGradients(GradientSweep):
     name: ClassVar[str] = "gradients-counted"
     shown: ClassVar[str] = "counting entries of gradients"
 
-    def write(self, kept: Kept, out: Writer, block: Range) -> Result:
+    def write(self, out: Writer, block: Range) -> Result:
         """Write the counts of rows over some points."""
         level, entries = self.level, 0
-        for piece in gradient_rows(kept, level).of(self.part, *block):
+        for piece in gradient_rows(level).of(self.part, *block):
             row = piece.field * level.num_vertices + piece.start
             out.write(level.scratch(f"{layout.GRADIENTS}-{self.part}"), row, piece.counts)
             entries += int(piece.counts.sum())
@@ -320,10 +320,10 @@ class FilledGradients(GradientSweep):
     name: ClassVar[str] = "gradients-filled"
     shown: ClassVar[str] = "writing gradients"
 
-    def write(self, kept: Kept, out: Writer, block: Range) -> Result:
+    def write(self, out: Writer, block: Range) -> Result:
         """Write the rows over some points."""
         csr = self.level.gradient_csr(self.part)
-        for piece in gradient_rows(kept, self.level).of(self.part, *block):
+        for piece in gradient_rows(self.level).of(self.part, *block):
             row = piece.field * self.level.num_vertices + piece.start
             first = int(csr.indptr.part(row, row + 1)[0])
             out.write(csr.indices, first, piece.columns)
@@ -345,7 +345,7 @@ def write_gradients(build: Build, level: Level) -> GradientFacts:
         build.write_row_pointers(counts, csr.indptr)
         build.sweep(FilledGradients(level, part), nnz[part])
     spacings = units(level.spec, level.number)
-    bounds, largest = norms(gradient_rows(build.kept, level).matrix, spacings)
+    bounds, largest = norms(gradient_rows(level).matrix, spacings)
     lengths = tuple(spacings.tolist())
     entries = nnz[layout.FIELDS], nnz[layout.SYMMETRIC]
     return GradientFacts(*entries, tuple(bounds), lengths, largest)

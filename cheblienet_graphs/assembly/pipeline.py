@@ -23,7 +23,7 @@ from cheblienet_graphs.assembly.plan import (
 from cheblienet_graphs.assembly.versions import same_digest
 from cheblienet_graphs.errors import StoreError, another
 from cheblienet_graphs.limits import byte_count, callback, flag, integer
-from cheblienet_graphs.machine import Kept
+from cheblienet_graphs.machine import let_go
 from cheblienet_graphs.machine.processes import opened_pool
 from cheblienet_graphs.machine.threads import threads_each
 from cheblienet_graphs.progress import progress_bar
@@ -107,7 +107,7 @@ def build(
     store, name = _checked(spec, store, name, memory_limit, block_rows)
     staging: Staging | None = None
     try:
-        with Kept() as kept, opened_pool(workers, dask, kept) as pool:
+        with opened_pool(workers, dask) as pool:
             choice = pool.first(choose, spec.sampling, engine, device, weights=spec.weights)
             if not force and (found := versions.published(spec, store, name)):
                 return versions.warned(found)
@@ -116,7 +116,7 @@ def build(
             rows = int(block_rows or rows_within(levels[0], memory_limit, pool.processes))
             staging = _staging(spec, store, name, levels, choice, resume=resume)
             with staging:
-                build = Build(store, staging, pool, kept, rows, progress)
+                build = Build(store, staging, pool, rows, progress)
                 facts, checks = zip(*_write(build, levels), strict=True)
                 levels_of_it = {"levels": [of_level.to_dict() for of_level in facts]}
                 version = staging.publish(versions.recorded(spec, schema(spec)) | levels_of_it)
@@ -140,6 +140,8 @@ def build(
         if staging is not None:
             staging.close(error)
         raise
+    finally:
+        let_go()
 
 
 def dry_run(spec: GraphSpec, store: str | Path = "graphs.zarr", **given: Any) -> Plan:
@@ -154,7 +156,7 @@ def dry_run(spec: GraphSpec, store: str | Path = "graphs.zarr", **given: Any) ->
     arguments.apply_defaults()
     how = SimpleNamespace(**arguments.arguments)
     store, name = _checked(spec, store, how.name, how.memory_limit, how.block_rows)
-    with Kept() as kept, opened_pool(how.workers, how.dask, kept, dry=True) as pool:
+    with opened_pool(how.workers, how.dask, dry=True) as pool:
         choice = pool.first(choose, spec.sampling, how.engine, how.device, weights=spec.weights)
         levels = levels_of(spec, choice)
         if how.force or not versions.published(spec, store, name):

@@ -16,7 +16,7 @@ from cheblienet_graphs.assembly.lattice_rows import LatticeRows, MaskedRows
 from cheblienet_graphs.assembly.level import SQUARED, Level
 from cheblienet_graphs.assembly.rows import ListedRows, Rows, Scaling, SearchedRows
 from cheblienet_graphs.assembly.versions import check_worker
-from cheblienet_graphs.machine import Kept
+from cheblienet_graphs.machine import kept
 from cheblienet_graphs.sparse import ascending_sums, exact_sum, inverse_root, rescaled
 from cheblienet_graphs.spectrum.lanczos import NORMALIZED, largest_possible
 from cheblienet_graphs.store.durable import write_errors
@@ -69,11 +69,10 @@ class Sweep(ABC):
         return self.level.spec.grid(self.level.number)[-1] if self.level.copied else 1
 
     @abstractmethod
-    def write(self, kept: Kept, out: Writer, block: Range) -> Result:
+    def write(self, out: Writer, block: Range) -> Result:
         """Write one block.
 
         Args:
-            kept: by this process from block to block.
             out: writes into the level's arrays.
             block: which.
 
@@ -100,10 +99,10 @@ class Lists(Sweep):
         """All orientations."""
         return self.level.spec.orientations
 
-    def write(self, kept: Kept, out: Writer, block: Range) -> Result:
+    def write(self, out: Writer, block: Range) -> Result:
         """Write the lists over some base points."""
         target, farthest = self.level.scratch(self.level.lists_name), 0.0
-        for first, lists, reach in kept.of(SearchedRows, self.level).lists.of(*block):
+        for first, lists, reach in kept(SearchedRows, self.level).lists.of(*block):
             farthest = max(farthest, reach)
             for orientation, rows in enumerate(lists):
                 out.write(target, orientation * self.total + first, rows)
@@ -125,9 +124,9 @@ class Measured(Sweep):
         """All vertices, whatever the mask."""
         return self.level.full_vertices
 
-    def write(self, kept: Kept, out: Writer, block: Range) -> Result:
+    def write(self, out: Writer, block: Range) -> Result:
         """Write the lengths of the edges of some vertices."""
-        squared = kept.of(SearchedRows, self.level).measured(*block)
+        squared = kept(SearchedRows, self.level).measured(*block)
         out.write(self.level.scratch(SQUARED), block[0], squared)
         edges = ~np.isnan(squared)
         total = exact_sum(ascending_sums(np.where(edges, squared, 0.0)))
@@ -141,9 +140,9 @@ class Weighed(Sweep):
     name: ClassVar[str] = "weighed"
     shown: ClassVar[str] = "weighing edges"
 
-    def write(self, kept: Kept, out: Writer, block: Range) -> Result:
+    def write(self, out: Writer, block: Range) -> Result:
         """Write the degrees of some vertices."""
-        rows, start = rows_of(kept, self.level), block[0]
+        rows, start = rows_of(self.level), block[0]
         level = rows.level
         counts, degree = rows.weighed(*block)
         stored, normalized = degree.astype(np.float32), level.laplacian == "normalized"
@@ -171,9 +170,9 @@ class Filled(Sweep):
     name: ClassVar[str] = "filled"
     shown: ClassVar[str] = "writing edges and weights"
 
-    def write(self, kept: Kept, out: Writer, block: Range) -> Result:
+    def write(self, out: Writer, block: Range) -> Result:
         """Write some rows, those of a lattice few at a time."""
-        rows, (start, stop) = rows_of(kept, self.level), block
+        rows, (start, stop) = rows_of(self.level), block
         level, csr = rows.level, rows.level.csr
         ends, unit = csr.indptr.part(start, stop + 1), self.unit
         sums = () if level.copied else map(level.scratch, ("degree", "inverse-root-mass"))
@@ -202,9 +201,8 @@ class Rescaled(Sweep):
     name: ClassVar[str] = "rescaled"
     shown: ClassVar[str] = "rescaling the Laplacian"
 
-    def write(self, kept: Kept, out: Writer, block: Range) -> Result:
+    def write(self, out: Writer, block: Range) -> Result:
         """Write the entries of some rows."""
-        del kept
         csr, unscaled = self.level.csr, self.level.scratch("unscaled")
         indptr = csr.indptr.part(block[0], block[1] + 1).astype(np.int64)
         rows = max(1, ENTRIES_AT_ONCE * len(indptr) // max(1, int(indptr[-1] - indptr[0])))
@@ -219,16 +217,16 @@ class Rescaled(Sweep):
         return {}
 
 
-def rows_of(kept: Kept, level: Level) -> Rows:
+def rows_of(level: Level) -> Rows:
     """The rows of a level, as this process keeps them."""
     if level.copied:
-        return kept.of(LatticeRows, level)
+        return kept(LatticeRows, level)
     if level.choice.engine == "stencil":
-        return kept.of(MaskedRows, level)
-    return kept.of(ListedRows if level.weights_listed else SearchedRows, level)
+        return kept(MaskedRows, level)
+    return kept(ListedRows if level.weights_listed else SearchedRows, level)
 
 
-def do_block(kept: Kept, sweep: Sweep, block: Range) -> Result:
+def do_block(sweep: Sweep, block: Range) -> Result:
     """Write one block of a sweep and record it; one that is recorded already is not done again.
 
     Raises:
@@ -242,6 +240,6 @@ def do_block(kept: Kept, sweep: Sweep, block: Range) -> Result:
         if done is not None:
             return done
         with Writer() as out:
-            result = sweep.write(kept, out, block)
+            result = sweep.write(out, block)
         level.records.keep(sweep.key, block, result)
         return result

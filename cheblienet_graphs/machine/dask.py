@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from cheblienet_graphs.errors import CheblienetError, Remedy
-from cheblienet_graphs.machine import Pool, Task, drop, with_held
+from cheblienet_graphs.machine import Pool, Task, let_go
 from cheblienet_graphs.machine.interrupts import not_for_children
 
 try:
@@ -54,17 +54,17 @@ class Cluster(Pool):
             CheblienetError: blocks kept losing their workers, or the scheduler vanished, or the
                 workers lack this package.
         """
-        return self._done(partial(with_held, function), tasks)
+        return self._done(function, tasks)
 
     def close(self) -> None:
         """Have workers that outlive the pool let go of what they keep for it, without waiting."""
 
-        async def let_go() -> None:  # Dask waits for all others
-            drop()
+        async def all_let_go() -> None:  # Dask waits for all others
+            let_go()
 
         if self._client.status == "running":  # else the scheduler is gone
             with suppress(OSError, RuntimeError):
-                self._client.run(let_go, wait=False)
+                self._client.run(all_let_go, wait=False)
 
     def _done(self, function: Callable[..., T], tasks: Sequence[Task]) -> Iterator[tuple[Task, T]]:
         """Tasks and what a function makes of them, as they are done."""

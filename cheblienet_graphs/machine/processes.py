@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from cheblienet_graphs.errors import CheblienetError, Remedy, SpecError
 from cheblienet_graphs.limits import WORKERS, integer
-from cheblienet_graphs.machine import Here, Kept, Pool, Task, with_held
+from cheblienet_graphs.machine import Here, Pool, Task
 from cheblienet_graphs.machine.interrupts import not_for_children
 from cheblienet_graphs.machine.threads import threads_each
 
@@ -25,14 +25,13 @@ SHARED = Path("/dev/shm")  # noqa: S108, that of the system
 
 
 def opened_pool(
-    workers: int | str | None, dask: str | None, kept: Kept, *, dry: bool = False
+    workers: int | str | None, dask: str | None, *, dry: bool = False
 ) -> AbstractContextManager[Pool]:
     """The pool that was asked for; see `assembly.pipeline.build`.
 
     Args:
         workers: as there.
         dask: as there.
-        kept: by this process, where it does blocks itself.
         dry: whether nothing will be done: no process is started, and no cluster asked.
 
     Raises:
@@ -48,11 +47,11 @@ def opened_pool(
     if dask is None:
         processes = workers or 1
         alone = dry or processes == 1
-        return nullcontext(Here(kept, processes)) if alone else opened_processes(processes)
+        return nullcontext(Here(processes)) if alone else opened_processes(processes)
     from cheblienet_graphs.machine.dask import opened_cluster, processes_of  # an extra
 
     processes = processes_of(dask, workers)
-    return nullcontext(Here(kept, processes)) if dry else opened_cluster(dask, workers)
+    return nullcontext(Here(processes)) if dry else opened_cluster(dask, workers)
 
 
 class Processes(Pool):
@@ -75,9 +74,7 @@ class Processes(Pool):
         futures: dict[Future[T], Task] = {}
         try:
             with not_for_children():  # the processes start here
-                futures |= {
-                    self._executor.submit(with_held, function, *task): task for task in tasks
-                }
+                futures |= {self._executor.submit(function, *task): task for task in tasks}
             for future in as_completed(futures):
                 yield futures[future], future.result()
         except BrokenProcessPool as error:

@@ -43,7 +43,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[GraphSpec]:
     specs: list[GraphSpec] = []
 
     def note(spec: GraphSpec, **how: Any) -> None:
-        with opened_pool(how["workers"], None, lambda: None):
+        with opened_pool(how["workers"], None):
             specs.append(spec)
 
     monkeypatch.setattr("cheblienet_cli.build._run", note)

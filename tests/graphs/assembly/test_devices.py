@@ -13,7 +13,7 @@ from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, SpecError, build
 from cheblienet_graphs.assembly import pipeline
-from cheblienet_graphs.machine import Here, Kept
+from cheblienet_graphs.machine import Here
 from cheblienet_graphs.machine.threads import own_device
 from cheblienet_graphs.search.choice import Choice
 
@@ -28,9 +28,6 @@ SPECS = {
 class Elsewhere(Here):
     """Workers that have a GPU; what they do is done here, without."""
 
-    def __init__(self) -> None:
-        super().__init__(Kept())
-
     def first(self, function: Callable[..., Any], *arguments: Any, **named: Any) -> Choice:
         return Choice("pruned", "cuda")
 
@@ -41,7 +38,7 @@ class Elsewhere(Here):
             sweep, block = task
             assert sweep.level.choice == Choice("pruned", "cuda")
             level = replace(sweep.level, choice=Choice("pruned", "cpu"))
-            yield task, function(self._kept, replace(sweep, level=level), block)
+            yield task, function(replace(sweep, level=level), block)
 
 
 @pytest.fixture

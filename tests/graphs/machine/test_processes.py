@@ -20,7 +20,7 @@ from cheblienet_graphs import CheblienetError, GraphSpec, StoreError, build
 from cheblienet_graphs.assembly.level import Level, Place
 from cheblienet_graphs.assembly.sweeps import Filled, Weighed, do_block
 from cheblienet_graphs.assembly.versions import software
-from cheblienet_graphs.machine import Kept, drop, processes, with_held
+from cheblienet_graphs.machine import kept, let_go, processes
 from cheblienet_graphs.search.choice import choose
 from cheblienet_graphs.store.writer import Staging
 
@@ -120,31 +120,23 @@ def test_worker_with_other_libraries_or_without_the_file_system(
     sent: Level, tmp_path: Path
 ) -> None:
     with pytest.raises(CheblienetError, match=r"worker has numpy .*another version"):
-        do_block(Kept(), Weighed(sent), (0, 1))
+        do_block(Weighed(sent), (0, 1))
     sent = replace(sent, staged=Place(tmp_path / "g", tmp_path / "elsewhere"))
     with pytest.raises(StoreError, match="must see the store's file system"):
-        do_block(Kept(), Weighed(sent), (0, 1))
+        do_block(Weighed(sent), (0, 1))
 
 
 class Thing(float):
     """One that can be referred to weakly."""
 
 
-def test_things_are_made_once_and_let_go_of_at_the_end_though_the_keeper_lives() -> None:
-    with Kept() as held:
-        first = held.of(Thing, 0)
-        assert held.of(Thing, 0) is first
-        assert (held.of(Thing, 1), held.of(str, 0)) == (1, "0")
-        assert held.of(Thing, 0) is not first
-        last = weakref.ref(held.of(Thing, 0))
+def test_things_are_made_once_and_let_go_of_at_the_end() -> None:
+    first = kept(Thing, 0)
+    assert kept(Thing, 0) is first
+    assert (kept(Thing, 1), kept(str, 0)) == (1, "0")
+    assert kept(Thing, 0) is not first
+    last = weakref.ref(kept(Thing, 0))
+    let_go()
+    let_go()  # told twice, or without having done a block
     gc.collect()
     assert last() is None
-
-
-def test_a_worker_keeps_things_until_they_are_dropped() -> None:
-    one = with_held(Kept.of, Thing, 0)
-    assert with_held(Kept.of, Thing, 0) is one
-    drop()
-    drop()  # told twice, or without having done a block
-    assert with_held(Kept.of, Thing, 0) is not one
-    drop()
