@@ -232,7 +232,10 @@ def _computed_bound(build: Build, level: Level, limit: float) -> SpectralBound:
             value = bound_by_symbols(matrix, lattice, product, proven=proven)
             if value is not None:
                 value = min(stored_bound(value / unit) * unit, limit)
-                return {"value": value, "method": "bound" if proven else "lanczos"}
+                return {
+                    "value": value,
+                    "method": "bound" if proven or value == limit else "lanczos",
+                }
         bound = largest_eigenvalue_bound(product, level.num_vertices, limit=limit)
         return {"value": bound.value, "method": bound.method}
 

@@ -23,7 +23,8 @@ _made = lru_cache(MOST)(lambda make, key: make(key))
 def kept(make: Callable[[K], T], key: K) -> T:
     """The thing that `make` gives for a key, made where this process does not keep it.
 
-    So it is for what blocks of a build need, as making it takes longer than a block.
+    So it is for what blocks of a build need, as making it takes longer than a block. Builds in
+    several threads of a process take one another's places, and make things more often.
     """
     made: T = _made(make, key)
     return made

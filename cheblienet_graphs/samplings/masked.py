@@ -132,7 +132,7 @@ class MaskedSampling(Sampling):
 
         shape = self.full.shape if isinstance(self.full, Lattice) else (self.full.num_points,)
         inside = self.whole().reshape(shape)
-        # Around a torus no pixel is farther than half of its longest side, along any axis.
+        # Around a torus the nearest pixel outside is half a side away at most, along each axis.
         around = [side // 2 if self.periodic else 1 for side in shape]
         widths = [(n, n) for n in around]
         wide = np.pad(inside, widths, "wrap" if self.periodic else "constant")

@@ -141,7 +141,7 @@ class MapSpec:
 
         Raises:
             SpecError: it is of another form, or a value is out of range.
-            TypeError: it has a field that there is not.
+            TypeError: it has a field that there is not; of its sides others are left out.
         """
         if not isinstance(values, Mapping):
             raise SpecError("values", "a mapping, as to_dict() returns", values)

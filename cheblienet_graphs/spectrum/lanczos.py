@@ -195,7 +195,7 @@ def _ritz_values(
 
 @dataclass(frozen=True)
 class SpectralBound:
-    """An upper bound of the spectrum, and its method: "lanczos", or "bound" for a proven one."""
+    """An upper bound of the spectrum, and its method: "bound" for a proven one, else "lanczos"."""
 
     value: float
     method: str

@@ -12,6 +12,7 @@ are eigenvalues of the symbol of a strip along it, those at a corner of a block 
 """
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -44,11 +45,11 @@ STRIPS = 16, 24
 """Pixels from a side within which vectors die away that are at it: a larger strip changes less."""
 CORNERS = 48, 64
 """Pixels from a corner along both sides, within which vectors die away that are at it."""
-CORNER_STEPS = 200
+CORNER_STEPS = 600
 """Products of Lanczos's recursion at a corner, at most."""
-PLANE_WORK, STRIP_WORK = 0.1, 3.0
-"""Cubes of the sizes of symbols, inside and of strips, for each entry of a matrix, at most: with
-more a recursion is as quick."""
+WORK = 500.0
+"""Cubes of the sizes of the H that are solved, for each entry of a matrix, at most: with more a
+recursion is as quick."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,7 @@ class Summit:
     wave: Floats | None
 
 
-def summit(symbol: Symbol, floor: float = 0.0) -> Summit | None:
+def summit(symbol: Symbol, floor: float = 0.0, work: float = math.inf) -> Summit | None:
     """Find the largest eigenvalue of all H(k), with proof; None where that takes too long.
 
     Boxes of wave vectors are halved until none can have a larger eigenvalue. Within a box H differs
@@ -165,6 +166,7 @@ def summit(symbol: Symbol, floor: float = 0.0) -> Summit | None:
     Args:
         symbol: H.
         floor: what counts as reached; only larger eigenvalues are looked for.
+        work: cubes of the size of H, one for each that is solved, at most.
     """
     dimension = symbol.offsets.shape[1]
     steps = np.arange(FIRST_WAVES) - FIRST_WAVES // 2 + 1
@@ -173,8 +175,10 @@ def summit(symbol: Symbol, floor: float = 0.0) -> Summit | None:
     waves, widths = grid * (2 * np.pi / FIRST_WAVES), np.full(dimension, np.pi / FIRST_WAVES)
     corners = np.array(list(itertools.product((-1, 1), repeat=dimension)))
     largest, highest = floor, None
-    entries = symbol.orientations**2
-    while len(waves) <= min(MOST_BOXES, MOST_ENTRIES // entries):
+    entries, cost = symbol.orientations**2, symbol.orientations**3 * (1 + len(corners))
+    most = min(MOST_BOXES, MOST_ENTRIES // entries)
+    while len(waves) <= most and len(waves) * cost <= work:
+        work -= len(waves) * cost
         pieces = np.array_split(waves, -(-len(waves) * entries // ENTRIES_AT_ONCE))
         each = [_largest(symbol, piece, corners * widths) for piece in pieces]
         values, linear = (np.concatenate(part) for part in zip(*each, strict=True))
@@ -223,15 +227,13 @@ def bound_by_symbols(
         proven: whether no eigenvalue is beyond those of the infinite lattice.
     """
     inside, reached, bound = _inside(matrix, lattice), 0.0, 0.0
-    if inside.orientations**3 > PLANE_WORK * matrix.nnz:
-        return None
+    work = WORK * matrix.nnz
     if not proven:
-        strip_size = inside.orientations * STRIPS[1]
         narrow = min(lattice.shape) < 2 * CORNERS[1] or 2 * abs(inside.offsets).max() > STRIPS[1]
-        if narrow or not lattice.has_half_turn or strip_size**3 > STRIP_WORK * matrix.nnz:
+        if narrow or not lattice.has_half_turn:
             return None
         reached, bound = _at_corner(matrix, lattice)
-    top = summit(inside, reached)
+    top = summit(inside, reached, work)
     if top is not None and top.wave is not None:
         wave = top.wave
         if lattice.periodic:
@@ -241,7 +243,7 @@ def bound_by_symbols(
         reached, bound = max(reached, value), max(bound, top.bound)
     for across in () if proven else (0, 1):
         smaller, strip = (Symbol.at_side(matrix, lattice, across, depth) for depth in STRIPS)
-        top = top and summit(strip, reached)
+        top = top and summit(strip, reached, work)
         if top is not None and top.wave is not None:
             value = _quotient(_wave_at_side(strip, lattice, top.wave, across), product)
             grown = strip.largest(top.wave) - smaller.largest(top.wave)
@@ -268,7 +270,8 @@ def _vertices(lattice: Lattice, places: Sequence[Indices]) -> Indices:
 def _at_corner(matrix: scipy.sparse.csr_array, lattice: Lattice) -> tuple[float, float]:
     """The largest Ritz value of a corner's block, at most an eigenvalue, and a bound of it.
 
-    An eigenvalue is within the norm of the residual; a larger block adds less than the last pixels.
+    An eigenvalue is within the norm of the residual. What a larger block adds falls at least with
+    the square of its side, as that of a wave that the block cuts off.
 
     Args:
         matrix: (V, V).
@@ -284,7 +287,8 @@ def _at_corner(matrix: scipy.sparse.csr_array, lattice: Lattice) -> tuple[float,
         )
         values.append(value)
     smaller, largest = values
-    return largest, largest + residual + max(largest - smaller, 0.0)
+    more = 1 / ((CORNERS[1] / CORNERS[0]) ** 2 - 1)
+    return largest, largest + residual + more * max(largest - smaller, 0.0)
 
 
 def _of_own_wave(symbol: Symbol, lattice: Lattice, wave: Floats) -> float:

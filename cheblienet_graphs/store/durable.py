@@ -52,7 +52,7 @@ def reserve(file: Path, size: int) -> None:
     An existing file of that size keeps its contents. Not opened to append: where a file system
     allocates no space itself, as NFS before 4.2, the C library then refuses to.
     """
-    with os.fdopen(os.open(file, os.O_RDWR | os.O_CREAT, 0o644), "r+b") as opened:
+    with os.fdopen(os.open(file, os.O_RDWR | os.O_CREAT, 0o666), "r+b") as opened:
         os.posix_fallocate(opened.fileno(), 0, size)
         opened.truncate(size)
 

@@ -198,7 +198,9 @@ def _refuse_other(folder: Path) -> None:
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise StoreError(f"{folder} is no folder; ", another("output"))
     if folder.exists() and folder.samefile("."):  # a program in it would be left in what is gone
-        raise StoreError(f"{folder} is the working folder, to be replaced; ", another("output"))
+        raise StoreError(
+            f"{folder} is the working folder, which would be replaced; ", another("output")
+        )
     there = {path.name for path in folder.iterdir()} if folder.exists() else set()
     if not there <= _exported_before(folder):
         raise StoreError(

@@ -29,8 +29,8 @@ from cheblienet_graphs.store.mapped import mapped_csr
 @pytest.fixture
 def any_size(monkeypatch: pytest.MonkeyPatch) -> None:
     """Symbols bound eigenvalues of small graphs, too, where a recursion would be as quick."""
-    for where, name in ((assemble, "MANY"), (symbol, "PLANE_WORK"), (symbol, "STRIP_WORK")):
-        monkeypatch.setattr(where, name, 0 if name == "MANY" else math.inf)
+    monkeypatch.setattr(assemble, "MANY", 0)
+    monkeypatch.setattr(symbol, "WORK", math.inf)
 
 
 def five_points(width: int, height: int, along_sides: float = 1.0) -> scipy.sparse.csr_array:
@@ -170,6 +170,13 @@ def test_sides_that_have_larger_eigenvalues(
     assert (share > 1 - 5e-5) == corner
 
 
+@pytest.mark.usefixtures("any_size")
+def test_a_bound_that_is_cut_to_the_proven_limit_is_proven(tmp_path: Path) -> None:
+    spec = GraphSpec("se2", "150x220", orientations=4, eps=0.05, xi=0.2, levels=1)
+    _, (level,) = stored(spec, tmp_path)
+    assert (level.lambda_max, level.lambda_max_method) == (2.0, "bound")
+
+
 @pytest.mark.parametrize("bandwidth", [1.0, 1.1])
 def test_vectors_that_reach_far_from_corners(tmp_path: Path, bandwidth: float) -> None:
     """Where sides and corners have nearly the same eigenvalue, corners are no smaller than it."""
@@ -180,11 +187,22 @@ def test_vectors_that_reach_far_from_corners(tmp_path: Path, bandwidth: float) -
     assert largest <= 1 + 3e-7
 
 
-def test_many_orientations_are_left_to_the_recursion() -> None:
-    five = scipy.sparse.block_diag([five_points(60, 60)] * 60, format="csr")
-    lattice = GraphSpec("se2", 60, orientations=60, boundary="periodic").full_sampling(0)
-    assert isinstance(lattice, Lattice)
-    assert bound_by_symbols(five, lattice, mapped_product(five), proven=True) is None
+def test_what_takes_as_long_as_a_recursion_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The largest eigenvalue of these strips hardly depends on the wave."""
+    spec = GraphSpec("se2", "256x257", orientations=2, eps=0.1, xi=0.1, levels=1)
+    solved, eigvalsh = [], np.linalg.eigvalsh
+
+    def counted(blocks: Any) -> Any:
+        solved.append(len(blocks) * blocks.shape[-1] ** 3)
+        return eigvalsh(blocks)
+
+    monkeypatch.setattr(np.linalg, "eigvalsh", counted)
+    _, (level,) = stored(spec, tmp_path)
+    assert level.lambda_max_method == "lanczos"
+    assert level.lambda_max == pytest.approx(1.245859, abs=3e-6)
+    assert sum(solved) <= 3 * symbol.WORK * level.nnz
 
 
 @pytest.mark.usefixtures("any_size")
