@@ -23,7 +23,7 @@ from cheblienet_graphs.assembly.plan import (
 from cheblienet_graphs.assembly.versions import same_digest
 from cheblienet_graphs.errors import StoreError, another
 from cheblienet_graphs.limits import byte_count, callback, flag, integer
-from cheblienet_graphs.machine import let_go
+from cheblienet_graphs.machine import keeping
 from cheblienet_graphs.machine.processes import opened_pool
 from cheblienet_graphs.machine.threads import threads_each
 from cheblienet_graphs.progress import progress_bar
@@ -107,7 +107,7 @@ def build(
     store, name = _checked(spec, store, name, memory_limit, block_rows)
     staging: Staging | None = None
     try:
-        with opened_pool(workers, dask) as pool:
+        with keeping(), opened_pool(workers, dask) as pool:
             choice = pool.first(choose, spec.sampling, engine, device, weights=spec.weights)
             if not force and (found := versions.published(spec, store, name)):
                 return versions.warned(found)
@@ -140,8 +140,6 @@ def build(
         if staging is not None:
             staging.close(error)
         raise
-    finally:
-        let_go()
 
 
 def dry_run(spec: GraphSpec, store: str | Path = "graphs.zarr", **given: Any) -> Plan:

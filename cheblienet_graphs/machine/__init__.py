@@ -6,6 +6,7 @@ clusters in `test_dask.py`.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, Protocol, TypeVar
 
@@ -33,6 +34,15 @@ def kept(make: Callable[[K], T], key: K) -> T:
 def let_go() -> None:
     """Let go of all that this process keeps, whoever still refers to it."""
     _made.cache_clear()
+
+
+@contextmanager
+def keeping() -> Iterator[None]:
+    """Keep things within it alone."""
+    try:
+        yield
+    finally:
+        let_go()
 
 
 class Pool(Protocol):

@@ -367,10 +367,6 @@ def resolve(store: str | Path, name: str | None) -> Path:
             f"Nothing follows the @ of {one_line(called, VALUE)}@; give a version, such as @v001, "
             "or a ref."
         )
-    if at and not called:
-        raise UnknownGraphError(
-            f"Nothing stands before the @ of {one_line(str(name), VALUE)}; name the graph, too."
-        )
     if not is_graph(store, called):
         names = graph_names(store)
         if not names:

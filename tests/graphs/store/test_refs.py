@@ -56,7 +56,6 @@ def test_removal(three: Path) -> None:
         (NAME, "Say which version"),
         ("nothing", "No graph 'nothing'"),
         (f"{NAME}@", "Nothing follows the @"),
-        ("@v001", "Nothing stands before the @ of @v001"),
         (f"{NAME}@v009", "No version 'v009'"),
         (None, "Say which version"),
     ):
