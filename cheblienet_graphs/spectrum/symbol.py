@@ -35,8 +35,8 @@ CLOSE = 5e-5
 """Relative distance from an eigenvalue of the graph up to which this is its bound."""
 FIRST_WAVES = 8
 """Boxes of wave vectors along each axis to begin with."""
-MOST_BOXES, MOST_ENTRIES = 2**13, 2**24
-"""Boxes of one size, and entries of H in all of them; with more the search is given up."""
+MOST_BOXES = 2**13
+"""Boxes of one size; where there are more, the search is given up."""
 ENTRIES_AT_ONCE = 2**20
 """Entries of H in memory together."""
 ROUNDING = 1e-12
@@ -176,8 +176,7 @@ def summit(symbol: Symbol, floor: float = 0.0, work: float = math.inf) -> Summit
     corners = np.array(list(itertools.product((-1, 1), repeat=dimension)))
     largest, highest = floor, None
     entries, cost = symbol.orientations**2, symbol.orientations**3 * (1 + len(corners))
-    most = min(MOST_BOXES, MOST_ENTRIES // entries)
-    while len(waves) <= most and len(waves) * cost <= work:
+    while len(waves) <= MOST_BOXES and len(waves) * cost <= work:
         work -= len(waves) * cost
         pieces = np.array_split(waves, -(-len(waves) * entries // ENTRIES_AT_ONCE))
         each = [_largest(symbol, piece, corners * widths) for piece in pieces]

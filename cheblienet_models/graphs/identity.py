@@ -135,7 +135,7 @@ def is_spherical(spec: Mapping[str, Any]) -> bool:
 def _base_area(spec: dict[str, Any]) -> float:
     """Of a point of the finest level; the plane is [0, 1) wide."""
     # Opening a graph does without it.
-    from cheblienet_graphs import GraphSpec
+    from cheblienet_graphs.spec import GraphSpec
 
     return GraphSpec.from_dict(spec).squared_spacing(0)
 
