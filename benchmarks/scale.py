@@ -6,12 +6,14 @@ its maximum is reported. Pages of the files that are written are not in it: they
 drop. Right before and right after each build as many bytes as it publishes are written to the same
 disk one after the other, in pieces of 8 MiB with an fsync at the end; the mean of both is the
 disk's speed, and the share that a build reaches of it is published bytes over wall time over that
-speed. Graphs named disc have a mask: pixels of a disc are inside, 79 %. Medians over the repeats;
-least and largest in brackets. Everything written is deleted.
+speed. The limit is the share that as many threads as workers reach who write as many bytes with
+their SHA-256 and do nothing else. Graphs named disc have a mask: pixels of a disc are inside, 79 %.
+Medians over the repeats; least and largest in brackets. Everything written is deleted.
 
     python benchmarks/scale.py [--only se2-256 ...] [--workers 1 2] [--repeats 3] [--folder DIR]
 """
 
+import hashlib
 import os
 import statistics
 import subprocess
@@ -19,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -69,7 +72,7 @@ MOST_WRITTEN = 2_500_000_000
 
 @dataclass(frozen=True)
 class Built:
-    """One build: what it made, the seconds it took, bytes of memory, bytes a second of the disk."""
+    """One build: what it made, what it took, bytes a second of the disk and of the limit."""
 
     vertices: int
     entries: int
@@ -77,6 +80,7 @@ class Built:
     seconds: float
     anonymous: int
     disk: float
+    limit: float
 
     @property
     def share(self) -> float:
@@ -117,20 +121,33 @@ def anonymous(pid: int) -> int:
     return sum(1024 * int(line.split()[1]) for line in lines if line.startswith("Anonymous:"))
 
 
-def disk_speed(folder: Path, nbytes: int, pieces: list[bytes]) -> float:
-    """Bytes a second that the disk takes from one writer, down to the platter."""
-    file, left = folder / "written", min(nbytes, MOST_WRITTEN)
-    total = left
+def disk_speed(folder: Path, nbytes: int, pieces: list[bytes], workers: int = 0) -> float:
+    """Bytes a second that the disk takes from one writer, or from workers with SHA-256."""
+    total = min(nbytes, MOST_WRITTEN)
+    one = partial(write, nbytes=total // max(1, workers), pieces=pieces, digest=bool(workers))
+    files = [folder / f"written-{number}" for number in range(max(1, workers))]
     began = time.perf_counter()
+    with ThreadPoolExecutor(len(files)) as pool:
+        list(pool.map(one, files))
+    speed = total / (time.perf_counter() - began)
+    for file in files:
+        file.unlink()
+    return speed
+
+
+def write(file: Path, nbytes: int, pieces: list[bytes], *, digest: bool) -> None:
+    """Write a new file down to the platter; it is deleted with its folder."""
+    left, state = nbytes, hashlib.sha256()
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
         while left:
-            left -= os.write(descriptor, memoryview(pieces[left % len(pieces)])[:left])
+            piece = memoryview(pieces[left % len(pieces)])[:left]
+            if digest:
+                state.update(piece)
+            left -= os.write(descriptor, piece)
         os.fsync(descriptor)
-        return total / (time.perf_counter() - began)
     finally:
         os.close(descriptor)
-        file.unlink()
 
 
 def command(name: str, folder: Path) -> list[str]:
@@ -165,9 +182,10 @@ def built(name: str, workers: int, folder: Path, pieces: list[bytes], nbytes: in
         path = store / version.name / version.version
         written = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
         after = disk_speed(Path(inside), written, pieces)
+        limit = disk_speed(Path(inside), written, pieces, workers)
         [level] = layout.check_version(path)["levels"]
     disk = (before + after) / 2
-    return Built(level["vertices"], level["nnz"], written, seconds, most, disk)
+    return Built(level["vertices"], level["nnz"], written, seconds, most, disk, limit)
 
 
 def spread(values: list[float], form: str) -> str:
@@ -188,6 +206,7 @@ def print_runs(name: str, workers: int, runs: list[Built]) -> None:
         spread([run.nbytes / run.seconds / 1e6 for run in runs], ".0f"),
         spread([run.disk / 1e6 for run in runs], ".0f"),
         spread([run.share for run in runs], ".2f"),
+        spread([run.limit / run.disk for run in runs], ".2f"),
         spread([run.anonymous / 1e6 for run in runs], ".0f"),
     )
 
@@ -210,7 +229,14 @@ def print_table(names: list[str], workers: list[int], repeats: int, folder: Path
     start = partial(subprocess.run, [*ENTRY, "--version"], check=True, stdout=subprocess.DEVNULL)
     took = [seconds_of(start) for _ in range(max(3, repeats))]
     print(f"`clg --version`: {spread(took, '.3f')} s\n")
-    rates = "million entries/s", "MB/s", "disk MB/s", "share", "Anonymous MB, all processes"
+    rates = (
+        "million entries/s",
+        "MB/s",
+        "disk MB/s",
+        "share",
+        "limit",
+        "Anonymous MB, all processes",
+    )
     print_head("graph", "vertices", "entries", "GB", "workers", "seconds", *rates)
     pieces = [os.urandom(PIECE) for _ in range(7)]
     measured: dict[tuple[str, int], list[Built]] = {}

@@ -99,9 +99,8 @@ def _vertices(sampling: Sampling, points: Indices) -> Indices:
 
 def _areas(sampling: Sampling, points: Indices) -> Floats:
     """(n_o,) areas of the vertices of each orientation over some points, added up."""
-    count = sampling.num_points
-    starts = range(0, sampling.num_vertices, count)
-    return np.array([sampling.areas(lo, lo + count)[points].sum() for lo in starts])
+    areas, shares = sampling.base_areas[points], sampling.fiber.shares(sampling.orientations)
+    return np.array([(areas * share).sum() for share in shares])
 
 
 def effective_metrics(
