@@ -20,16 +20,16 @@ if TYPE_CHECKING:  # __getattr__ tells type checkers nothing
     from cheblienet_graphs.errors import StoreError as StoreError
     from cheblienet_graphs.errors import UnknownGraphError as UnknownGraphError
     from cheblienet_graphs.errors import UnreadableError as UnreadableError
+    from cheblienet_graphs.inputs.files import read_points as read_points
     from cheblienet_graphs.inputs.mask_files import read_mask as read_mask
     from cheblienet_graphs.inputs.masks import LatLonMask as LatLonMask
-    from cheblienet_graphs.inputs.points_files import read_points as read_points
     from cheblienet_graphs.inputs.polygons import Polygons as Polygons
     from cheblienet_graphs.inputs.volumes import Volume as Volume
     from cheblienet_graphs.inputs.volumes import read_nifti as read_nifti
     from cheblienet_graphs.inputs.volumes import write_nifti as write_nifti
     from cheblienet_graphs.report.edges_of import neighbors_of as neighbors_of
     from cheblienet_graphs.report.inspect import inspect as inspect
-    from cheblienet_graphs.report.maps import inspect_map as inspect_map
+    from cheblienet_graphs.report.inspect import inspect_map as inspect_map
     from cheblienet_graphs.report.opened import compare as compare
     from cheblienet_graphs.report.spectra import eigenpairs as eigenpairs
     from cheblienet_graphs.report.spectra import eigenvalues as eigenvalues
@@ -63,7 +63,7 @@ _PUBLIC = {
     "eigenpairs": "report.spectra",
     "eigenvalues": "report.spectra",
     "inspect": "report.inspect",
-    "inspect_map": "report.maps",
+    "inspect_map": "report.inspect",
     "nearest_neighbors": "search.point_lists",
     "neighbors_of": "report.edges_of",
     "open_group": "store.reader",
@@ -72,7 +72,7 @@ _PUBLIC = {
     "point_laplacian": "weights.scattered",
     "read_mask": "inputs.mask_files",
     "read_nifti": "inputs.volumes",
-    "read_points": "inputs.points_files",
+    "read_points": "inputs.files",
     "verify": "store.verify",
     "write_nifti": "inputs.volumes",
 }

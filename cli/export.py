@@ -41,7 +41,7 @@ def export(
     matrix.
     """
     from cheblienet_graphs.store import export as exports  # help does without
-    from cheblienet_graphs.store.archive import export_zip
+    from cheblienet_graphs.store.export import export_zip
     from cheblienet_graphs.store.facts import read_facts
     from cheblienet_graphs.store.map_facts import is_map
 
@@ -75,7 +75,7 @@ def export(
 
 def _export_map(version: Path, target: str, level: int | None, output: Path | None) -> None:
     from cheblienet_graphs.store import export as exports  # help does without
-    from cheblienet_graphs.store.archive import export_zip
+    from cheblienet_graphs.store.export import export_zip
 
     writers = {"scipy": exports.map_to_scipy, "zip": export_zip}
     if target not in writers or level is not None:
@@ -101,7 +101,7 @@ def import_(file: Path, name: str | None, store: Path) -> None:
     Every file is compared with the manifest first. If the store has the same version already,
     nothing is published.
     """
-    from cheblienet_graphs.store.archive import import_zip  # help does without
+    from cheblienet_graphs.store.export import import_zip  # help does without
 
     def remark(where: str, what: str) -> None:
         click.echo(f"{file}: {where} {what}.", err=True)

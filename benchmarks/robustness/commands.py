@@ -19,7 +19,7 @@ from cheblienet_graphs import GraphSpec, eigenpairs, eigenvalues, inspect
 from cheblienet_graphs.assembly.versions import published
 from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.store import export
-from cheblienet_graphs.store.archive import export_zip, import_zip
+from cheblienet_graphs.store.export import export_zip, import_zip
 from cheblienet_graphs.store.map_facts import listing
 from cheblienet_graphs.store.refs import tag, untag
 from cheblienet_graphs.store.verify import verify

@@ -31,9 +31,8 @@ from cheblienet_graphs.sparse import (
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spectrum.lanczos import ritz_range
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.eigenpairs import eigenpair_faults
-from cheblienet_graphs.store.gradients import gradient_faults
 from cheblienet_graphs.store.mapped import mapped_csr
+from cheblienet_graphs.store.optional import eigenpair_faults, gradient_faults
 from cheblienet_graphs.store.reader import SPECTRUM, LevelArrays
 from cheblienet_graphs.typing import Floats, Indices
 

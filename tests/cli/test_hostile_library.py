@@ -12,7 +12,7 @@ import pytest
 from sealing import reseal_file
 
 from cheblienet_graphs import GraphSpec, StoreError, build, verify
-from cheblienet_graphs.store import archive
+from cheblienet_graphs.store import export
 from cheblienet_graphs.store.mapped import mapped_array
 
 EFFECT = "x"
@@ -119,11 +119,11 @@ def test_verify_and_import_refuse_it(
     [fault] = verify(hostile / "graphs.zarr")
     assert fault.where == f"{NAME}/v001/levels/0/coordinates"
     # An attacker's export does not verify.
-    monkeypatch.setattr(archive, "_refuse_faults", lambda *_, **__: None)
-    archive.export_zip(hostile / f"graphs.zarr/{NAME}/v001", tmp_path / "g.zip")
+    monkeypatch.setattr(export, "_refuse_faults", lambda *_, **__: None)
+    export.export_zip(hostile / f"graphs.zarr/{NAME}/v001", tmp_path / "g.zip")
     monkeypatch.undo()
     with pytest.raises(StoreError, match="coordinates are not those of the spec's sampling"):
-        archive.import_zip(tmp_path / "g.zip", tmp_path / "other.zarr")
+        export.import_zip(tmp_path / "g.zip", tmp_path / "other.zarr")
     assert not (tmp_path / "other.zarr" / NAME).exists()
 
 

@@ -19,7 +19,7 @@ from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, SpecError, StoreError, UnknownGraphError, build, inspect
 from cheblienet_graphs.errors import MISSING, listed
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.archive import export_zip, import_zip
+from cheblienet_graphs.store.export import export_zip, import_zip
 from cheblienet_graphs.store.refs import remove, tag, untag
 from cheblienet_models import StoreError as ModelsStoreError
 from cheblienet_models import open_store

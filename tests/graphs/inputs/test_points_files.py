@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from failures import refusal_by
 
-from cheblienet_graphs.inputs.points_files import read_points
+from cheblienet_graphs.inputs.files import read_points
 
 RNG = np.random.default_rng(0)
 POINTS = np.column_stack([RNG.uniform(-90, 90, 9), RNG.uniform(-180, 180, 9)])

@@ -9,8 +9,8 @@ from sealing import writable
 
 from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, StoreError, build, verify
-from cheblienet_graphs.store import archive
-from cheblienet_graphs.store.archive import export_zip, import_zip
+from cheblienet_graphs.store import export
+from cheblienet_graphs.store.export import export_zip, import_zip
 from cheblienet_graphs.store.verify import leftovers
 from cheblienet_models import open_store
 
@@ -84,7 +84,7 @@ def test_hostile_archives_are_refused(
 def test_what_the_manifest_does_not_have_is_not_even_written(
     zipped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archive, "Staging", None)
+    monkeypatch.setattr(export, "Staging", None)
     reasons = dict.fromkeys(("torus/stray", DEGREE), "not as its manifest says")
     reasons |= dict.fromkeys((f"../{DEGREE}", f"/{DEGREE}", "torus/.."), "no file of a version")
     for name, reason in reasons.items():

@@ -17,7 +17,7 @@ from stores import store_of
 from cheblienet_graphs import GraphSpec, StoreError, build, eigenpairs, inspect, verify
 from cheblienet_graphs.assembly.versions import published
 from cheblienet_graphs.store import export
-from cheblienet_graphs.store.archive import export_zip, import_zip
+from cheblienet_graphs.store.export import export_zip, import_zip
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.map_facts import listing
 from cheblienet_models import Store, open_store

@@ -15,8 +15,7 @@ from damage import extend, truncate, writable_copy
 from sealing import put, reseal, reseal_array, reseal_file
 
 from cheblienet_graphs import GraphSpec, MapSpec, StoreError, build, build_map, inspect_map, verify
-from cheblienet_graphs.store.archive import export_zip, import_zip
-from cheblienet_graphs.store.export import map_to_scipy
+from cheblienet_graphs.store.export import export_zip, import_zip, map_to_scipy
 from cheblienet_graphs.store.map_facts import is_map, listing, read_map_facts
 from cheblienet_graphs.store.mapped import mapped_csr
 from cheblienet_graphs.store.verify import clean, leftovers

@@ -21,7 +21,7 @@ from cheblienet_graphs import (
     verify,
 )
 from cheblienet_graphs.store import durable, layout
-from cheblienet_graphs.store.archive import export_zip, import_zip
+from cheblienet_graphs.store.export import export_zip, import_zip
 from cheblienet_graphs.store.map_facts import listing
 from cheblienet_graphs.store.refs import Removed, alone, locked, prune, remove, tag, tidy, untag
 from cheblienet_graphs.store.verify import clean, leftovers

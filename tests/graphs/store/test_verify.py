@@ -20,8 +20,8 @@ from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, build, verify
 from cheblienet_graphs.errors import UnreadableError
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.archive import export_zip, import_zip
 from cheblienet_graphs.store.durable import locked_folder
+from cheblienet_graphs.store.export import export_zip, import_zip
 from cheblienet_graphs.store.map_facts import listing
 from cheblienet_graphs.store.verify import clean, leftovers, version_faults
 from cheblienet_models import StoreError as ModelsStoreError
