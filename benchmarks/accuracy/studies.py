@@ -1,6 +1,8 @@
 """The paper's studies on digits: anisotropy, sampled graphs, pooling, weights, lifts, equal time.
 
     python benchmarks/accuracy/studies.py DATA RESULTS [--only anisotropy edges ...] [--page FILE]
+    python benchmarks/accuracy/studies.py DATA RESULTS --only edges --side 28 --train 60000
+        --test 10000 --levels 1 --epochs 1
 
 DATA is MNIST's test digits, or any other that classify.py reads; RESULTS a folder with a file for
 each run that is done. The same command goes on after the last epoch before an interruption. Runs
@@ -8,7 +10,8 @@ are spread over processes of one thread each. Tables go to the page between its 
 terminal; figures beside it (extra `plot`).
 
 Every study varies one thing about one network and recipe, see study_plans.py: 8,000 digits to train
-on and 2,000 to test, split by the seed, resized to 20 x 20 pixels, 500 steps of 32.
+on and 2,000 to test, split by the seed, resized to 20 x 20 pixels, 500 steps of 32. The second
+command has digits and graphs as the paper's sub-graphs had: all of MNIST, of one level.
 """
 
 import argparse
@@ -30,7 +33,7 @@ from classifiers import pyramid_of
 from classifying import Classification, Samples
 from pictures import Pictures, read
 from rotations import turned
-from scripts import exit_code, parser_of
+from scripts import exit_code, parser_of, positive
 from settings import Settings
 from study_plans import SIDE, STUDIES, TEST, TRAIN, Study
 from study_tables import draw, invariance, table, write_page
@@ -193,9 +196,28 @@ def study_parser(documentation: str, **options: Any) -> argparse.ArgumentParser:
     return parser
 
 
+def asked(given: argparse.Namespace) -> dict[str, Study]:
+    """The studies that were asked for, of so many levels and epochs."""
+    long: dict[str, Any] = {"epochs": given.epochs, "steps": None} if given.epochs else {}
+    return {
+        name: replace(
+            STUDIES[name],
+            variants={
+                variant: replace(settings, levels=given.levels, **long)
+                for variant, settings in STUDIES[name].variants.items()
+            },
+        )
+        for name in given.only
+    }
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    given = study_parser(__doc__, only=list(STUDIES)).parse_args(arguments)
-    return exit_code(partial(study, given, STUDIES, Images(given.data, SIDE, TRAIN, TEST)))
+    sizes = {"side": SIDE, "train": TRAIN, "test": TEST, "levels": Settings.levels}
+    parser = study_parser(__doc__, only=list(STUDIES), **sizes)
+    parser.add_argument("--epochs", type=positive, help="instead of 500 steps")
+    given = parser.parse_args(arguments)
+    images = Images(given.data, given.side, given.train, given.test)
+    return exit_code(partial(study, given, asked(given), images))
 
 
 if __name__ == "__main__":
