@@ -26,7 +26,6 @@ from pathlib import Path
 
 import shared_path  # noqa: F401  to import what all scripts share
 import torch
-from checkpoint import Scores
 from classifiers import network_of, pyramid_of
 from rotations import augmented
 from scripts import exit_code
@@ -35,6 +34,7 @@ from studies import Images, Run, carried_out, study_parser
 from study_plans import CONTENDERS, TEST, TRAIN
 from study_tables import equal_time_table, write_page
 from throughput import available, milliseconds, of_one_size
+from training import Scores
 
 SIDE = 28
 
