@@ -50,45 +50,35 @@ def export(
             f"--level must be left out with --to {target}, which has all levels."
         )
     version = layout.resolve(store, name)
+    whole = {"npz": exports.to_npz, "zip": export_zip}
+    of_level = {"scipy": exports.to_scipy, "pyg": exports.to_pyg}
+    inner, further = "", {}
     if is_map(version):
-        _export_map(version, target, level, output)
-        return
-    spec = read_facts(version).spec
-    levels = spec.levels
-    level = integer("level", level or 0, 0, levels - 1)
-    inner = "" if target in WHOLE or levels == 1 else f"-level{level}"
+        whole, of_level = {"scipy": exports.map_to_scipy, "zip": export_zip}, {}
+        if target not in whole or level is not None:
+            accepted = " or ".join(whole)
+            raise click.UsageError(
+                f"--to must be {accepted}, and --level left out: {version.parent.name} is a map."
+            )
+    else:
+        spec = read_facts(version).spec
+        level = integer("level", level or 0, 0, spec.levels - 1)
+        if target in of_level:
+            inner = "" if spec.levels == 1 else f"-level{level}"
+            further = {"directional Laplacians": spec.directional, "gradients": spec.gradients}
     if output is not None and output.is_dir() and target != "npz":
         raise click.UsageError(f"--output must be a file. {output} is a folder.")
     file = output or Path(f"{version.parent.name}{inner}{SUFFIXES[target]}")
     exports.check_output(file)
-    if target in WHOLE:
-        {"npz": exports.to_npz, "zip": export_zip}[target](version, file)
+    if target in of_level:
+        of_level[target](version, level or 0, file)
     else:
-        {"scipy": exports.to_scipy, "pyg": exports.to_pyg}[target](version, level, file)
-        further = {"directional Laplacians": spec.directional, "gradients": spec.gradients}
-        if left_out := [what for what, there in further.items() if there]:
-            click.echo(f"Left out: {' and '.join(left_out)}; --to npz has them.", err=True)
+        whole[target](version, file)
+    if left_out := [what for what, there in further.items() if there]:
+        click.echo(f"Left out: {' and '.join(left_out)}; --to npz has them.", err=True)
     click.echo(str(file))
     if target == "pyg":
         click.echo(exports.PYG_LINES.format(file=file), err=True)
-
-
-def _export_map(version: Path, target: str, level: int | None, output: Path | None) -> None:
-    from cheblienet_graphs.store import export as exports  # help does without
-    from cheblienet_graphs.store.archive import export_zip
-
-    writers = {"scipy": exports.map_to_scipy, "zip": export_zip}
-    if target not in writers or level is not None:
-        accepted = " or ".join(writers)
-        raise click.UsageError(
-            f"--to must be {accepted}, and --level left out: {version.parent.name} is a map."
-        )
-    if output is not None and output.is_dir():
-        raise click.UsageError(f"--output must be a file. {output} is a folder.")
-    file = output or Path(f"{version.parent.name}{SUFFIXES[target]}")
-    exports.check_output(file)
-    writers[target](version, file)
-    click.echo(str(file))
 
 
 @click.command("import", cls=Once)
