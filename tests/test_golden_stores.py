@@ -178,6 +178,8 @@ def test_commands_report_them(store: Path, capsys: pytest.CaptureFixture[str]) -
     assert [(of["name"], of["refs"], of["fault"]) for of in listed] == [
         (name, ["latest"], None) for name in sorted(known)
     ]
+    assert run(["ls", "--store", str(store)]) == 0
+    assert " ago" in capsys.readouterr().out
     for of in listed:
         assert of["vertices"] == [level["vertices"] for level in known[of["name"]]["levels"]]
 
