@@ -179,10 +179,8 @@ def checkpoint(arguments: argparse.Namespace, pyramid: Pyramid, data: Data) -> C
     settings = {
         "graph": f"{pyramid.name} (spec {pyramid.spec_sha256[:12]})",
         "data": f"of digest {data.digest[:12]}",
-        "epochs": arguments.epochs,
-        "batch": arguments.batch,
-        "rate": arguments.rate,
     }
+    settings |= {name: getattr(arguments, name) for name in ("epochs", "batch", "rate")}
     return Checkpoint(arguments.checkpoint, settings)
 
 

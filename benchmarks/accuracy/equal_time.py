@@ -83,6 +83,16 @@ def kept_times(
     return times
 
 
+def lasting(
+    settings: Mapping[str, Settings], times: Mapping[str, float], seconds: float
+) -> dict[str, Settings]:
+    """With as many steps as fit into the seconds, by the milliseconds that each one takes."""
+    return {
+        name: replace(one, steps=max(1, round(1e3 * seconds / times[name])))
+        for name, one in settings.items()
+    }
+
+
 def every_seed(first: Run) -> list[Scores]:
     """Scores of a run and of those of the next seeds, as far as they are done."""
     seeds = (replace(first, seed=seed) for seed in itertools.count())
@@ -97,10 +107,9 @@ def compare(given: argparse.Namespace) -> None:
     times = kept_times(given.results / "milliseconds.json", settings, store, SIDE, channels=1)
     images = Images(given.data, SIDE, given.train, given.test, given.turned)
     runs = {
-        (name, seed): Run(images, replace(one, steps=steps), seed, given.results, given.device)
+        (name, seed): Run(images, one, seed, given.results, given.device)
         for seed in range(given.seeds)
-        for name, one in settings.items()
-        for steps in [max(1, round(1e3 * given.seconds / times[name]))]
+        for name, one in lasting(settings, times, given.seconds).items()
     }
     carried_out(list(runs.values()), given.workers)
     scores = {name: every_seed(runs[name, 0]) for name in settings}
