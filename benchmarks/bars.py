@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from domains import disc_spectrum
 from neumann import neumann_spectrum
-from scripts import parser_of, print_head, print_row, pyramid_of, temporary_store
+from scripts import errors_of, parser_of, print_head, print_row, report_of
 
-from cheblienet_graphs import GraphSpec, inspect
+from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.typing import Floats
 
 WITHIN = 1.5
@@ -57,13 +57,10 @@ def cases(count: int) -> Iterator[Case]:
 
 def measured(spec: GraphSpec, exact: Floats | None, count: int) -> tuple[Floats, Floats, Floats]:
     """(M - 1,) true errors, bars, and errors of extrapolated values, relative to the exact ones."""
-    pyramid = pyramid_of(spec, device="cpu")
-    level = inspect(temporary_store(), pyramid.name, eigenvalues=count, level=0).levels[0]
+    level = report_of(spec, count)
     true = np.array(level.exact_eigenvalues if exact is None else exact)
-    values = np.array(level.eigenvalues) * (level.eigenvalue_scale or math.nan)
     bars, far = np.array(level.error_bars.bars), np.array(level.error_bars.extrapolated)
-    errors, bars, left = (x[1:] / true[1:] for x in (values - true, bars, far - true))
-    return abs(errors), bars, abs(left)
+    return abs(errors_of(level, true)), bars[1:] / true[1:], abs(far[1:] / true[1:] - 1)
 
 
 def main() -> None:

@@ -109,12 +109,8 @@ def print_times() -> None:
     for way, spent in seconds.items():
         result = torch.as_tensor(results[way]).detach().double().reshape(-1, size)[0].numpy()
         apart = np.linalg.norm(result - reference) / x.norm().item()
-        print_row(
-            way,
-            f"{statistics.median(spent):.3f}",
-            f"{ratio(first, spent):.1f} times",
-            f"{apart:.0e}",
-        )
+        times = f"{statistics.median(spent):.3f}", f"{ratio(first, spent):.1f} times"
+        print_row(way, *times, f"{apart:.0e}")
 
 
 def print_errors() -> None:

@@ -28,12 +28,7 @@ WEIGHTS: dict[str, dict[str, Any]] = {
     "matched": {"weights": "matched"},
     "Selling": {"weights": "selling"},
 }
-METRIC: dict[str, Any] = {
-    "eps_squared": EPS_SQUARED,
-    "xi": math.sqrt(XI_SQUARED),
-    "boundary": "periodic",
-    "levels": 1,
-}
+METRIC: dict[str, Any] = {"eps_squared": EPS_SQUARED, "xi": math.sqrt(XI_SQUARED)}
 WAVES, HARMONICS = 50, 24
 """Cutoffs of the exact sum."""
 NEGLIGIBLE = 40
@@ -94,7 +89,8 @@ def main() -> None:
         assert (abs(heat.sum(axis=(1, 2, 3)) - 1) < 0.02).all()  # sampled, so not exactly 1
     for title, weights in WEIGHTS.items():
         for n, n_o in SIZES:
-            spec = GraphSpec("se2", n, orientations=n_o, **METRIC, **weights)
+            how: dict[str, Any] = {"orientations": n_o, "boundary": "periodic", "levels": 1}
+            spec = GraphSpec("se2", n, **how, **METRIC, **weights)
             heat = diffused(graph_of(spec).double())
             errors = abs(heat - truth[n, n_o]).sum(axis=(1, 2, 3)) / 2
             print_row(title, f"{n}x{n}x{n_o}", *(f"{error:.4f}" for error in errors))

@@ -38,7 +38,14 @@ from turns import (
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.recipes import recipe
-from cheblienet_models import ChebConv, Graph, WideResNet, sample_edges, sample_vertices
+from cheblienet_models import (
+    ChebConv,
+    Graph,
+    Pyramid,
+    WideResNet,
+    sample_edges,
+    sample_vertices,
+)
 from cheblienet_models.layers.cheb_conv import Operators
 
 KERNEL_SIZE, NARROW, WIDE, BATCH = 4, 16, 32, 8
@@ -194,6 +201,19 @@ def signal(name: str, graph: Graph) -> Tensor:
     return laid_out(name, x).requires_grad_()
 
 
+def noise(graph: Graph, channels: int, device: str) -> Tensor:
+    """(B, C, V), in memory as ours keeps signals."""
+    return torch.randn(graph.num_vertices, BATCH, channels, device=device).permute(1, 2, 0)
+
+
+def step_of(pyramid: Pyramid, channels: int, side: int, device: str) -> Callable[[], None]:
+    """A training step of a WideResNet, on 16 images of noise."""
+    network = WideResNet(pyramid, channels, 10, kernel_size=4, depth=2, widen=2).to(device)
+    images = torch.randn(16, channels, side, side, device=device)
+    labels = torch.randint(10, (16,), device=device)
+    return partial(training_step, network, images, labels)
+
+
 def milliseconds(seconds: list[float], form: str = ".1f") -> str:
     """The median."""
     return f"{1e3 * statistics.median(seconds):{form}} ms"
@@ -271,10 +291,7 @@ def directions(rounds: int, device: str) -> None:
                 *channels, KERNEL_SIZE, paper, bias=False, operators="directional"
             ),
         }
-        x, g = (
-            torch.randn(paper.num_vertices, BATCH, count, device=device).permute(1, 2, 0)
-            for count in channels
-        )
+        x, g = (noise(paper, count, device) for count in channels)
         works = {
             name: partial(forth_and_back, layer.to(device), x.detach().requires_grad_(), g)
             for name, layer in made.items()
@@ -304,12 +321,8 @@ def first_order(rounds: int, device: str) -> None:
                 layer = ChebConv(
                     channels, channels, KERNEL_SIZE, graph, bias=False, operators=operators
                 )
-                x, g = (
-                    torch.randn(graph.num_vertices, BATCH, channels, device=device)
-                    for _ in range(2)
-                )
-                x = x.permute(1, 2, 0).requires_grad_()
-                works[operators] = partial(forth_and_back, layer.to(device), x, g.permute(1, 2, 0))
+                x, g = (noise(graph, channels, device) for _ in range(2))
+                works[operators] = partial(forth_and_back, layer.to(device), x.requires_grad_(), g)
             took = in_turns(works, rounds, device, warm=True)
             cells = (milliseconds(took[one]) for one in works)
             over = ratio_and_spread(took["first-order"], took["laplacian"])
@@ -358,10 +371,7 @@ def networks(rounds: int, device: str) -> None:
     print_head("WideResNet, B = 16", "step", *drawing, "share of a step")
     for name, channels, size in (("mnist", 1, 28), ("cifar10", 3, 32)):
         pyramid = pyramid_of(recipe(name).spec)
-        network = WideResNet(pyramid, channels, 10, kernel_size=4, depth=2, widen=2).to(device)
-        images = torch.randn(16, channels, size, size, device=device)
-        labels = torch.randint(10, (16,), device=device)
-        step = partial(training_step, network, images, labels)
+        step = step_of(pyramid, channels, size, device)
         draws = [partial(draw, pyramid, 0.9) for draw in (sample_edges, sample_vertices)]
         took = in_turns({"step": step}, rounds, device, warm=True)["step"]
         drawn = in_turns(dict(zip(drawing, draws, strict=True)), rounds, device, warm=True).values()

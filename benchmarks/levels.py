@@ -10,18 +10,14 @@ counted, which other processes hardly change; on a GPU the clock's.
 
 import statistics
 import time
-from functools import partial
 
 import torch
-from layers import training_step
+from layers import step_of
 from scripts import parser_of, print_head, print_row, pyramid_of
 from turns import in_turns
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.recipes import recipe
-from cheblienet_models import WideResNet
-
-BATCH = 16
 
 
 def main() -> None:
@@ -31,16 +27,13 @@ def main() -> None:
     for n in (1, 2):
         pyramid = pyramid_of(GraphSpec(**given | {"levels": n}))
         torch.manual_seed(0)
-        network = WideResNet(pyramid, 1, 10, kernel_size=4, depth=2, widen=2).to(device)
-        images = torch.randn(BATCH, 1, 28, 28, device=device)
-        labels = torch.randint(10, (BATCH,), device=device)
         name = f"--levels {n}"
-        works[name] = partial(training_step, network, images, labels)
+        works[name] = step_of(pyramid, 1, 28, device)
         vertices[name] = " / ".join(str(graph.num_vertices) for graph in pyramid.levels)
     clock = time.process_time if options.device == "cpu" else time.perf_counter
     took = in_turns(works, options.rounds, device, clock, warm=True)
     threads = torch.get_num_threads()
-    print(f"WideResNet, depth 2, widen 2, B = {BATCH}, {device}, {threads} thread(s)\n")
+    print(f"WideResNet, depth 2, widen 2, B = 16, {device}, {threads} thread(s)\n")
     print_head("graph", "vertices", "step")
     for name, seconds in took.items():
         print_row(name, vertices[name], f"{statistics.median(seconds):.2f} s")

@@ -32,14 +32,9 @@ def publish(store: Path, graphs: int, side: int) -> tuple[int, float]:
     """
     began, nbytes = time.process_time(), 0
     for number in range(graphs):
-        width = 0.1 + number / graphs
-        fields: dict[str, Any] = {
-            "neighbors": NEIGHBORS,
-            "bandwidth": width,
-            "levels": 1,
-            "lambda_max": 2,
-        }
-        made = build(GraphSpec("r2", side, **fields), store, name=f"g{number}", device="cpu")
+        how: dict[str, Any] = {"neighbors": NEIGHBORS, "bandwidth": 0.1 + number / graphs}
+        spec = GraphSpec("r2", side, levels=1, lambda_max=2, **how)
+        made = build(spec, store, name=f"g{number}", device="cpu")
         nbytes = made.nbytes
     return nbytes, (time.process_time() - began) / graphs
 

@@ -59,32 +59,30 @@ class Sampled:
     spec: GraphSpec
     device: str
 
-    @cached_property
+    @property
+    def regular(self) -> bool:
+        """Whether it is a lattice's, for which "auto" chooses stencils."""
+        return self.spec.sampling_kind.regular
+
+    @property
     def ours(self) -> str:
         """The engine that "auto" chooses."""
-        return "ours, stencils" if self.spec.sampling_kind.regular else "ours, pruned search"
+        return "ours, stencils" if self.regular else "ours, pruned search"
 
     @cached_property
     def level(self) -> Level:
         """Its only one."""
         return Level(self.spec, self.choice)
 
-    @cached_property
+    @property
     def choice(self) -> Choice:
         """Stencils need no device."""
-        return (
-            Choice("stencil", "cpu") if "stencils" in self.ours else Choice("pruned", self.device)
-        )
+        return Choice("stencil", "cpu") if self.regular else Choice("pruned", self.device)
 
     @cached_property
     def cloud(self) -> Cloud:
         """What distances are computed from."""
         return cloud(self.level.sampled())
-
-    @cached_property
-    def squared_radii(self) -> Floats:
-        """(V,) of lattices, the same for all vertices of an orientation."""
-        return np.repeat(self.level.neighbors.rule.squared_radii, self.cloud.points)
 
     def found_by(self, choice: Choice) -> Edges:
         """Edges of an engine of ours, from the specification alone."""
@@ -101,8 +99,9 @@ class Sampled:
         """Edges that lists of nearest vertices give: whole shells, both ends listing each other."""
         squared, others = nearest
         vertices = len(squared)
-        if self.spec.sampling_kind.regular:
-            radii, tolerance = self.squared_radii, offsets.SHELL
+        if self.regular:
+            rule, tolerance = self.level.neighbors.rule, offsets.SHELL
+            radii = np.repeat(rule.squared_radii, self.cloud.points)
         else:
             tolerance = lists.SHELL
             radii = np.array([last_whole_shell(row, NEIGHBORS, tolerance) for row in squared])
@@ -117,19 +116,11 @@ class Sampled:
 def sampled_sizes(device: str, *, quick: bool) -> list[Sampled]:
     """Lattices of SE(2) and icospheres with orientations, each four times the one before."""
     sides, levels = ((4, 8), (0, 1)) if quick else ((8, 16, 32, 64, 128), (2, 3, 4, 5))
-    how: dict[str, Any] = {
-        "orientations": 6,
-        "eps_squared": 0.1,
-        "neighbors": NEIGHBORS,
-        "levels": 1,
-    }
-    return [
-        *(Sampled(f"SE(2), {n} x {n} x 6", GraphSpec("se2", n, **how), device) for n in sides),
-        *(
-            Sampled(f"SO(3), level {n} x 6", GraphSpec("so3", subdivisions=n, **how), device)
-            for n in levels
-        ),
-    ]
+    how: dict[str, Any] = {"orientations": 6, "eps_squared": 0.1, "neighbors": NEIGHBORS}
+    specs = {f"SE(2), {n} x {n} x 6": GraphSpec("se2", n, levels=1, **how) for n in sides}
+    for n in levels:
+        specs[f"SO(3), level {n} x 6"] = GraphSpec("so3", subdivisions=n, levels=1, **how)
+    return [Sampled(title, spec, device) for title, spec in specs.items()]
 
 
 def se2_distance(metric: Metric) -> Distance:
@@ -219,11 +210,6 @@ def contenders(
     return {name: work for name, work in works.items() if pairs <= MOST_PAIRS.get(name, math.inf)}
 
 
-def edges_of(sampled: Sampled, result: Edges | Nearest) -> Edges:
-    """Of an engine as they are, of lists by the rule."""
-    return result if isinstance(result, Edges) else sampled.by_the_rule(result)
-
-
 def neighbors(rounds: int, device: str, *, quick: bool) -> None:
     """Print the table: at each size every contender that can be afforded there."""
     print("### Neighbors\n")
@@ -238,7 +224,10 @@ def neighbors(rounds: int, device: str, *, quick: bool) -> None:
     for sampled in sampled_sizes(device, quick=quick):
         progress(f"{sampled.title}: comparing edges")
         works = contenders(sampled, with_scikit_learn=with_scikit_learn)
-        results = {name: edges_of(sampled, work()) for name, work in works.items()}
+        results = {
+            name: made if isinstance(made := work(), Edges) else sampled.by_the_rule(made)
+            for name, work in works.items()
+        }
         refused = refusals(results, difference)
         took = in_turns({n: w for n, w in works.items() if n not in refused}, rounds, device)
         edges = len(results[sampled.ours].keys) // 2

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import torch
-from layers import BATCH, KERNEL_SIZE, forth_and_back, milliseconds, opened
+from layers import BATCH, KERNEL_SIZE, forth_and_back, milliseconds, noise, opened
 from scripts import parser_of, print_head, print_row
 from torch import Tensor
 from turns import in_turns, machine
@@ -74,18 +74,12 @@ def compare(rounds: int, device: str) -> None:
     for name, (graph, operators) in graphs.items():
         for inner, outer in ((16, 16), (16, 32), (64, 64)):
             layer = ChebConv(inner, outer, KERNEL_SIZE, graph, bias=False, operators=operators)
-            x, g = (
-                torch.randn(graph.num_vertices, BATCH, n, device=device) for n in (inner, outer)
-            )
-            tall, weight = x.flatten(0, 1), torch.randn(inner, outer, device=device)
+            x, g = (noise(graph, n, device) for n in (inner, outer))
+            tall = x.permute(2, 0, 1).flatten(0, 1)
+            weight = torch.randn(inner, outer, device=device)
             out: Tensor = tall @ weight
             steps: dict[str, Callable[[], object]] = {
-                "layer": partial(
-                    forth_and_back,
-                    layer.to(device),
-                    x.permute(1, 2, 0).requires_grad_(),
-                    g.permute(1, 2, 0),
-                ),
+                "layer": partial(forth_and_back, layer.to(device), x.requires_grad_(), g),
                 "product": partial(torch.mm, tall, weight, out=out),
                 "copy": partial(target.copy_, source),
             }

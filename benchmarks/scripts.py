@@ -105,10 +105,9 @@ def graph_of(spec: GraphSpec, **how: Any) -> Graph:
 
 
 def report_of(spec: GraphSpec, eigenvalues: int) -> Any:
-    """What is reported of a graph of one level, built on the CPU: facts, eigenvalues, errors."""
+    """What is reported of a finest level, built on the CPU: facts, eigenvalues, errors."""
     pyramid = pyramid_of(spec, device="cpu")
-    (level,) = inspect(temporary_store(), pyramid.name, eigenvalues=eigenvalues).levels
-    return level
+    return inspect(temporary_store(), pyramid.name, eigenvalues=eigenvalues, level=0).levels[0]
 
 
 def errors_of(level: Any, exact: Floats) -> Floats:

@@ -144,13 +144,8 @@ def matrix(**_: object) -> None:
             seconds = time.process_time() - start
             error = (made.double() @ x[0, 0] - exact[width][0, 0]).abs().max() / x.abs().max()
             entries = made.values().numel() / x.shape[2]
-            print_row(
-                width,
-                f"{tolerance:g}",
-                f"{entries:.0f}",
-                f"{float(error):.1e}",
-                f"{seconds:.1f}",
-            )
+            cells = f"{tolerance:g}", f"{entries:.0f}", f"{float(error):.1e}", f"{seconds:.1f}"
+            print_row(width, *cells)
 
 
 PARTS = {"beam": beam, "edges": edges, "holes": holes, "matrix": matrix}

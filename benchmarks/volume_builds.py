@@ -12,11 +12,14 @@ deleted.
 import os
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scale import write
 from scripts import parser_of, print_head, print_row
+from turns import seconds_of
 
 from cheblienet_graphs import GraphSpec, build
 
@@ -37,15 +40,10 @@ def cases() -> dict[str, dict[str, Any]]:
 
 def seconds_of_writing(sizes: list[int], folder: Path) -> float:
     """Of files of these sizes, down to the disk."""
-    began = time.perf_counter()
+    took = 0.0
     for size in sizes:
-        with (folder / "written").open("wb") as file:
-            for start in range(0, size, len(PIECE)):
-                file.write(PIECE[: size - start])
-            file.flush()
-            os.fsync(file.fileno())
-    took = time.perf_counter() - began
-    (folder / "written").unlink()
+        took += seconds_of(partial(write, folder / "written", size, [PIECE], digest=False))
+        (folder / "written").unlink()
     return took
 
 

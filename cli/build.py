@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import click
@@ -229,7 +230,6 @@ def _lines(
     from cheblienet_graphs.assembly import checks  # help does without
     from cheblienet_graphs.spec import words
 
-    place = f"{result.name}@{result.version} in {how['store']}"
     if verbose:
         yield from words.sentences(spec, option_of)
         yield from words.reached(spec, result.levels)
@@ -243,8 +243,13 @@ def _lines(
         yield from told(spec, result.checks, option_of)
         if verbose and how.get("dask", "local") == "local":
             yield words.done_by(result.processes, result.threads)
-        yield f"Published as {place}."
-    else:
-        yield f"Already published as {place}; --force builds it again."
+    yield from placed(result, how["store"])
+
+
+def placed(result: "graphs.Published | graphs.PublishedMap", store: Path) -> Iterator[str]:
+    """Where a version is, and how it differs from what its name stood for."""
+    place = f"{result.name}@{result.version} in {store}"
+    again = f"Already published as {place}; --force builds it again."
+    yield f"Published as {place}." if result.built else again
     if result.difference:
         yield result.difference

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 import cheblienet_graphs as graphs
 from cheblienet_cli import options, spelling
-from cheblienet_cli.build import HOW, OF_BUILDS, build, specification
+from cheblienet_cli.build import HOW, OF_BUILDS, build, placed, specification
 from cheblienet_cli.options import Once, option
 from cheblienet_cli.output import show
 from cheblienet_graphs import limits
@@ -96,13 +96,10 @@ def build_map(
     if not quiet:
         from cheblienet_graphs.spec.words import human_bytes  # help does without
 
-        sizes, place = result.sizes, f"{result.name}@{result.version} in {store}"
+        sizes = result.sizes
         joined = f"{sizes.sources:,} sources, {sizes.targets:,} targets, {sizes.nnz:,} entries"
-        click.echo(f"{joined}; {human_bytes(result.nbytes)}", err=True)
-        again = f"Already published as {place}; --force builds it again."
-        click.echo(f"Published as {place}." if result.built else again, err=True)
-        if result.difference:
-            click.echo(result.difference, err=True)
+        for line in (f"{joined}; {human_bytes(result.nbytes)}", *placed(result, store)):
+            click.echo(line, err=True)
 
 
 def _plan(spec: "graphs.MapSpec", as_json: bool) -> None:

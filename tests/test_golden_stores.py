@@ -56,6 +56,12 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return copied(request.param, tmp_path)
 
 
+@pytest.fixture(params=golden.MAPS)
+def maps(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """One of maps, which are no graphs."""
+    return copied(request.param, tmp_path)
+
+
 def matrix(path: str, parts: Any) -> dict[str, np.ndarray]:
     return {f"{path}/{name}": np.asarray(part) for name, part in zip(CSR, parts, strict=True)}
 
@@ -125,6 +131,40 @@ def test_training_opens_them(store: Path, verify: bool) -> None:
                 assert getattr(graph, name) == facts[name]
 
 
+@pytest.mark.parametrize("verify", [False, True])
+def test_training_opens_maps(maps: Path, verify: bool) -> None:
+    opened, known = open_store(maps, verify=verify), kept(maps.stem)
+    assert (list(opened), set(opened.maps)) == ([], known.keys())
+    for name, vertex_map in opened.maps.items():
+        expected, facts = known[name], known[name]["map"]
+        assert vertex_map.spec_sha256 == expected["spec_sha256"]
+        by_path = {
+            f"{side}/coordinates": np.asarray(getattr(vertex_map, f"{side}_coordinates"))
+            for side in ("source", "target")
+        }
+        for side, of in (("map", vertex_map), ("transposed", vertex_map.T)):
+            by_path |= matrix(side, (of.row_pointers, of.columns, of.values))
+        recorded = {key: golden.recorded(array) for key, array in by_path.items()}
+        assert recorded == {k: v for k, v in expected["arrays"].items() if "base_index" not in k}
+        for grid in ("source_grid", "target_grid"):
+            assert [*getattr(vertex_map, grid)] == facts[grid]
+
+
+def test_commands_report_maps(maps: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, expected in kept(maps.stem).items():
+        report = output(capsys, "inspect", name, "--store", maps, "--json")
+        assert report["spec_sha256"] == expected["spec_sha256"]
+        facts = expected["map"]
+        assert (report["entries"], report["farthest"]) == (facts["nnz"], facts["farthest"])
+    check_verified(maps, capsys)
+
+
+def check_verified(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    checked = output(capsys, "verify", "--store", store, "--json", "--quiet")
+    versions = sorted(f"{name}/v001" for name in kept(store.stem))
+    assert checked == {"versions": versions, "faults": [], "remarks": [], "leftovers": 0}
+
+
 def test_commands_report_them(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     known = kept(store.stem)
     for name, expected in known.items():
@@ -133,13 +173,13 @@ def test_commands_report_them(store: Path, capsys: pytest.CaptureFixture[str]) -
         assert [report[key] for key in FACTS] == [expected[key] for key in FACTS]
         for level, facts in zip(report["levels"], expected["levels"], strict=True):
             assert {key: level[key] for key in facts} == facts
-    checked = output(capsys, "verify", "--store", store, "--json", "--quiet")
-    versions = sorted(f"{name}/v001" for name in known)
-    assert checked == {"versions": versions, "faults": [], "remarks": [], "leftovers": 0}
+    check_verified(store, capsys)
     listed = output(capsys, "ls", "--store", store, "--json")
     assert [(of["name"], of["refs"], of["fault"]) for of in listed] == [
         (name, ["latest"], None) for name in sorted(known)
     ]
+    assert run(["ls", "--store", str(store)]) == 0
+    assert " ago" in capsys.readouterr().out
     for of in listed:
         assert of["vertices"] == [level["vertices"] for level in known[of["name"]]["levels"]]
 
@@ -206,6 +246,13 @@ def test_a_build_of_the_same_spec_finds_them(schema: str, name: str, tmp_path: P
         for field in first.gradients.names if first.gradients else ():
             matrices = (graph.gradients.matrix(field).to_dense() for graph in (first, second))
             torch.testing.assert_close(*matrices, rtol=1e-6, atol=1e-6)
+
+
+def test_later_maps_are_refused(maps: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in kept(maps.stem):
+        reseal(maps / name / "v001", lambda clg: clg.update(schema="1.7"))
+        code, message = failing(capsys, "inspect", name, "--store", str(maps))
+        assert (code, f"{name}/v001 has schema 1.7; this version reads 1.0" in message) == (1, True)
 
 
 LATER = {

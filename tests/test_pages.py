@@ -168,21 +168,6 @@ def test_pages_run_and_print_what_they_say(page: str) -> None:
     gc.collect()  # a file that the page leaves open is this page's fault, not a later test's
 
 
-def test_what_pages_print_is_compared() -> None:
-    run_page(
-        "```python\nprint(1 + 1)  # prints 2\n```\n```python\nprint(3)\n```\n\n```text\n3\n```"
-    )
-    for wrong in (
-        "```python\nprint(1)  # prints 2\n```",
-        "```python\nprint(1)\n```\n\n```text\n2\n```",
-        "```console\n$ clg --version\nanother 1.0\n```",
-        "```console\n$ clg inspect nowhere\n```",
-    ):
-        with pytest.raises(AssertionError):
-            run_page(wrong)
-    compare("dots", "a ... c", "a b c  \n")
-
-
 def test_nothing_is_left_out() -> None:
     assert {
         "build se2 --size 96 --orientations 6 --eps-squared 0.1",

@@ -47,17 +47,3 @@ $$x = 1$$
     assert (prose.mean, prose.longest) == (5, 6)
     several = PROSE["prose_of"]("Half is 0.5. It ends! So does 2.").sentences
     assert [len(sentence) for sentence in several] == [3, 2, 3]
-
-
-def test_the_grade_is_flesch_and_kincaids() -> None:
-    """Of ten words of one syllable: 0.39 x 10 + 11.8 x 1 - 15.59."""
-    assert PROSE["prose_of"]("The cat sat on the mat and had a nap.").grade == pytest.approx(0.11)
-
-
-def test_a_page_of_long_sentences_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("One " * 19 + "end.")
-    assert PROSE["main"]([str(page)]) == 1
-    assert "| 20 | 1 | 20.0 | 20 |" in capsys.readouterr().out
-    page.write_text("One " * 17 + "end.")
-    assert PROSE["main"]([str(page)]) == 0

@@ -31,13 +31,12 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import shared_path  # noqa: F401  to import what all scripts share
 import torch
-from checkpoint import Checkpoint, Scores
 from classifiers import of_recipe, pyramid_of
 from classifying import CHANGE, COLUMNS, Classification, Samples
 from pictures import Pictures, read
 from scripts import exit_code, head, positive, row, temporary_store
 from settings import Settings
-from training import SECONDS, Experiment, mean_and_deviation
+from training import SECONDS, Checkpoint, Experiment, Scores, means_and_deviations
 from turns import machine
 
 
@@ -99,28 +98,20 @@ class Result:
             cells = [f"{one[name]:.2f}" for name in COLUMNS]
             cells += [f"{one[CHANGE]:.1e}", f"{one[SECONDS]:.0f}"]
             lines.append(row(candidate.seed, *cells))
-        cells = [mean_and_deviation([f[name] for f in self.scores], ".2f") for name in COLUMNS]
+        cells = means_and_deviations(self.scores, COLUMNS, ".2f")
         change = max(one[CHANGE] for one in self.scores)
-        seconds = mean_and_deviation([one[SECONDS] for one in self.scores], ".0f")
-        return "\n".join([*lines, row("all", *cells, f"{change:.1e}", seconds)])
+        seconds = means_and_deviations(self.scores, [SECONDS], ".0f")
+        return "\n".join([*lines, row("all", *cells, f"{change:.1e}", *seconds)])
 
-    def rows(self) -> list[dict[str, Any]]:
-        """Of each seed the settings and the scores."""
-        settings = dataclasses.asdict(self.settings)
-        return [
+    def document(self) -> dict[str, Any]:
+        """Settings and scores of each seed, and what they were measured with."""
+        first, settings = self.candidates[0], dataclasses.asdict(self.settings)
+        sizes = {"train": len(first.samples.train), "test": len(first.samples.test)}
+        rows = [
             {**settings, "seed": candidate.seed, "steps": candidate.steps, **one}
             for candidate, one in zip(self.candidates, self.scores, strict=True)
         ]
-
-    def document(self) -> dict[str, Any]:
-        """Rows, and what they were measured with."""
-        first = self.candidates[0]
-        return {
-            "machine": machine(first.device, ["torch"]),
-            "train": len(first.samples.train),
-            "test": len(first.samples.test),
-            "runs": self.rows(),
-        }
+        return {"machine": machine(first.device, ["torch"]), **sizes, "runs": rows}
 
 
 def chosen(given: argparse.Namespace) -> Settings:

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import torch
-from checkpoint import Scores
 from classifiers import network_of, parameters
 from pictures import Pictures, split
 from rotations import augmented, turned
 from settings import Settings
 from torch import Tensor, nn
 from torch.optim.swa_utils import update_bn
-from training import Training, with_one_cycle
+from training import Scores, Training, with_one_cycle
 
 from cheblienet_models import Pyramid, sample_edges, sample_vertices
 

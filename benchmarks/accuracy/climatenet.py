@@ -34,11 +34,10 @@ from pathlib import Path
 import climatenet_profile
 import shared_path  # noqa: F401  to import what all scripts share
 import torch
-from checkpoint import Checkpoint, Scores
 from climatenet_data import CHANNELS, CLASSES, Data, load
 from scripts import exit_code, parser_of, positive, print_head, print_row, pyramid_of
 from torch import Tensor, nn
-from training import Experiment, Training, mean_and_deviation
+from training import Checkpoint, Experiment, Scores, Training, means_and_deviations
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.recipes import recipe
@@ -147,7 +146,7 @@ def report(data: Data, epochs: int, scores: Sequence[Scores], seconds: float) ->
         f"{len(scores)} seeds, {epochs} epochs\n"
     )
     print_head(*COLUMNS)
-    print_row(*(mean_and_deviation([run[name] for run in scores], ".3f") for name in COLUMNS))
+    print_row(*means_and_deviations(scores, COLUMNS, ".3f"))
     print(f"\n{seconds:.0f} s")
 
 
@@ -180,10 +179,8 @@ def checkpoint(arguments: argparse.Namespace, pyramid: Pyramid, data: Data) -> C
     settings = {
         "graph": f"{pyramid.name} (spec {pyramid.spec_sha256[:12]})",
         "data": f"of digest {data.digest[:12]}",
-        "epochs": arguments.epochs,
-        "batch": arguments.batch,
-        "rate": arguments.rate,
     }
+    settings |= {name: getattr(arguments, name) for name in ("epochs", "batch", "rate")}
     return Checkpoint(arguments.checkpoint, settings)
 
 

@@ -14,12 +14,11 @@ from functools import cache, cached_property
 
 import shared_path  # noqa: F401  to import what all scripts share
 import torch
-from checkpoint import Scores
 from rotations import turned
 from scripts import graph_of, parser_of, print_head, print_row
 from sklearn.datasets import load_digits
 from torch import Tensor, nn
-from training import OfGraph, Training, drawn_anew, mean_and_deviation, of_each, with_one_cycle
+from training import OfGraph, Scores, Training, by_labels, means_and_deviations, of_each
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_models import WideResNet
@@ -54,12 +53,7 @@ class Digits(OfGraph):
         images, labels = (part[self._order[TEST:]] for part in digits())
         torch.manual_seed(self.seed)
         network = WideResNet(self.pyramid, 1, 10, kernel_size=4, depth=1, widen=1)
-
-        def loss(batch: Tensor) -> Tensor:
-            return nn.functional.nll_loss(network(images[batch]), labels[batch])
-
-        how = drawn_anew(len(images), self.epochs, BATCH)
-        return with_one_cycle(network, loss, **how, rate=RATE)
+        return by_labels(network, (images, labels), self.epochs, batch=BATCH, rate=RATE)
 
     def scores(self, network: nn.Module) -> Scores:
         """Accuracy in % by column, and the most that 90-degree turns change a log-probability."""
@@ -85,7 +79,7 @@ def main() -> None:
     print(f"Accuracy in % on {TEST} test digits, mean +- deviation over {seeds} seeds\n")
     print_head("network", *COLUMNS, "edges per vertex", CHANGE)
     for kind, runs in scores.items():
-        cells = [mean_and_deviation([run[column] for run in runs], ".1f") for column in COLUMNS]
+        cells = means_and_deviations(runs, COLUMNS, ".1f")
         graph = graph_of(SPECS[kind])
         degree = 2 * graph.num_edges / graph.num_vertices
         print_row(kind, *cells, f"{degree:.1f}", f"{max(run[CHANGE] for run in runs):.1e}")

@@ -26,7 +26,6 @@ from pathlib import Path
 
 import shared_path  # noqa: F401  to import what all scripts share
 import torch
-from checkpoint import Scores
 from classifiers import network_of, pyramid_of
 from rotations import augmented
 from scripts import exit_code
@@ -35,6 +34,7 @@ from studies import Images, Run, carried_out, study_parser
 from study_plans import CONTENDERS, TEST, TRAIN
 from study_tables import equal_time_table, write_page
 from throughput import available, milliseconds, of_one_size
+from training import Scores
 
 SIDE = 28
 
@@ -83,6 +83,16 @@ def kept_times(
     return times
 
 
+def lasting(
+    settings: Mapping[str, Settings], times: Mapping[str, float], seconds: float
+) -> dict[str, Settings]:
+    """With as many steps as fit into the seconds, by the milliseconds that each one takes."""
+    return {
+        name: replace(one, steps=max(1, round(1e3 * seconds / times[name])))
+        for name, one in settings.items()
+    }
+
+
 def every_seed(first: Run) -> list[Scores]:
     """Scores of a run and of those of the next seeds, as far as they are done."""
     seeds = (replace(first, seed=seed) for seed in itertools.count())
@@ -97,10 +107,9 @@ def compare(given: argparse.Namespace) -> None:
     times = kept_times(given.results / "milliseconds.json", settings, store, SIDE, channels=1)
     images = Images(given.data, SIDE, given.train, given.test, given.turned)
     runs = {
-        (name, seed): Run(images, replace(one, steps=steps), seed, given.results, given.device)
+        (name, seed): Run(images, one, seed, given.results, given.device)
         for seed in range(given.seeds)
-        for name, one in settings.items()
-        for steps in [max(1, round(1e3 * given.seconds / times[name]))]
+        for name, one in lasting(settings, times, given.seconds).items()
     }
     carried_out(list(runs.values()), given.workers)
     scores = {name: every_seed(runs[name, 0]) for name in settings}

@@ -14,12 +14,12 @@ so.
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 import shared_path  # noqa: F401  to import what all scripts share
-from equal_time import kept_times
+from equal_time import kept_times, lasting
 from scripts import exit_code
 from settings import Settings
 from studies import Images, study, study_parser
@@ -101,20 +101,13 @@ def sized(given: argparse.Namespace) -> dict[str, Study]:
         variants = available(one.variants)
         if name != "size":
             variants = of_one_size(variants, store, SIDE, CHANNELS)
-        studies[name] = replace(one, variants=lasting(variants, given))
+        if given.seconds:
+            times = kept_times(given.results / "milliseconds.json", variants, store, SIDE, CHANNELS)
+            variants = lasting(variants, times, given.seconds)
+        else:
+            variants = {key: replace(of, epochs=given.epochs) for key, of in variants.items()}
+        studies[name] = replace(one, variants=variants)
     return studies
-
-
-def lasting(variants: Mapping[str, Settings], given: argparse.Namespace) -> dict[str, Settings]:
-    """Settings by name, for so many epochs or, where seconds are given, steps."""
-    if not given.seconds:
-        return {name: replace(one, epochs=given.epochs) for name, one in variants.items()}
-    file, store = given.results / "milliseconds.json", given.results / "graphs.zarr"
-    times = kept_times(file, variants, store, SIDE, CHANNELS)
-    return {
-        name: replace(one, steps=max(1, round(1e3 * given.seconds / times[name])))
-        for name, one in variants.items()
-    }
 
 
 def compare(given: argparse.Namespace) -> None:

@@ -18,10 +18,9 @@ from typing import Any
 
 import shared_path  # noqa: F401  to import what all scripts share
 import torch
-from checkpoint import Scores
 from scripts import parser_of, print_head, print_row, unit_vectors
 from torch import Tensor, nn
-from training import OfGraph, Training, drawn_anew, mean_and_deviation, of_each, with_one_cycle
+from training import OfGraph, Scores, Training, by_labels, means_and_deviations, of_each
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_models import UNet
@@ -101,17 +100,12 @@ class Segmentation(OfGraph):
 
     def start(self) -> Training:
         """Classes are weighted by the inverse of their frequency."""
-        fields, labels = self.samples["training"]
+        training = self.samples["training"]
         torch.manual_seed(self.seed)
         network = UNet(self.pyramid, 1, len(CLASSES), channels=self.channels)
-        counts = labels[labels >= 0].bincount(minlength=len(CLASSES)).float()
-        weight = counts.sum() / counts
-
-        def loss(batch: Tensor) -> Tensor:
-            return nn.functional.nll_loss(network(fields[batch]), labels[batch], weight)
-
-        how = drawn_anew(len(fields), self.epochs, BATCH)
-        return with_one_cycle(network, loss, **how, rate=RATE)
+        counts = training[1][training[1] >= 0].bincount(minlength=len(CLASSES)).float()
+        how: dict[str, Any] = {"batch": BATCH, "rate": RATE, "weight": counts.sum() / counts}
+        return by_labels(network, training, self.epochs, **how)
 
     def scores(self, network: nn.Module) -> Scores:
         """F1 in % by column."""
@@ -140,7 +134,7 @@ def report(scores: Mapping[str, list[Scores]], fields: int) -> None:
     print(f"F1 in % on {fields} fields, mean +- deviation over {len(first)} seeds\n")
     print_head("metric", *first[0])
     for kind, runs in scores.items():
-        print_row(kind, *(mean_and_deviation([r[n] for r in runs], ".1f") for n in first[0]))
+        print_row(kind, *means_and_deviations(runs, list(first[0]), ".1f"))
 
 
 def main() -> None:

@@ -24,21 +24,12 @@ from typing import Any
 
 import shared_path  # noqa: F401  to import what all scripts share
 import torch
-from checkpoint import Scores
 from classifiers import parameters
 from pictures import read
-from scripts import exit_code, positive, print_head, print_row, unit_vectors
+from scripts import exit_code, parser_of, print_head, print_row, unit_vectors
 from sphere import rotations
 from torch import Tensor, nn
-from training import (
-    SECONDS,
-    OfGraph,
-    Training,
-    drawn_anew,
-    mean_and_deviation,
-    of_each,
-    with_one_cycle,
-)
+from training import SECONDS, OfGraph, Scores, Training, by_labels, means_and_deviations, of_each
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_models import ChebConv, GlobalPool, Pyramid, SpatialPool, WideResNet
@@ -198,15 +189,9 @@ class Classification(OfGraph):
 
     def start(self) -> Training:
         """By Adam and a one-cycle schedule."""
-        fields, labels = self._samples()["training"]
+        samples = self._samples()["training"]
         torch.manual_seed(self.seed)
-        network = self._network()
-
-        def loss(batch: Tensor) -> Tensor:
-            return nn.functional.nll_loss(network(fields[batch]), labels[batch])
-
-        how = drawn_anew(len(fields), self.epochs, BATCH)
-        return with_one_cycle(network, loss, **how, rate=RATE)
+        return by_labels(self._network(), samples, self.epochs, batch=BATCH, rate=RATE)
 
     def scores(self, network: nn.Module) -> Scores:
         """Accuracy in % by kind of test."""
@@ -238,18 +223,15 @@ def compare(given: argparse.Namespace) -> None:
     print(f"Accuracy in % on {task.test} fields, mean +- deviation over {given.seeds} seeds\n")
     print_head("network", "parameters", *columns, "processor s")
     for kind, runs in scores.items():
-        cells = [mean_and_deviation([one[name] for one in runs], ".1f") for name in columns]
-        seconds = mean_and_deviation([one[SECONDS] for one in runs], ".0f")
-        print_row(kind, f"{runs[0]['parameters']:,.0f}", *cells, seconds)
+        cells = means_and_deviations(runs, columns, ".1f")
+        seconds = means_and_deviations(runs, [SECONDS], ".0f")
+        print_row(kind, f"{runs[0]['parameters']:,.0f}", *cells, *seconds)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser = parser_of(str(__doc__), seeds=2, epochs=2, threads=1)
     parser.add_argument("task", choices=TASKS)
     parser.add_argument("--data", type=Path, help="digits")
-    parser.add_argument("--seeds", type=positive, default=2)
-    parser.add_argument("--epochs", type=positive, default=2)
-    parser.add_argument("--threads", type=positive, default=1)
     return exit_code(partial(compare, parser.parse_args(arguments)))
 
 

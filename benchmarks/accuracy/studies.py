@@ -28,7 +28,6 @@ from typing import Any
 
 import shared_path  # noqa: F401  to import what all scripts share
 import torch
-from checkpoint import Checkpoint, Scores
 from classifiers import pyramid_of
 from classifying import Classification, Samples
 from pictures import Pictures, read
@@ -38,7 +37,7 @@ from settings import Settings
 from study_plans import SIDE, STUDIES, TEST, TRAIN, Study
 from study_tables import draw, invariance, table, write_page
 from tqdm import tqdm
-from training import Experiment
+from training import Checkpoint, Experiment, Scores
 
 from cheblienet_models import Pyramid
 

@@ -7,11 +7,10 @@ from functools import partial
 from pathlib import Path
 
 import shared_path  # noqa: F401  to import what all scripts share
-from checkpoint import Scores
 from classifying import CHANGE, FRESH
 from scripts import head, row
 from study_plans import SHOWN, Study
-from training import SECONDS, mean_and_deviation
+from training import SECONDS, Scores, mean_and_deviation, means_and_deviations
 
 Runs = Mapping[str, Sequence[Scores]]
 """By variant, the scores of its seeds."""
@@ -32,7 +31,7 @@ def table(study: Study, runs: Runs) -> str:
         ]
         known = study.paper.values()
         cells += [f"{values[variant]:.1f}" if variant in values else "" for values in known]
-        seconds = mean_and_deviation([one[SECONDS] for one in scores], ".0f")
+        (seconds,) = means_and_deviations(scores, [SECONDS], ".0f")
         lines.append(row(variant, *cells, f"{scores[0]['parameters']:,.0f}", seconds))
     return "\n".join(lines)
 
@@ -46,7 +45,7 @@ def equal_time_table(
     for name, scores in runs.items():
         cells = [f"{scores[0]['parameters']:,.0f}", f"{milliseconds[name]:.0f}", f"{steps[name]:,}"]
         cells.append(str(len(scores)))
-        cells += [mean_and_deviation([one[column] for one in scores], ".1f") for column in columns]
+        cells += means_and_deviations(scores, columns, ".1f")
         lines.append(row(name, *cells))
     return "\n".join(lines)
 

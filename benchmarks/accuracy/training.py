@@ -4,15 +4,16 @@ An experiment says what it trains by the `Candidate`s it makes, one for each net
 else is here: epochs, progress, scores, and going on after an interruption.
 """
 
+import pickle
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 import shared_path  # noqa: F401  to import what all scripts share
 import torch
-from checkpoint import Checkpoint, Saved, Scores
 from scripts import pyramid_of
 from torch import Tensor, nn
 from torch.optim import Optimizer
@@ -21,6 +22,70 @@ from tqdm import tqdm
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_models import Pyramid
+
+Scores = dict[str, float]
+"""By column of a table."""
+NOT_OURS = (
+    *(OSError, RuntimeError, EOFError, pickle.UnpicklingError),  # no file of torch.save
+    *(AttributeError, KeyError, TypeError),  # one with other contents
+)
+
+
+@dataclass(frozen=True)
+class Saved:
+    """Scores of what is done, seconds so far, and the state of the training under way, if any."""
+
+    scores: list[Scores] = field(default_factory=list)
+    seconds: float = 0.0
+    run: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A file with how far an experiment has come.
+
+    Args:
+        path: where; None keeps nothing.
+        settings: of the experiment, which is not continued with others: name, value.
+    """
+
+    path: Path | None = None
+    settings: Mapping[str, str | int | float] = field(default_factory=dict)
+
+    def load(self) -> Saved:
+        """A beginning where there is no file.
+
+        Raises:
+            ValueError: the file is none of ours, or of an experiment with other settings.
+        """
+        if self.path is None or not self.path.exists():
+            return Saved()
+        try:
+            content = torch.load(self.path, weights_only=True)
+            settings = content.pop("settings")
+            saved = Saved(**content)
+            saved_settings = {name: settings.get(name) for name in self.settings}
+        except NOT_OURS:
+            raise ValueError(f"{self.path} is not a checkpoint of this experiment.") from None
+        self._check(saved_settings)
+        return saved
+
+    def _check(self, saved_settings: dict[str, Any]) -> None:
+        for name, value in self.settings.items():
+            if saved_settings[name] != value:
+                raise ValueError(
+                    f"The checkpoint {self.path} is of another experiment: its {name} is "
+                    f"{saved_settings[name]}, here it is {value}. Name another file or remove it."
+                )
+
+    def save(self, saved: Saved) -> None:
+        """Replace the file at once, so that a stop at any moment leaves a whole one."""
+        if self.path is None:
+            return
+        part = self.path.with_name(f"{self.path.name}.part")
+        torch.save({"settings": dict(self.settings), **vars(saved)}, part)
+        part.replace(self.path)
+
 
 SECONDS = "processor seconds"
 """Of a training, all threads together; beside the scores of its network."""
@@ -184,10 +249,35 @@ class OfGraph:
         return f"{self.kind}, seed {self.seed}"
 
 
-def drawn_anew(samples: int, epochs: int, batch: int) -> dict[str, Any]:
-    """Arguments of `with_one_cycle`: an order of its own for each epoch, and steps of them all."""
-    steps = epochs * -(-samples // batch)
-    return {"order": lambda _: torch.randperm(samples), "steps": steps, "batch": batch}
+def by_labels(
+    network: nn.Module,
+    samples: tuple[Tensor, Tensor],
+    epochs: int,
+    *,
+    batch: int,
+    rate: float,
+    weight: Tensor | None = None,
+) -> Training:
+    """A training by the likelihood of labels, in an order of its own for each epoch.
+
+    Args:
+        network: that gives log-probabilities of classes.
+        samples: fields and labels, (N, ...) each; negative ones do not count.
+        epochs: of the one-cycle schedule.
+        batch: samples for each step.
+        rate: of learning.
+        weight: (classes,) of classes in the loss; None: equal.
+    """
+    fields, labels = samples
+
+    def loss(numbers: Tensor) -> Tensor:
+        return nn.functional.nll_loss(network(fields[numbers]), labels[numbers], weight)
+
+    def order(_: int) -> Tensor:
+        return torch.randperm(len(fields))
+
+    steps = epochs * -(-len(fields) // batch)
+    return with_one_cycle(network, loss, order, steps=steps, batch=batch, rate=rate)
 
 
 def with_one_cycle(
@@ -233,6 +323,11 @@ def of_each(
     ]
     scores, _ = Experiment(candidates, epochs).run()
     return {kind: scores[index :: len(specs)] for index, kind in enumerate(specs)}
+
+
+def means_and_deviations(runs: Sequence[Scores], columns: Sequence[str], form: str) -> list[str]:
+    """Cells of a row, as `mean_and_deviation` has them: of some columns, over seeds."""
+    return [mean_and_deviation([run[column] for run in runs], form) for column in columns]
 
 
 def mean_and_deviation(values: Sequence[float], form: str) -> str:

@@ -17,11 +17,10 @@ from functools import cached_property
 from typing import Any
 
 import torch
-from checkpoint import Scores
 from scripts import parser_of
 from sphere import Segmentation, report, rotations
 from torch import Tensor, nn
-from training import of_each
+from training import Scores, of_each
 
 from cheblienet_graphs import GraphSpec
 

@@ -34,7 +34,6 @@ class Change:
     """One change of a file.
 
     Args:
-        kind: of the change, in a word or two.
         original: the file as it is.
         node: what is replaced.
         changed: the code in its place, a line.
@@ -42,7 +41,6 @@ class Change:
             None outside of functions.
     """
 
-    kind: str
     original: str
     node: ast.expr | ast.stmt
     changed: str
@@ -72,9 +70,9 @@ class Change:
 def changes(source: str) -> list[Change]:
     """All changes of a file, in the order of its code."""
     return [
-        Change(kind, source, replaced, changed, function)
+        Change(source, replaced, changed, function)
         for node, function in _nodes(ast.parse(source))
-        for kind, replaced, changed in _changed(node)
+        for replaced, changed in _changed(node)
     ]
 
 
@@ -109,39 +107,39 @@ def _nodes(
                 yield from _nodes(child, function)
 
 
-def _changed(node: ast.expr | ast.stmt) -> Iterator[tuple[str, ast.expr | ast.stmt, str]]:
-    """Kinds of changes of a node, what they replace, and the code in its place."""
+def _changed(node: ast.expr | ast.stmt) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
+    """What changes of a node replace, and the code in its place."""
     match node:
         case ast.Expr(value=ast.Call()) | ast.Raise():
-            yield "left out", node, "pass"
+            yield node, "pass"
         case ast.AugAssign(op=operator) if type(operator) in ARITHMETIC:
-            yield "left out", node, "pass"
-            yield "arithmetic", node, _with(node, op=ARITHMETIC[type(operator)]())
+            yield node, "pass"
+            yield node, _with(node, op=ARITHMETIC[type(operator)]())
         case ast.Return(value=ast.expr() as value) if ast.unparse(value) != "None":
-            yield "None returned", node, "return None"
+            yield node, "return None"
         case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
-            yield "negated", test, f"(not ({ast.unparse(test)}))"
+            yield test, f"(not ({ast.unparse(test)}))"
         case ast.BinOp(op=operator) if type(operator) in ARITHMETIC:
-            yield "arithmetic", node, _with(node, op=ARITHMETIC[type(operator)]())
+            yield node, _with(node, op=ARITHMETIC[type(operator)]())
         case ast.Compare(ops=operators):
             for n, one in enumerate(operators):
                 others = [*operators[:n], COMPARISONS[type(one)](), *operators[n + 1 :]]
-                yield "comparison", node, _with(node, ops=others)
+                yield node, _with(node, ops=others)
         case ast.BoolOp(op=either):
-            yield "and, or", node, _with(node, op=OTHER[type(either)]())
+            yield node, _with(node, op=OTHER[type(either)]())
         case ast.UnaryOp(op=ast.USub() | ast.Not() | ast.Invert(), operand=operand):
-            yield "sign", node, f"({ast.unparse(operand)})"
+            yield node, f"({ast.unparse(operand)})"
         case ast.Constant(value=bool() as truth):
-            yield "constant", node, str(not truth)
+            yield node, str(not truth)
         case ast.Constant(value=int() | float() as number):
-            yield "constant", node, str(0 if number == 1 else number + 1)
+            yield node, str(0 if number == 1 else number + 1)
         case ast.Slice():
             for bound in ("lower", "upper"):
                 if getattr(node, bound) is not None:
-                    yield "slice", node, _with(node, **{bound: None})
+                    yield node, _with(node, **{bound: None})
         case ast.Call(args=[first, second, *rest]) if ast.dump(first) != ast.dump(second):
             if not any(isinstance(one, ast.Starred) for one in (first, second)):
-                yield "swapped", node, _with(node, args=[second, first, *rest])
+                yield node, _with(node, args=[second, first, *rest])
 
 
 def _with(node: ast.expr | ast.stmt, **fields: Any) -> str:

@@ -31,8 +31,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from builder import Builder, Graph, records
-from disturbances import KINDS, Kind
+from builder import KINDS, Builder, Graph, Kind, records
 
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.map_facts import listing

@@ -1,8 +1,13 @@
-"""Where commands are run: in a folder of their own."""
+"""Where commands are run, in a folder of their own, and how: by their line."""
 
+import shlex
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from cheblienet_cli.main import run
 
 
 @pytest.fixture(autouse=True)
@@ -10,3 +15,15 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CLG_STORE", raising=False)
     return tmp_path
+
+
+@pytest.fixture
+def clg(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    """Output and messages of a command that must end with a code, 0 if it is to succeed."""
+
+    def called(line: str, code: int = 0) -> Any:
+        capsys.readouterr()
+        assert run(shlex.split(line)) == code
+        return capsys.readouterr()
+
+    return called

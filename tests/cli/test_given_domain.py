@@ -1,10 +1,11 @@
 """Building on masks, regions and given points, as a user meets it."""
 
-import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import nibabel
 import numpy as np
 import pytest
 import xarray as xr
@@ -12,8 +13,7 @@ from astropy_healpix import HEALPix
 from failures import failing
 from PIL import Image
 
-from cheblienet_cli.main import run
-from cheblienet_graphs import GraphSpec, LatLonMask, open_group
+from cheblienet_graphs import GraphSpec, LatLonMask
 from cheblienet_graphs.errors import Remedy, SpecError, Words
 
 DISC = np.hypot(*(np.indices((12, 16)) - 6)) < 5
@@ -22,45 +22,18 @@ PLANE = RNG.uniform(0, 3, (60, 2))
 FINE = np.column_stack([np.degrees(np.arcsin(RNG.uniform(-1, 1, 80))), RNG.uniform(-180, 180, 80)])
 NESTED, RING = HEALPix(4, "nested"), HEALPix(4, "ring")
 SKY = RNG.random(192) < 0.6
+VOXELS = np.indices((4, 6, 5)).sum(0) < 12
+"""(depth, height, width)."""
 NORTH = LatLonMask(np.repeat([[False], [True]], 36, axis=1), [-45, 45], np.arange(0, 360, 10))
 """Of a field of temperatures that are missing in the south."""
-
-
-def planned(capsys: pytest.CaptureFixture[str], arguments: str) -> Any:
-    assert run(["build", *arguments.split(), "--dry-run", "--json"]) == 0
-    return json.loads(capsys.readouterr().out)
-
-
-def test_an_image_sets_the_size(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    Image.fromarray(DISC).save(here / "disc.png")
-    points = int(DISC.sum())
-    digest = hashlib.sha256(DISC.astype(np.uint8).tobytes()).hexdigest()
-    plan = planned(capsys, "se2 --mask disc.png --orientations 4 --levels 1")
-    assert plan["spec"]["mask"] == {"inside": [points], "sha256": digest}
-    assert plan["spec"]["size"] == [16, 12]
-    assert [path.name for path in here.iterdir()] == ["disc.png"]
-    build = "build se2 --mask disc.png --orientations 4 --neighbors 8 --levels 1 --quiet --name g"
-    assert run(build.split()) == 0
-    assert run(["verify", "--quiet"]) == 0
-    group = open_group("graphs.zarr", "g")
-    places = np.flatnonzero(DISC)
-    assert np.array_equal(group["levels/0/base_index"], places)
-    facts = group.attrs["clg"]["levels"][0]
-    assert facts["grid"] == [4, 12, 16]
-    assert facts["vertices"] == plan["levels"][0]["vertices"] == 4 * points
-    capsys.readouterr()
-    assert run(["inspect", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["levels"][0]["vertices"] == 4 * points
-    assert run(["export", "--to", "npz"]) == 0
-    assert np.array_equal(np.load(here / "g-npz/base_index-0.npy"), places)
-    files = json.loads((here / "g-npz/manifest.json").read_text())["files"]
-    assert files["laplacian-0.npz"]["shape"] == [4 * points] * 2
-    assert files["base_index-0.npy"]["shape"] == [points]
 
 
 @pytest.mark.parametrize(
     ("manifold", "options", "fields"),
     [
+        ("se2", "--mask disc.png --orientations 4", {"mask": DISC, "orientations": 4}),
+        ("r3", "--mask v.nii.gz", {"mask": VOXELS, "spacing": (2, 2, 3)}),
+        ("r3s2", "--mask v.npy --axes 3", {"mask": VOXELS, "axes": 3}),
         ("s2", "--nside 4 --mask nested.npy", {"nside": 4, "mask": SKY}),
         ("s2", "--nside 4 --mask ring.npy --mask-order ring", {"nside": 4, "mask": SKY}),
         ("s2", "--nside 4 --region 150,-30,-150,60", {"nside": 4, "region": (150, -30, -150, 60)}),
@@ -71,8 +44,12 @@ def test_an_image_sets_the_size(here: Path, capsys: pytest.CaptureFixture[str]) 
     ],
 )
 def test_files_and_options_are_what_the_library_takes(
-    here: Path, capsys: pytest.CaptureFixture[str], manifold: str, options: str, fields: Any
+    here: Path, clg: Callable[..., Any], manifold: str, options: str, fields: Any
 ) -> None:
+    Image.fromarray(DISC).save(here / "disc.png")
+    np.save(here / "v.npy", VOXELS)
+    volume = nibabel.Nifti1Image(VOXELS.T.astype(np.uint8), np.diag([2, 2, 3, 1]))
+    nibabel.save(volume, here / "v.nii.gz")
     np.save(here / "nested.npy", SKY)
     np.save(here / "ring.npy", SKY[NESTED.lonlat_to_healpix(*RING.healpix_to_lonlat(range(192)))])
     places = {"lat": NORTH.latitudes, "lon": NORTH.longitudes}
@@ -81,27 +58,19 @@ def test_files_and_options_are_what_the_library_takes(
     np.savetxt(here / "p.csv", PLANE[:, ::-1], "%.17g", ",", header="y,x", comments="")
     np.save(here / "f.npy", FINE)
     np.savez(here / "c.npz", lat=FINE[:20, 0], lon=FINE[:20, 1])
-    plan = planned(capsys, f"{manifold} {options}")
+    plan = json.loads(clg(f"build {manifold} {options} --dry-run --json").out)
     assert plan["spec"] == GraphSpec(manifold, **fields).to_dict()
 
 
-def test_areas_far_from_cells_are_remarked_on(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_areas_far_from_cells_are_remarked_on(here: Path, clg: Callable[..., Any]) -> None:
     points = "".join(f"{x},{x * x % 7},{1 + 9 * (x == 3)}\n" for x in range(12))
     (here / "p.csv").write_text("x,y,area\n" + points)
-    assert run(["build", "r2", "--points-file", "p.csv", "--name", "p", "--quiet"]) == 0
-    assert run(["export", "p", "--to", "zip"]) == 0
-    capsys.readouterr()
+    clg("build r2 --points-file p.csv --name p --quiet")
+    clg("export p --to zip")
     what = "levels/0/area holds given areas that are"
-    for command, where in (
-        (["verify"], "p/v001/"),
-        (["import", "p.zip", "--store", "other.zarr"], "p.zip: "),
-    ):
-        assert run(command) == 0
-        assert f"{where}{what}" in capsys.readouterr().err
-    assert run(["verify", "--json"]) == 0
-    [remark] = json.loads(capsys.readouterr().out)["remarks"]
+    assert f"p/v001/{what}" in clg("verify").err
+    assert f"p.zip: {what}" in clg("import p.zip --store other.zarr").err
+    [remark] = json.loads(clg("verify --json").out)["remarks"]
     assert remark["where"] == "p/v001/levels/0/area"
 
 
