@@ -112,6 +112,5 @@ def test_the_figure_has_the_bars_of_the_report(tmp_path: Path) -> None:
     data = spectrum_of(open_graph(store, built.name), count=9)
     np.testing.assert_allclose(data.bars, bars.bars, rtol=1e-9)
     np.testing.assert_allclose(data.relative_bars[1:], bars.bars[1:] / data.values[1:], rtol=1e-9)
-    assert np.isnan(data.relative_bars[0])
     coarsest = spectrum_of(open_graph(store, built.name), level=1, count=9)
     assert coarsest.bars is coarsest.relative_bars is None

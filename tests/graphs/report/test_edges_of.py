@@ -64,7 +64,7 @@ def test_components_lead_to_the_neighbor_on_se2(store: Path, name: str, around: 
     xi, ratio = math.sqrt(spec.orientations) / spec.size[0], spec.size[1] / spec.size[0]
     rings = range(-around, around + 1)
     images = np.array([(i, j * ratio) for i in rings for j in rings])
-    for vertex in range(0, spec.num_vertices, spec.num_vertices // 17):
+    for vertex in range(0, spec.num_vertices, spec.num_vertices // 5):
         edges = neighbors_of(store, name, vertex=vertex)
         g = matrix(*edges.coordinates)
         for end, c, distance in zip(edges.ends, edges.components, edges.distances, strict=True):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial import SphericalVoronoi
+from sphere_truth import unit_vectors
 
 from cheblienet_graphs import GraphSpec, build, inspect
 from cheblienet_graphs.report.level import LevelReport
@@ -24,9 +25,8 @@ def stations(count: int = 2000) -> np.ndarray:
 def cells(places: np.ndarray) -> np.ndarray:
     """(N,) areas of their Voronoi cells, as scipy has them."""
     latitude, longitude = np.radians(places).T
-    x, y = np.cos(longitude), np.sin(longitude)
-    points = [np.cos(latitude) * x, np.cos(latitude) * y, np.sin(latitude)]
-    return SphericalVoronoi(np.stack(points, axis=1)).calculate_areas()
+    points = unit_vectors(np.stack([np.pi / 2 - latitude, longitude], axis=1))
+    return SphericalVoronoi(points).calculate_areas()
 
 
 @pytest.fixture

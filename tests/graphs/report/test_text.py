@@ -113,17 +113,6 @@ def test_small_eigenvalues_are_no_zeros_among_many(reports: dict[str, Report]) -
     assert re.search(r"spectrum +0, 1( ± \S+)?, 5\.623", text)
 
 
-@pytest.mark.parametrize(("number", "shown"), [(99.4, "99"), (99.7, "100"), (0.12, "0.12")])
-def test_digits_before_the_point_are_all_shown(
-    reports: dict[str, Report], number: float, shown: str
-) -> None:
-    level = replace(reports["random"].levels[0], weights=dict.fromkeys("abc", number))
-    text = replace(reports["random"], levels=(level,)).full_text()
-    assert re.search(
-        rf"weights, min / median / max +{shown} / {shown} / {shown}$", text, re.MULTILINE
-    )
-
-
 def test_what_is_unusual_is_remarked(reports: dict[str, Report]) -> None:
     spec = GraphSpec("se2", 16, orientations=5, xi="auto", levels=1)
     faults = {"eigenvalues_converged": False, "multiplicities_may_be_larger": True}

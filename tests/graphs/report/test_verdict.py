@@ -51,26 +51,40 @@ def test_right_second_moments_with_a_wrong_spectrum(
     assert "eigenvalues are up to 28 % off; second moments exact: use `weights=" in level.verdict
 
 
-APART = {"orientations": 4, "alpha": 1000, "neighbors": 8, "eps": 1}
-VERDICTS = [
-    (
-        {"size": 24, **APART},
-        "inconsistent",
-        "has 4 components; orientations are not connected",
-    ),
-    ({"manifold": "r2", "size": 2, "boundary": "periodic"}, "too coarse", "around the torus"),
-    ({"size": 4, "weights": "selling"}, "too coarse", "from its middle to the boundary"),
-]
+def clusters(n: int) -> dict[str, object]:
+    """Points whose mean second moments are far off, with Voronoi cells, too."""
+    middles = np.repeat([[0.2, 0.2], [0.8, 0.3], [0.5, 0.8]], n, axis=0)
+    points = np.random.default_rng(0).normal(middles, 0.02)
+    return {"manifold": "r2", "coordinates": points, "domain": (0, 0, 1, 1), "weights": "voronoi"}
 
 
-@pytest.mark.parametrize(("fields", "consistency", "verdict"), VERDICTS)
+SELLING = {"size": 16, "weights": "selling"}
+APART = {"size": 24, "orientations": 4, "alpha": 1000, "neighbors": 8, "eps": 1}
+ALONG = {"size": 8, "orientations": 4, "boundary": "periodic", "neighbors": 6}
+
+
+@pytest.mark.parametrize(
+    ("fields", "count", "consistency", "verdict"),
+    [
+        (APART, 6, "inconsistent", "has 4 components; orientations are not connected"),
+        ({"manifold": "r2", "size": 2, "boundary": "periodic"}, 6, "too coarse", "around the torus"),
+        ({**SELLING, "size": 4}, 6, "too coarse", "from its middle to the boundary"),
+        *((clusters(n), 6, "inconsistent", "realizes eps^2") for n in (3, 40)),
+        (ALONG, 6, "inconsistent", "realizes eps^2 = 0, asked 0.1;"),  # and nothing but rounding
+        (SELLING, 6, "not compared", "; spectrum not compared: none is known exactly with an"),
+        ({**SELLING, **PERIODIC}, 1, "not compared", "; spectrum not compared: no eig"),
+    ],
+)
 def test_verdicts_name_the_reason(
-    report_on: Callable, fields: dict[str, object], consistency: str, verdict: str
+    report_on: Callable, fields: dict[str, object], count: int, consistency: str, verdict: str
 ) -> None:
-    (level,) = report_on(GraphSpec(**{"manifold": "se2", "levels": 1} | fields)).levels
+    spec = GraphSpec(**{"manifold": "se2", "levels": 1} | fields)
+    (level,) = report_on(spec, eigenvalues=count).levels
     assert level.consistency == consistency
     assert verdict in level.verdict
     assert ("a smaller `alpha`" in level.verdict) == (level.components == 4)
+    exact = "second moments consistent with its metric: exact"
+    assert level.verdict.startswith(exact) == (consistency == "not compared")
 
 
 def test_levels_that_are_only_too_coarse_say_so(report_on: Callable) -> None:
@@ -129,34 +143,6 @@ def test_open_boxes_of_scattered_points(report_on: Callable) -> None:
     assert level.exact_eigenvalues == pytest.approx([math.pi**2 * k for k in half_waves])
     assert level.consistency == "consistent"
     assert level.spectral_error < 0.05
-
-
-@pytest.mark.parametrize("n", [3, 40])
-def test_clusters_of_points_are_judged(report_on: Callable, n: int) -> None:
-    """Their mean second moments are far off, with Voronoi cells, too."""
-    middles = np.repeat([[0.2, 0.2], [0.8, 0.3], [0.5, 0.8]], n, axis=0)
-    points = np.random.default_rng(0).normal(middles, 0.02)
-    spec = GraphSpec("r2", coordinates=points, domain=(0, 0, 1, 1), weights="voronoi")
-    (level,) = report_on(spec).levels
-    assert level.consistency == "inconsistent"
-    assert "realizes eps^2" in level.verdict
-
-
-def test_moments_of_nothing_but_rounding_are_0(report_on: Callable) -> None:
-    """Four orientations whose neighbors all lie along them."""
-    spec = GraphSpec("se2", 8, orientations=4, boundary="periodic", neighbors=6, levels=1)
-    report = report_on(spec)
-    assert "realizes eps^2 = 0, asked 0.1;" in report.levels[0].verdict
-    assert "e-3" not in str(report)
-
-
-def test_spectra_that_are_not_compared(report_on: Callable) -> None:
-    for chosen, count, why in (({}, 6, "none is known exactly with an"), (PERIODIC, 1, "no eig")):
-        spec = GraphSpec("se2", 16, **{"weights": "selling", "levels": 1} | chosen)
-        level = report_on(spec, eigenvalues=count).levels[0]
-        assert (level.consistency, level.spectral_error) == ("not compared", None)
-        assert level.verdict.startswith("second moments consistent with its metric: exact")
-        assert f"; spectrum not compared: {why}" in level.verdict
 
 
 SPHERE = GraphSpec("s2", nside=2, weights="matched", neighbors=24)
