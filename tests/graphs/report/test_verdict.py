@@ -67,7 +67,12 @@ ALONG = {"size": 8, "orientations": 4, "boundary": "periodic", "neighbors": 6}
     ("fields", "count", "consistency", "verdict"),
     [
         (APART, 6, "inconsistent", "has 4 components; orientations are not connected"),
-        ({"manifold": "r2", "size": 2, "boundary": "periodic"}, 6, "too coarse", "around the torus"),
+        (
+            {"manifold": "r2", "size": 2, "boundary": "periodic"},
+            6,
+            "too coarse",
+            "around the torus",
+        ),
         ({**SELLING, "size": 4}, 6, "too coarse", "from its middle to the boundary"),
         *((clusters(n), 6, "inconsistent", "realizes eps^2") for n in (3, 40)),
         (ALONG, 6, "inconsistent", "realizes eps^2 = 0, asked 0.1;"),  # and nothing but rounding
