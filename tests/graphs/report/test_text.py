@@ -2,8 +2,8 @@
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -86,11 +86,10 @@ def test_findings_that_differ_in_numbers_are_given_once(reports: dict[str, Repor
     assert str(report).count("below the paper's rule") == 1
 
 
-def test_lengths_are_told_in_units_that_can_be_seen(tmp_path: Path) -> None:
-    store, pixels, xi = tmp_path / "g.zarr", np.array([48, 24]), math.sqrt(2 * 4)
-    build(GraphSpec("se2", (48, 24), orientations=4, alpha=2), store, name="plane")
-    build(GraphSpec("so3", subdivisions=2, levels=2), store, name="sphere")
-    plane, sphere = (inspect(store, name, eigenvalues=0) for name in ("plane", "sphere"))
+def test_lengths_are_told_in_units_that_can_be_seen(report_on: Callable) -> None:
+    pixels, xi = np.array([48, 24]), math.sqrt(2 * 4)
+    plane = report_on(GraphSpec("se2", (48, 24), orientations=4, alpha=2), eigenvalues=0)
+    sphere = report_on(GraphSpec("so3", subdivisions=2, levels=2), eigenvalues=0)
     spread = np.sqrt([level.bandwidth for level in plane.levels]) * pixels
     arcs = np.sqrt(6 * 4 * math.pi / np.array([162, 42]))
     for report, title, expected in (

@@ -1,16 +1,14 @@
 """Whether a graph is consistent with its metric, which is never said wrongly."""
 
-import itertools
 import math
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cheblienet_graphs import GraphSpec, build, inspect
+from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.report.comparison import AGREEING, compared
 from cheblienet_graphs.report.findings import Finding
 from cheblienet_graphs.report.moments import EffectiveMetric
@@ -26,15 +24,14 @@ RANDOM = GraphSpec("s2", points=2000, seed=1, weights="matched", neighbors=30)
 
 
 def test_no_eigenproblem_is_solved_for_as_many_zeros_as_components(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    report_on: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec = GraphSpec("se2", 12, orientations=4, xi=1.5, eps=0.1, levels=1)
-    build(spec, tmp_path / "g.zarr", name="g")
-    (level,) = inspect(tmp_path / "g.zarr", eigenvalues=40).levels
+    (level,) = report_on(spec, eigenvalues=40).levels
     assert level.components > 6
     assert (abs(np.array(level.eigenvalues)) < 1e-6).sum() == level.components
     monkeypatch.delattr("cheblienet_graphs.report.spectra.smallest_eigenvalues")
-    (level,) = inspect(tmp_path / "g.zarr", eigenvalues=level.components).levels
+    (level,) = report_on(spec, eigenvalues=level.components).levels
     assert level.eigenvalues == [0] * level.components
     assert (level.eigenvalues_method, level.consistency) == ("components", "inconsistent")
 
@@ -60,19 +57,15 @@ def clusters(n: int) -> dict[str, object]:
 
 SELLING = {"size": 16, "weights": "selling"}
 APART = {"size": 24, "orientations": 4, "alpha": 1000, "neighbors": 8, "eps": 1}
-ALONG = {"size": 8, "orientations": 4, "boundary": "periodic", "neighbors": 6}
+TORUS = {"size": 8, "boundary": "periodic"}
+ALONG = {**TORUS, "orientations": 4, "neighbors": 6}
 
 
 @pytest.mark.parametrize(
     ("fields", "count", "consistency", "verdict"),
     [
         (APART, 6, "inconsistent", "has 4 components; orientations are not connected"),
-        (
-            {"manifold": "r2", "size": 2, "boundary": "periodic"},
-            6,
-            "too coarse",
-            "around the torus",
-        ),
+        ({"manifold": "r2", **TORUS, "size": 2}, 6, "too coarse", "around the torus"),
         ({**SELLING, "size": 4}, 6, "too coarse", "from its middle to the boundary"),
         *((clusters(n), 6, "inconsistent", "realizes eps^2") for n in (3, 40)),
         (ALONG, 6, "inconsistent", "realizes eps^2 = 0, asked 0.1;"),  # and nothing but rounding
@@ -108,21 +101,14 @@ def test_open_boxes_are_compared_with_cosines(
 ) -> None:
     """Over k half waves a path of n points of spacing h has (2 sin(pi k / 2 n) / h)^2."""
     (level,) = report_on(GraphSpec(manifold, size, weights="selling", levels=1)).levels
-    pixels = [int(n) for n in size.split("x")]
-    modes = list(itertools.product(range(6), repeat=len(pixels)))
-    width = pixels[0]
-    exact = [
-        sum((math.pi * k * width / n) ** 2 for k, n in zip(m, pixels, strict=True)) for m in modes
-    ]
-    realized = [
-        sum(
-            (2 * width * math.sin(math.pi * k / 2 / n)) ** 2 for k, n in zip(m, pixels, strict=True)
-        )
-        for m in modes
-    ]
-    first = sorted(exact)[:6]
-    assert level.exact_eigenvalues == pytest.approx(first, rel=1e-12)
-    error = abs(np.array(sorted(realized)[1:6]) / first[1:] - 1).max()
+    pixels = np.array([int(n) for n in size.split("x")])
+    half_waves = np.indices([6] * len(pixels)).reshape(len(pixels), -1).T
+    angle = np.pi / 2 * half_waves / pixels
+    exact, realized = (
+        np.sort(((2 * pixels[0] * each) ** 2).sum(axis=1))[:6] for each in (angle, np.sin(angle))
+    )
+    assert level.exact_eigenvalues == pytest.approx(exact, rel=1e-12)
+    error = abs(realized[1:] / exact[1:] - 1).max()
     assert level.spectral_error == pytest.approx(error, abs=1e-4)
     assert level.consistency == "consistent"
 

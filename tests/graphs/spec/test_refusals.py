@@ -53,6 +53,8 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("r3s2", {"sampling": "random"}, "sampling must be one of lattice"),
     ("s2", {"sampling": "unstructured"}, "coordinates must be given: it is the size of s2"),
     ("s2", {"units": "degrees"}, "units must be left out unless `coordinates` are given"),
+    ("s2", {"coordinates": SPHERE, "domain": (0, 0, 1, 1)}, "domain must be left out on s2: it is"),
+    ("r2", {"coordinates": PLANE, "units": "degrees"}, "units must be left out on r2"),
     ("r2", {"domain": (0, 0, 1, 1)}, "domain must be left out unless"),
     ("s2", {"coordinates": SPHERE, "levels": 2}, "levels must be left out or 1, as many as there"),
     ("s2", {"coordinates": SPHERE, "seed": 1}, "seed must be left out where the sampling is not"),
