@@ -72,14 +72,11 @@ def test_a_pyramid_is_consistent_and_is_a_side_of_maps(tmp_path) -> None:
     spec = GraphSpec("s2", refined=f"2,4,{','.join(map(str, EUROPE))}", weights="voronoi")
     assert spec.default_name == "s2-refined-icosahedral-2x4x-10x35x30x60-voronoi"
     assert (spec.schema, GraphSpec.from_dict(spec.to_dict())) == ("1.6", spec)
-    assert [spec.level_size(level)[:2] for level in range(spec.levels)] == [(2, 4), (1, 3)]
-    built = build(spec, tmp_path / "g.zarr")
-    finest, coarser = inspect(tmp_path / "g.zarr", built.name).levels
-    for level, most in ((finest, 0.06), (coarser, 0.25)):
+    build(spec, tmp_path / "g.zarr")
+    for level, most in zip(inspect(tmp_path / "g.zarr").levels, (0.06, 0.25), strict=True):
         values = np.array(level.eigenvalues) * level.eigenvalue_scale
         assert abs(values[1:4] / 2 - 1).max() < most
     encoder = MapSpec(GraphSpec("s2", gaussian="O8"), spec, neighbors=3)
-    assert encoder.schema == "1.6"
     assert MapSpec.from_dict(encoder.to_dict()) == encoder
     sizes = build_map(encoder, tmp_path / "g.zarr").sizes
     assert (sizes.sources, sizes.targets) == (544, spec.num_vertices)

@@ -58,15 +58,6 @@ def test_pooling_takes_means_by_mass_and_unpooling_keeps_constants(seed: int, nu
     assert (coarser.fraction[coarser.places] >= SMALL).all()
 
 
-def test_whole_pixels_are_pooled_as_without_a_mask() -> None:
-    whole = Lattice((6, 8))
-    cut = CutSampling(whole, np.ones(48))
-    assert np.array_equal(dense(cut.pooling()), dense(whole.pooling()))
-    assert np.array_equal(dense(cut.unpooling()), dense(whole.unpooling()))
-    assert (cut.base_areas == 1).all()
-    assert len(list(cut.symmetries())) == len(list(whole.symmetries()))
-
-
 def test_shells_are_all_offsets_by_length() -> None:
     every = np.concatenate(shells((1.0, 2.0), 2))
     assert len({tuple(v) for v in every.tolist()}) == len(every) == 24
