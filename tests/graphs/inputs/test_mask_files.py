@@ -31,16 +31,14 @@ refusal = partial(refusal_by, read_mask)
     "values",
     [
         *(INSIDE.astype(kind) for kind in (bool, np.int64, np.uint8, np.float32)),
-        np.where(INSIDE, 255, 0).astype(np.uint8),
         *(GRAY, DEEP.astype(">u2"), np.asfortranarray(INSIDE)),
     ],
-    ids=["bool", "int64", "0 and 1", "float", "255", "half", "big-endian", "Fortran"],
+    ids=["bool", "int64", "0 and 1", "float", "half", "big-endian", "Fortran"],
 )
 def test_arrays(tmp_path: Path, values: np.ndarray) -> None:
     for shape in (np.ravel, np.asarray, lambda pixels: np.stack([pixels, pixels[::-1]])):
         np.save(tmp_path / "m.npy", shape(values))
         inside = read_mask(tmp_path / "m.npy")
-        assert isinstance(inside, np.ndarray)
         assert inside.dtype == bool
         assert np.array_equal(inside, shape(INSIDE))
 
@@ -49,7 +47,6 @@ def test_arrays(tmp_path: Path, values: np.ndarray) -> None:
     ("values", "message"),
     [
         (np.array([0.0, np.nan]), "holds NaN"),
-        (np.array([0.0, 0.5]), "float64 values other than 0 and 1"),
         (np.array([0, 2]), "int64 values other than 0 and 1"),
         (np.zeros(3, "f8,i4"), "save booleans"),
         *((np.ones(shape, bool), "must have shape") for shape in ((), (2, 2, 2, 2), (0, 3))),
@@ -71,10 +68,9 @@ def test_arrays_that_are_shorter_than_they_say(tmp_path: Path, number: bytes) ->
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:
-    assert "does not exist" in refusal(tmp_path / "absent.png")
-    assert "does not exist" in refusal(f"{tmp_path}/absent.nc:mask")
-    assert "File name too long" in refusal(tmp_path / f"{'x' * 300}.png")
-    assert "File name too long" in refusal(f"{tmp_path}/{'x' * 300}.nc:mask")
+    for name, why in (("absent", "does not exist"), ("x" * 300, "File name too long")):
+        assert why in refusal(tmp_path / f"{name}.png")
+        assert why in refusal(f"{tmp_path}/{name}.nc:mask")
     (tmp_path / "five.nc").write_bytes(b"CDF\x05" + bytes(60))
     assert "of another kind. NetCDF 4, classic and" in refusal(tmp_path / "five.nc")
     (tmp_path / "folder.npy").mkdir()
@@ -83,8 +79,8 @@ def test_files_that_are_none(tmp_path: Path) -> None:
         assert "is not a file" in refusal(tmp_path / name)
     (tmp_path / "m.txt").write_text("1 0")
     assert "must be one of .npy, .png" in refusal(tmp_path / "m.txt")
-    np.savez(tmp_path / "m.npz", inside=INSIDE)
-    (tmp_path / "m.npz").rename(tmp_path / "m.npy")
+    with (tmp_path / "m.npy").open("wb") as file:
+        np.savez(file, inside=INSIDE)
     assert "several arrays" in refusal(tmp_path / "m.npy")
     assert "no NetCDF file" in refusal(f"{tmp_path}/m.npy:mask")
 
@@ -92,19 +88,18 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "image"),
     [
-        *((f"m.{kind}", GRAY) for kind in ("PNG", "tif", "bmp", "gif")),
-        *((f"m.{kind}", INSIDE) for kind in ("png", "pbm")),
-        *((f"m.{kind}", DEEP) for kind in ("png", "tif")),
+        *((f"m.{kind}", Image.fromarray(GRAY)) for kind in ("PNG", "tif", "bmp", "gif")),
+        *((f"m.{kind}", Image.fromarray(INSIDE)) for kind in ("png", "pbm")),
+        *((f"m.{kind}", Image.fromarray(DEEP)) for kind in ("png", "tif")),
+        ("m.png", Image.fromarray(GRAY).convert("P")),
     ],
 )
-def test_images(tmp_path: Path, name: str, image: np.ndarray) -> None:
-    Image.fromarray(image).save(tmp_path / name)
+def test_images(tmp_path: Path, name: str, image: Image.Image) -> None:
+    image.save(tmp_path / name)
     assert np.array_equal(read_mask(tmp_path / name), INSIDE)
 
 
-def test_gray_palettes_and_jpeg(tmp_path: Path) -> None:
-    Image.fromarray(GRAY).convert("P").save(tmp_path / "m.png")
-    assert np.array_equal(read_mask(tmp_path / "m.png"), INSIDE)
+def test_jpeg(tmp_path: Path) -> None:
     triangle = np.tri(64, 48, dtype=bool)
     Image.fromarray(np.where(triangle, 255, 0).astype(np.uint8)).save(tmp_path / "m.jpg")
     assert np.array_equal(read_mask(tmp_path / "m.jpg"), triangle)
@@ -193,13 +188,11 @@ def inside_of(source: Path | str) -> np.ndarray:
     "values",
     [
         INSIDE.astype(np.int8),
-        np.where(INSIDE, 1.0, 0.0),
         np.where(INSIDE, 1.0, np.nan),
-        np.where(INSIDE, 0.75, 0.25),
         np.where(INSIDE, RNG.uniform(271, 300, INSIDE.shape), np.nan),
         np.where(INSIDE, 0.51, 0.5).astype(np.float32),
     ],
-    ids=["integers", "0 and 1", "1 and NaN", "fractions", "temperatures", "half is outside"],
+    ids=["integers", "1 and NaN", "temperatures", "half is outside"],
 )
 def test_fields(tmp_path: Path, values: np.ndarray) -> None:
     assert np.array_equal(inside_of(netcdf(tmp_path / "m.nc", field=field(values))), INSIDE)
@@ -251,7 +244,6 @@ FRACTIONS = np.where(INSIDE, 0.7, np.nan)
 FRACTIONS[0, 0] = 0.2
 DOUBLED = {"y": ("y", LATITUDES * 2, {"units": "degrees_north"})}
 RADIANS = {"y": ("y", np.radians(LATITUDES), {"units": "radians", "standard_name": "latitude"})}
-CURVED = {name: (("j", "i"), np.ones((5, 7))) for name in ("lat", "lon")}
 
 
 @pytest.mark.parametrize(
@@ -264,7 +256,6 @@ CURVED = {name: (("j", "i"), np.ones((5, 7))) for name in ("lat", "lon")}
         (PLAIN, "", "no variable on latitudes and longitudes"),
         (field(INSIDE * 1.0).assign_coords(DOUBLED), "", "latitudes in [-90, 90]"),
         (field(INSIDE * 1.0).assign_coords(RADIANS), ":m", "in degrees"),
-        (xr.DataArray(INSIDE * 1.0, CURVED, ("j", "i")), ":m", "with its coordinates"),
     ],
 )
 def test_fields_that_are_no_masks(

@@ -177,5 +177,5 @@ def test_no_regions(value: object) -> None:
 
 
 def test_regions_are_normalized() -> None:
-    assert str(region(" -30, -0,30 ,1/2")) == str(region((-30, -0.0, 30, 0.5)))
-    assert str(region("-30,-0,30,.5")) == "(-30.0, 0.0, 30.0, 0.5)"
+    for limits in (" -30, -0,30 ,1/2", (-30, -0.0, 30, 0.5)):
+        assert str(region(limits)) == "(-30.0, 0.0, 30.0, 0.5)"
