@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cheblienet_graphs import GraphSpec, Polygons, SpecError, read_mask
 from cheblienet_graphs.errors import CheblienetError, InputError
 from cheblienet_graphs.inputs import polygons
-from cheblienet_graphs.inputs.polygons import UNIT, coverage, fractions_of_array, half_pixels
+from cheblienet_graphs.inputs.polygons import UNIT, coverage, half_pixels
 
 CORNERS = st.lists(
     st.tuples(st.floats(-3, 9), st.floats(-3, 9)), min_size=3, max_size=3, unique=True
@@ -96,19 +96,6 @@ def test_sides_far_beyond_the_lattice_take_little_memory() -> None:
     assert covered.sum(axis=1) == pytest.approx([0.25, 0.75, 1.25, 1.75])
 
 
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        (np.array([[True, False]]), [[1, 0]]),
-        (np.array([[0, 51]], np.uint8), [[0, 0.2]]),
-        (np.array([[0, 1]], np.uint8), [[0, 1]]),
-        (np.array([[0.25, 1.0]]), [[0.25, 1]]),
-    ],
-)
-def test_numbers_are_parts(values: np.ndarray, expected: list) -> None:
-    assert fractions_of_array(values) == pytest.approx(np.array(expected), abs=1e-12)
-
-
 @pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
 @pytest.mark.parametrize(
     ("mask", "message"),
@@ -167,13 +154,13 @@ def test_polygons_without_cut_pixels_take_those_of_which_more_than_half_is_insid
 def test_files_hold_parts(tmp_path: Path) -> None:
     from PIL import Image
 
-    Image.fromarray(np.array([[0, 51], [255, 128]], np.uint8)).save(tmp_path / "m.png")
-    assert read_mask(tmp_path / "m.png", "cut") == pytest.approx(
-        np.array([[0, 0.2], [1, 128 / 255]])
-    )
+    gray = np.array([[0, 51], [255, 128]], np.uint8)
+    Image.fromarray(gray).save(tmp_path / "m.png")
+    assert read_mask(tmp_path / "m.png", "cut") == pytest.approx(gray / 255)
     assert read_mask(tmp_path / "m.png").dtype == bool
-    np.save(tmp_path / "m.npy", np.array([[0.25, 1]]))
-    assert read_mask(tmp_path / "m.npy", "cut").tolist() == [[0.25, 1]]
+    for values in (np.array([[0, 1]], np.uint8), np.array([[True, False]]), np.array([[0.25, 1]])):
+        np.save(tmp_path / "m.npy", values)
+        assert read_mask(tmp_path / "m.npy", "cut").tolist() == values.tolist()
     with pytest.raises(InputError, match="other than 0 and 1"):
         read_mask(tmp_path / "m.npy")
     with pytest.raises(SpecError, match="edge must be one of"):

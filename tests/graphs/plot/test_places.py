@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.plot import heat_of, neighborhood_of, subgraphs_of
 from cheblienet_graphs.plot.pictures import around, shown_orientations, whole
-from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of, typical_spacing
+from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.spec.fibers import samples_of
 
@@ -111,12 +111,6 @@ def test_the_nearest_point_is_that_of_brute_force(name: str) -> None:
     assert places.nearest(wanted).tolist() == numbers.tolist()
     nowhere = places_of(opened("own"), 0)  # a part of the sphere, far from there
     assert nowhere.nearest(np.array([[-100.0, -100.0]])).tolist() == [-1]
-
-
-def test_the_spacing_of_points_is_known_from_their_distances() -> None:
-    grid = np.stack([u.ravel() for u in np.mgrid[:50, :50] / 50], axis=1)
-    for points in (grid, np.random.default_rng(0).uniform(size=(2500, 2))):
-        assert typical_spacing(points) == pytest.approx(0.02, rel=0.06)
 
 
 @pytest.mark.parametrize("name", ["group", "masked", "volume", "plane", "islands"])

@@ -41,10 +41,8 @@ def test_what_is_read_back_is_the_same(fields: dict[str, object]) -> None:
 
 def test_names_spacings_and_levels() -> None:
     plane, torus, sphere, levels = (GraphSpec(**fields) for fields in SPECS)
-    assert [s.default_name.rpartition("-")[0] for s in (plane, torus, sphere, levels)] == [
-        *("r2-unstructured-90", "se2-unstructured-90x6"),
-        *("s2-unstructured-120", "so3-unstructured-120x4"),
-    ]
+    assert plane.default_name.startswith("r2-unstructured-90-")
+    assert levels.default_name.startswith("so3-unstructured-120x4-")
     assert torus.squared_spacing(0) == 0.5 / 90
     assert sphere.squared_spacing(0) == pytest.approx(4 * np.pi / 120)
     assert [levels.grid(level) for level in range(levels.levels)] == [(4, 120), (4, 30), (4, 9)]

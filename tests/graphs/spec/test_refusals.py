@@ -52,7 +52,6 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("r3s2", {"size": "8x8"}, "size must be .*WxHxD"),
     ("r3s2", {"sampling": "random"}, "sampling must be one of lattice"),
     ("s2", {"sampling": "unstructured"}, "coordinates must be given: it is the size of s2"),
-    ("s2", {"units": "degrees"}, "units must be left out unless `coordinates` are given"),
     ("s2", {"coordinates": SPHERE, "domain": (0, 0, 1, 1)}, "domain must be left out on s2: it is"),
     ("r2", {"coordinates": PLANE, "units": "degrees"}, "units must be left out on r2"),
     ("r2", {"domain": (0, 0, 1, 1)}, "domain must be left out unless"),
@@ -116,7 +115,6 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("se2", {**ONE, "directional": 0.1}, "directional must be left out with one orientation"),
     # Masks and regions.
     ("r2", {"mask": np.ones(5, bool)}, r"mask .*\(H, W\) on r2\. Got \(5,\)"),
-    ("se2", {"mask": VOLUME}, r"mask must be of shape \(H, W\) on se2. Got \(6, 5, 4\)"),
     (
         "r2",
         {"size": 8, "mask": SQUARE[:4]},
