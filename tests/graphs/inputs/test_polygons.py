@@ -127,24 +127,6 @@ def test_bad_polygons_are_refused(rings: list, message: str) -> None:
         coverage(Polygons(rings), (5, 5))
 
 
-TRIANGLE = Polygons.of([[0, 0], [4, 0], [4, 4]])
-
-
-def test_where_cut_pixels_do_not_apply_a_line_says_so() -> None:
-    mask = np.ones((8, 8))
-    for fields, message in (
-        ({"manifold": "r2"}, "mask_edge must be pixels with kernel weights.*weights='selling'"),
-        ({"manifold": "r2", "mask": None, "size": 8}, "unless a `mask` is given"),
-        ({"manifold": "r2", "mask_edge": "soft"}, "one of pixels, cut"),
-        ({"manifold": "s2", "nside": 1, "mask": np.ones(12, bool)}, "a mask off lattices"),
-        ({"manifold": "r2", "mask": TRIANGLE}, "size.*must be given"),
-        ({"manifold": "r3", "size": 4, "mask": TRIANGLE, "weights": "selling"}, "of the plane"),
-    ):
-        given = {"mask": mask, "mask_edge": "cut"} | fields
-        with pytest.raises(SpecError, match=message):
-            GraphSpec(**given)
-
-
 def test_polygons_without_cut_pixels_take_those_of_which_more_than_half_is_inside() -> None:
     spec = GraphSpec("r2", 8, mask=Polygons.of([[0, 0], [4.6, 0], [4.6, 8], [0, 8]]), levels=1)
     assert spec.base_points(0) == 40

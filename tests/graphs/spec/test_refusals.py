@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cheblienet_graphs import GraphSpec, SpecError, Volume
+from cheblienet_graphs import GraphSpec, Polygons, SpecError, Volume
 from cheblienet_graphs.errors import quoted
 from cheblienet_graphs.inputs.masks import LatLonMask
 from cheblienet_graphs.spec.fields import SIZES
@@ -37,6 +37,7 @@ PLANE = np.random.default_rng(1).random((90, 2))
 SPHERE = np.random.default_rng(2).uniform([-90, -180], [90, 180], (120, 2))
 EARTH = LatLonMask.whole_sphere(np.ones((8, 16), bool))
 SQUARE, NAN = np.ones((8, 8), bool), float("nan")
+TRIANGLE = Polygons.of([[0, 0], [4, 0], [4, 4]])
 VOLUME = Volume(np.ones((6, 5, 4), bool), np.diag([1.7, 1.7, 1.7, 1]))
 EUROPE = (-10.0, 35.0, 30.0, 60.0)
 SETS = "axes must be one of 3, 4, 6, 7, 12, 13, 22, 43, ico6, ico21, ico81"
@@ -127,6 +128,12 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("r2", {"mask": EARTH}, "mask .* r2. Got one on latitudes and longitudes"),
     ("s2", {"subdivisions": 1, "mask": np.ones(41, bool)}, r"mask .*Got \(41,\)"),
     ("s2", {"nside": 2, "mask": EARTH, "mask_order": "ring"}, "mask_order .* of a mask on lat"),
+    ("r2", {"mask": SQUARE, "mask_edge": "cut"}, "mask_edge must be pixels with kernel weights"),
+    ("r2", {"mask": SQUARE, "mask_edge": "soft"}, "mask_edge must be one of pixels, cut"),
+    ("r2", {"mask_edge": "cut"}, "mask_edge must be left out unless a `mask` is given"),
+    ("s2", {"nside": 1, "mask": np.ones(12, bool), "mask_edge": "cut"}, "mask_edge .*off lattices"),
+    ("r2", {"mask": TRIANGLE}, "size must be given"),
+    ("r3", {"size": 4, **SELLING, "mask": TRIANGLE, "mask_edge": "cut"}, "mask .*of the plane"),
     ("r2", {"mask": SQUARE, "mask_order": "ring"}, "mask_order must be left out"),
     ("se2", {"region": (0, 0, 1, 1)}, "region .*se2, which is flat"),
     ("s2", {"region": (0, 10, 20, 5)}, "region .*S is north of N"),
