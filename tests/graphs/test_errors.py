@@ -50,6 +50,14 @@ def check_one_line(text: str, most: int = 600) -> None:
     assert 0 < len(text) <= most
 
 
+def check_refused(
+    kind: type[Exception], attempt: Callable[[], object], words: str | None = None
+) -> None:
+    with pytest.raises(kind, match=words) as caught:
+        attempt()
+    check_one_line(str(caught.value), 2_000 if kind is ModelsStoreError else 600)
+
+
 @pytest.mark.parametrize("package", [cheblienet_graphs.errors, cheblienet_models.errors])
 def test_values_are_cut_and_escaped(package: Any) -> None:
     for hostile in HOSTILE:
@@ -81,9 +89,8 @@ def test_long_lists_say_how_many_more_there_are() -> None:
 @pytest.mark.parametrize("value", HOSTILE[:-1], ids=range(len(HOSTILE) - 1))
 def test_specifications(value: Any) -> None:
     for field in ("manifold", "size", "eps", "levels", "kernel", "points"):
-        with pytest.raises(SpecError) as caught:
-            GraphSpec(**{"manifold": "r2", "size": 8, field: value})
-        check_one_line(str(caught.value))
+        fields = {"manifold": "r2", "size": 8, field: value}
+        check_refused(SpecError, partial(GraphSpec, **fields))
 
 
 @pytest.mark.parametrize("name", HOSTILE[:4], ids=range(4))
@@ -96,13 +103,9 @@ def test_names_of_graphs_refs_and_files(version: Path, name: str) -> None:
         lambda: untag(store, "g", name),
         lambda: remove(store, f"g@{name}"),
     ):
-        with pytest.raises(UnknownGraphError) as caught:
-            attempt()
-        check_one_line(str(caught.value))
+        check_refused(UnknownGraphError, attempt)
     for asked in (name, f"g@{name}", f"{name}@"):
-        with pytest.raises(ModelsStoreError) as refused:
-            open_store(store)[asked]
-        check_one_line(str(refused.value))
+        check_refused(ModelsStoreError, partial(open_store(store).__getitem__, asked))
 
 
 PATHS = ["g/" + "x" * 40_000, "g/\x1b[2J\n", "g/" * 9_000 + "x", "\n" * 9_000, "../../etc"]
@@ -114,16 +117,11 @@ def test_paths_in_archives_and_manifests(version: Path, tmp_path: Path, path: st
     with zipfile.ZipFile(tmp_path / "g.zip", "a") as archive:
         archive.writestr(path, b"")
     reseal(version, lambda clg: clg["manifest"].update({path: {"sha256": "0" * 64, "nbytes": 1}}))
-    for words, attempt in (
-        ("holds", lambda: import_zip(tmp_path / "g.zip", tmp_path / "other.zarr")),
-        ("manifest has", lambda: inspect(version.parents[1], "g")),
-    ):
-        with pytest.raises(StoreError, match=words) as caught:
-            attempt()
-        check_one_line(str(caught.value))
-    with pytest.raises(ModelsStoreError) as refused:
-        open_store(version.parents[1], verify=True)["g"]
-    check_one_line(str(refused.value), 2_000)
+    store = version.parents[1]
+    other = tmp_path / "other.zarr"
+    check_refused(StoreError, lambda: import_zip(tmp_path / "g.zip", other), "holds")
+    check_refused(StoreError, lambda: inspect(store, "g"), "manifest has")
+    check_refused(ModelsStoreError, lambda: open_store(store, verify=True)["g"])
 
 
 def test_names_of_foreign_refs_and_folders(

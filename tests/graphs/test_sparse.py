@@ -90,10 +90,6 @@ def test_the_laplacian_by_definition(
     assert np.allclose(np.concatenate(scaled), expected, rtol=1e-14, atol=1e-14)
 
 
-def test_vertices_without_mass_have_no_root() -> None:
-    np.testing.assert_array_equal(inverse_root(np.array([0, 4.0])), [0, 0.5])
-
-
 @given(st.lists(st.integers(0, 9), max_size=40), st.integers(1, 30))
 def test_blocks_cover_all_rows_once(degrees: list[int], entries: int) -> None:
     indptr = np.concatenate([[0], np.cumsum(degrees, dtype=np.int32)]).astype(np.int32)

@@ -2,7 +2,6 @@
 
 import os
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,43 +21,158 @@ RNG = np.random.default_rng(0)
 INSIDE = RNG.random((5, 7)) < 0.5
 GRAY = np.where(INSIDE, 128, 127).astype(np.uint8)
 DEEP = np.where(INSIDE, 32768, 32767).astype(np.uint16)
-
-
+LATITUDES, LONGITUDES = np.linspace(60, -60, 5), np.linspace(0, 300, 7)
+of_image = Image.fromarray
 refusal = partial(refusal_by, read_mask)
+
+
+def field(values: np.ndarray) -> xr.DataArray:
+    """A variable on latitudes and longitudes that are known by their units alone."""
+    coordinates = {
+        "y": ("y", LATITUDES, {"units": "degrees_north"}),
+        "x": ("x", LONGITUDES, {"units": "degrees_east"}),
+    }
+    return xr.DataArray(values, dims=("y", "x"), coords=coordinates)
+
+
+def written(file: Path, value: Any) -> Path:
+    """A file of an array, an image, a volume, or variables: NetCDF 4, or 3 where it is .cdf."""
+    if isinstance(value, np.ndarray):
+        np.save(file, value, allow_pickle=True)
+    elif isinstance(value, Image.Image):
+        value.save(file)
+    elif isinstance(value, nibabel.Nifti1Image):
+        nibabel.save(value, file)
+    else:
+        variables = {"m": value} if isinstance(value, xr.DataArray) else value
+        engine = "scipy" if file.suffix == ".cdf" else "h5netcdf"
+        xr.Dataset(variables).to_netcdf(file, engine=engine)
+    return file
 
 
 @pytest.mark.parametrize(
     "values",
     [
         *(INSIDE.astype(kind) for kind in (bool, np.int64, np.uint8, np.float32)),
-        np.where(INSIDE, 255, 0).astype(np.uint8),
         *(GRAY, DEEP.astype(">u2"), np.asfortranarray(INSIDE)),
     ],
-    ids=["bool", "int64", "0 and 1", "float", "255", "half", "big-endian", "Fortran"],
+    ids=["bool", "int64", "0 and 1", "float", "half", "big-endian", "Fortran"],
 )
 def test_arrays(tmp_path: Path, values: np.ndarray) -> None:
     for shape in (np.ravel, np.asarray, lambda pixels: np.stack([pixels, pixels[::-1]])):
-        np.save(tmp_path / "m.npy", shape(values))
-        inside = read_mask(tmp_path / "m.npy")
-        assert isinstance(inside, np.ndarray)
+        inside = read_mask(written(tmp_path / "m.npy", shape(values)))
         assert inside.dtype == bool
         assert np.array_equal(inside, shape(INSIDE))
 
 
 @pytest.mark.parametrize(
-    ("values", "message"),
+    ("name", "image"),
     [
-        (np.array([0.0, np.nan]), "holds NaN"),
-        (np.array([0.0, 0.5]), "float64 values other than 0 and 1"),
-        (np.array([0, 2]), "int64 values other than 0 and 1"),
-        (np.zeros(3, "f8,i4"), "save booleans"),
-        *((np.ones(shape, bool), "must have shape") for shape in ((), (2, 2, 2, 2), (0, 3))),
-        (np.array([{}], dtype=object), "Python objects"),
+        *((f"m.{kind}", of_image(GRAY)) for kind in ("PNG", "tif", "bmp", "gif")),
+        *((f"m.{kind}", of_image(INSIDE)) for kind in ("png", "pbm")),
+        *((f"m.{kind}", of_image(DEEP)) for kind in ("png", "tif")),
+        ("m.png", of_image(GRAY).convert("P")),
     ],
 )
-def test_arrays_that_are_no_masks(tmp_path: Path, values: np.ndarray, message: str) -> None:
-    np.save(tmp_path / "m.npy", values, allow_pickle=True)
-    assert message in refusal(tmp_path / "m.npy")
+def test_images(tmp_path: Path, name: str, image: Image.Image) -> None:
+    assert np.array_equal(read_mask(written(tmp_path / name, image)), INSIDE)
+
+
+def inside_of(source: Path | str) -> np.ndarray:
+    """The pixels of a mask that must be on the latitudes and longitudes above."""
+    mask = read_mask(source)
+    assert isinstance(mask, LatLonMask)
+    assert np.array_equal(mask.latitudes, LATITUDES)
+    assert np.array_equal(mask.longitudes, LONGITUDES)
+    return mask.inside
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        INSIDE.astype(np.int8),
+        np.where(INSIDE, 1.0, np.nan),
+        np.where(INSIDE, RNG.uniform(271, 300, INSIDE.shape), np.nan),
+        np.where(INSIDE, 0.51, 0.5).astype(np.float32),
+    ],
+    ids=["integers", "1 and NaN", "temperatures", "half is outside"],
+)
+def test_fields(tmp_path: Path, values: np.ndarray) -> None:
+    for name in ("m.nc", "m.cdf"):
+        assert np.array_equal(inside_of(written(tmp_path / name, field(values))), INSIDE)
+
+
+def test_booleans_and_packed_values_are_decoded(tmp_path: Path) -> None:
+    packed = field(np.where(INSIDE, 285.5, np.nan))
+    scaled = {"scale_factor": 0.01, "add_offset": 273.0}
+    packed.encoding = {"dtype": "int16", "_FillValue": -1, **scaled}
+    file = written(tmp_path / "m.nc", {"land": field(INSIDE), "sst": packed})
+    for name in ("land", "sst"):
+        assert np.array_equal(inside_of(f"{file}:{name}"), INSIDE)
+
+
+@pytest.mark.parametrize(
+    ("names", "attributes"),
+    [
+        (("lat", "lon"), ({}, {})),
+        (("Latitude", "LONGITUDE"), ({"units": "degrees"}, {})),
+        (("j", "i"), ({"units": "degree_north"}, {"units": "degrees_E"})),
+        (("j", "i"), ({"standard_name": "latitude"}, {"standard_name": "longitude"})),
+    ],
+)
+def test_names_of_coordinates(tmp_path: Path, names: tuple, attributes: tuple) -> None:
+    values = (LATITUDES, LONGITUDES)
+    coordinates = {n: (n, v, a) for n, v, a in zip(names, values, attributes, strict=True)}
+    data = xr.DataArray(INSIDE.astype(np.int8), dims=names, coords=coordinates)
+    extra = xr.DataArray(np.ones((5, 2)), dims=(names[0], "bounds"))
+    assert np.array_equal(inside_of(written(tmp_path / "m.nc", {"m": data, "b": extra})), INSIDE)
+    turned = data.transpose().expand_dims({"time": [0.0]}).expand_dims({"depth": 1}, axis=2)
+    assert np.array_equal(inside_of(written(tmp_path / "t.nc", turned)), INSIDE)
+
+
+def test_which_variable(tmp_path: Path) -> None:
+    one, other = field(INSIDE.astype(np.int8)), field((~INSIDE).astype(np.int8))
+    file = written(tmp_path / "m.nc", {"ocean": one, "land": other})
+    assert f"several fields: ocean, land. Choose one, as {file}:ocean" in refusal(file)
+    assert np.array_equal(inside_of(f"{file}:land"), ~INSIDE)
+    assert "no variable ice; it has ocean, land" in refusal(f"{file}:ice")
+    (tmp_path / "a:b.nc").write_bytes(written(tmp_path / "n.nc", one).read_bytes())
+    assert np.array_equal(inside_of(tmp_path / "a:b.nc"), INSIDE)
+
+
+COLORED = RNG.integers(0, 256, (5, 7, 3)).astype(np.uint8)
+PLAIN = xr.DataArray(INSIDE * 1.0, dims=("lat", "lon"))
+FRACTIONS = np.where(INSIDE, 0.7, np.nan)
+FRACTIONS[0, 0] = 0.2
+DOUBLED = {"y": ("y", LATITUDES * 2, {"units": "degrees_north"})}
+RADIANS = {"y": ("y", np.radians(LATITUDES), {"units": "radians", "standard_name": "latitude"})}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("m.npy", np.array([0.0, np.nan]), "holds NaN"),
+        ("m.npy", np.array([0, 2]), "int64 values other than 0 and 1"),
+        ("m.npy", np.zeros(3, "f8,i4"), "save booleans"),
+        *(("m.npy", np.ones(s, bool), "must have shape") for s in ((), (2, 2, 2, 2), (0, 3))),
+        ("m.npy", np.array([{}], dtype=object), "Python objects"),
+        ("m.png", of_image(np.stack([GRAY] * 3, axis=-1)), "has colors (mode RGB)"),
+        ("m.png", of_image(COLORED).convert("RGBA"), "transparent pixels (mode RGBA)"),
+        ("m.gif", of_image(COLORED).quantize(9), "has colors (mode P)"),
+        ("m.tif", of_image(INSIDE.astype(np.float32)), "not of 8 bits (mode F)"),
+        ("m.png", of_image(INSIDE.astype(np.uint8)), "multiply it by 255"),
+        ("m.nc:m", field(np.full((5, 7), 280.0)), "nothing says what is inside"),
+        ("m.nc:m", field(FRACTIONS), "missing values and fractions"),
+        ("m.nc:m", field(INSIDE * 1.0).expand_dims({"time": 3}), "time (3) too; select one"),
+        ("m.nc:m", PLAIN, "with its coordinates"),
+        ("m.nc", PLAIN, "no variable on latitudes and longitudes"),
+        ("m.nc", field(INSIDE * 1.0).assign_coords(DOUBLED), "latitudes in [-90, 90]"),
+        ("m.nc:m", field(INSIDE * 1.0).assign_coords(RADIANS), "in degrees"),
+    ],
+)
+def test_files_that_are_no_masks(tmp_path: Path, name: str, value: Any, message: str) -> None:
+    written(tmp_path / name.partition(":")[0], value)
+    assert message in refusal(f"{tmp_path}/{name}")
 
 
 HEADER = b"\x93NUMPY\x01\x00v\x00{'descr': '|b1', 'fortran_order': False, 'shape': (%s,), }"
@@ -71,10 +185,9 @@ def test_arrays_that_are_shorter_than_they_say(tmp_path: Path, number: bytes) ->
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:
-    assert "does not exist" in refusal(tmp_path / "absent.png")
-    assert "does not exist" in refusal(f"{tmp_path}/absent.nc:mask")
-    assert "File name too long" in refusal(tmp_path / f"{'x' * 300}.png")
-    assert "File name too long" in refusal(f"{tmp_path}/{'x' * 300}.nc:mask")
+    for name, why in (("absent", "does not exist"), ("x" * 300, "File name too long")):
+        assert why in refusal(tmp_path / f"{name}.png")
+        assert why in refusal(f"{tmp_path}/{name}.nc:mask")
     (tmp_path / "five.nc").write_bytes(b"CDF\x05" + bytes(60))
     assert "of another kind. NetCDF 4, classic and" in refusal(tmp_path / "five.nc")
     (tmp_path / "folder.npy").mkdir()
@@ -83,51 +196,10 @@ def test_files_that_are_none(tmp_path: Path) -> None:
         assert "is not a file" in refusal(tmp_path / name)
     (tmp_path / "m.txt").write_text("1 0")
     assert "must be one of .npy, .png" in refusal(tmp_path / "m.txt")
-    np.savez(tmp_path / "m.npz", inside=INSIDE)
-    (tmp_path / "m.npz").rename(tmp_path / "m.npy")
+    with (tmp_path / "m.npy").open("wb") as file:
+        np.savez(file, inside=INSIDE)
     assert "several arrays" in refusal(tmp_path / "m.npy")
     assert "no NetCDF file" in refusal(f"{tmp_path}/m.npy:mask")
-
-
-@pytest.mark.parametrize(
-    ("name", "image"),
-    [
-        *((f"m.{kind}", GRAY) for kind in ("PNG", "tif", "bmp", "gif")),
-        *((f"m.{kind}", INSIDE) for kind in ("png", "pbm")),
-        *((f"m.{kind}", DEEP) for kind in ("png", "tif")),
-    ],
-)
-def test_images(tmp_path: Path, name: str, image: np.ndarray) -> None:
-    Image.fromarray(image).save(tmp_path / name)
-    assert np.array_equal(read_mask(tmp_path / name), INSIDE)
-
-
-def test_gray_palettes_and_jpeg(tmp_path: Path) -> None:
-    Image.fromarray(GRAY).convert("P").save(tmp_path / "m.png")
-    assert np.array_equal(read_mask(tmp_path / "m.png"), INSIDE)
-    triangle = np.tri(64, 48, dtype=bool)
-    Image.fromarray(np.where(triangle, 255, 0).astype(np.uint8)).save(tmp_path / "m.jpg")
-    assert np.array_equal(read_mask(tmp_path / "m.jpg"), triangle)
-
-
-COLORED = RNG.integers(0, 256, (5, 7, 3)).astype(np.uint8)
-
-
-@pytest.mark.parametrize(
-    ("name", "image", "message"),
-    [
-        ("m.png", Image.fromarray(np.stack([GRAY] * 3, axis=-1)), "has colors (mode RGB)"),
-        ("m.png", Image.fromarray(COLORED).convert("RGBA"), "transparent pixels (mode RGBA)"),
-        ("m.gif", Image.fromarray(COLORED).quantize(9), "has colors (mode P)"),
-        ("m.tif", Image.fromarray(INSIDE.astype(np.float32)), "not of 8 bits (mode F)"),
-        ("m.png", Image.fromarray(INSIDE.astype(np.uint8)), "multiply it by 255"),
-    ],
-)
-def test_images_that_are_no_masks(
-    tmp_path: Path, name: str, image: Image.Image, message: str
-) -> None:
-    image.save(tmp_path / name)
-    assert message in refusal(tmp_path / name)
 
 
 @pytest.mark.parametrize("suffix", ["png", "tif"])
@@ -149,156 +221,37 @@ def test_postscript_is_not_run(
 
 
 def test_images_of_several_frames(tmp_path: Path) -> None:
-    frames = [Image.fromarray(GRAY), Image.fromarray(255 - GRAY)]
+    frames = [of_image(GRAY), of_image(255 - GRAY)]
     for name in ("m.gif", "m.tif"):
         frames[0].save(tmp_path / name, save_all=True, append_images=frames[1:])
         assert "must have one frame. Got 2" in refusal(tmp_path / name)
 
 
 def test_too_large_images(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Image.fromarray(np.full((30, 40), 255, np.uint8)).save(tmp_path / "m.png")
+    file = written(tmp_path / "m.jpg", of_image(np.full((30, 40), 255, np.uint8)))
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 700)  # Pillow warns
-    assert np.asarray(read_mask(tmp_path / "m.png")).all()
+    assert np.asarray(read_mask(file)).all()
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 500)  # Pillow refuses
-    assert "save it as .npy" in refusal(tmp_path / "m.png")
-
-
-LATITUDES, LONGITUDES = np.linspace(60, -60, 5), np.linspace(0, 300, 7)
-
-
-def field(values: np.ndarray, **dimensions: Any) -> xr.DataArray:
-    """A variable on latitudes and longitudes that are known by their units alone."""
-    coordinates = {
-        "y": ("y", LATITUDES, {"units": "degrees_north"}),
-        "x": ("x", LONGITUDES, {"units": "degrees_east"}),
-    }
-    return xr.DataArray(values, dims=("y", "x"), coords=coordinates, **dimensions)
-
-
-def netcdf(file: Path, **variables: xr.DataArray) -> Path:
-    xr.Dataset(variables).to_netcdf(file, engine="h5netcdf")
-    return file
-
-
-def inside_of(source: Path | str) -> np.ndarray:
-    """The pixels of a mask that must be on the latitudes and longitudes above."""
-    mask = read_mask(source)
-    assert isinstance(mask, LatLonMask)
-    assert np.array_equal(mask.latitudes, LATITUDES)
-    assert np.array_equal(mask.longitudes, LONGITUDES)
-    return mask.inside
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        INSIDE.astype(np.int8),
-        np.where(INSIDE, 1.0, 0.0),
-        np.where(INSIDE, 1.0, np.nan),
-        np.where(INSIDE, 0.75, 0.25),
-        np.where(INSIDE, RNG.uniform(271, 300, INSIDE.shape), np.nan),
-        np.where(INSIDE, 0.51, 0.5).astype(np.float32),
-    ],
-    ids=["integers", "0 and 1", "1 and NaN", "fractions", "temperatures", "half is outside"],
-)
-def test_fields(tmp_path: Path, values: np.ndarray) -> None:
-    assert np.array_equal(inside_of(netcdf(tmp_path / "m.nc", field=field(values))), INSIDE)
-    xr.Dataset({"m": field(values)}).to_netcdf(tmp_path / "3.nc", engine="scipy")  # NetCDF 3
-    assert np.array_equal(inside_of(tmp_path / "3.nc"), INSIDE)
-
-
-def test_booleans_and_packed_values_are_decoded(tmp_path: Path) -> None:
-    packed = field(np.where(INSIDE, 285.5, np.nan))
-    scaled = {"scale_factor": 0.01, "add_offset": 273.0}
-    packed.encoding = {"dtype": "int16", "_FillValue": -1, **scaled}
-    file = netcdf(tmp_path / "m.nc", land=field(INSIDE), sst=packed)
-    for name in ("land", "sst"):
-        assert np.array_equal(inside_of(f"{file}:{name}"), INSIDE)
-
-
-@pytest.mark.parametrize(
-    ("names", "attributes"),
-    [
-        (("lat", "lon"), ({}, {})),
-        (("Latitude", "LONGITUDE"), ({"units": "degrees"}, {})),
-        (("j", "i"), ({"units": "degree_north"}, {"units": "degrees_E"})),
-        (("j", "i"), ({"standard_name": "latitude"}, {"standard_name": "longitude"})),
-    ],
-)
-def test_names_of_coordinates(tmp_path: Path, names: tuple, attributes: tuple) -> None:
-    values = (LATITUDES, LONGITUDES)
-    coordinates = {n: (n, v, a) for n, v, a in zip(names, values, attributes, strict=True)}
-    data = xr.DataArray(INSIDE.astype(np.int8), dims=names, coords=coordinates)
-    extra = xr.DataArray(np.ones((5, 2)), dims=(names[0], "bounds"))
-    assert np.array_equal(inside_of(netcdf(tmp_path / "m.nc", m=data, b=extra)), INSIDE)
-    turned = data.transpose().expand_dims({"time": [0.0]}).expand_dims({"depth": 1}, axis=2)
-    assert np.array_equal(inside_of(netcdf(tmp_path / "t.nc", m=turned)), INSIDE)
-
-
-def test_which_variable(tmp_path: Path) -> None:
-    one, other = field(INSIDE.astype(np.int8)), field((~INSIDE).astype(np.int8))
-    file = netcdf(tmp_path / "m.nc", ocean=one, land=other)
-    assert "several fields: ocean, land. Choose one, as" in refusal(file)
-    assert f"{file}:ocean" in refusal(file)
-    assert np.array_equal(inside_of(f"{file}:land"), ~INSIDE)
-    assert "no variable ice; it has ocean, land" in refusal(f"{file}:ice")
-    (tmp_path / "a:b.nc").write_bytes(netcdf(tmp_path / "n.nc", ocean=one).read_bytes())
-    assert np.array_equal(inside_of(tmp_path / "a:b.nc"), INSIDE)
-
-
-PLAIN = xr.DataArray(INSIDE * 1.0, dims=("lat", "lon"))
-FRACTIONS = np.where(INSIDE, 0.7, np.nan)
-FRACTIONS[0, 0] = 0.2
-DOUBLED = {"y": ("y", LATITUDES * 2, {"units": "degrees_north"})}
-RADIANS = {"y": ("y", np.radians(LATITUDES), {"units": "radians", "standard_name": "latitude"})}
-CURVED = {name: (("j", "i"), np.ones((5, 7))) for name in ("lat", "lon")}
-
-
-@pytest.mark.parametrize(
-    ("data", "name", "message"),
-    [
-        (field(np.full((5, 7), 280.0)), ":m", "nothing says what is inside"),
-        (field(FRACTIONS), ":m", "missing values and fractions"),
-        (field(INSIDE * 1.0).expand_dims({"time": 3}), ":m", "time (3) too; select one"),
-        (PLAIN, ":m", "with its coordinates"),
-        (PLAIN, "", "no variable on latitudes and longitudes"),
-        (field(INSIDE * 1.0).assign_coords(DOUBLED), "", "latitudes in [-90, 90]"),
-        (field(INSIDE * 1.0).assign_coords(RADIANS), ":m", "in degrees"),
-        (xr.DataArray(INSIDE * 1.0, CURVED, ("j", "i")), ":m", "with its coordinates"),
-    ],
-)
-def test_fields_that_are_no_masks(
-    tmp_path: Path, data: xr.DataArray, name: str, message: str
-) -> None:
-    assert message in refusal(f"{netcdf(tmp_path / 'm.nc', m=data)}{name}")
+    assert "save it as .npy" in refusal(file)
 
 
 NOISE = RNG.integers(0, 256, (6, 40, 50)).astype(np.uint8)
-WRITTEN: dict[str, Callable[[Path], object]] = {
-    "m.npy": lambda file: np.save(file, NOISE),
-    **dict.fromkeys(
-        ("m.png", "m.tif", "m.gif", "m.jpg", "m.bmp"),
-        lambda file: Image.fromarray(NOISE[0]).save(file),
-    ),
-    "m.nc": lambda file: netcdf(file, m=field(INSIDE * 1.0)),
-    "m.cdf": lambda file: xr.Dataset({"m": field(INSIDE * 1.0)}).to_netcdf(file, engine="scipy"),
-    **dict.fromkeys(
-        ("m.nii", "m.nii.gz"),
-        lambda file: nibabel.save(nibabel.Nifti1Image(NOISE, np.eye(4)), file),
-    ),
+WHOLE = {
+    "m.npy": NOISE,
+    **dict.fromkeys(("m.png", "m.tif", "m.gif", "m.jpg", "m.bmp"), of_image(NOISE[0])),
+    **dict.fromkeys(("m.nc", "m.cdf"), field(INSIDE * 1.0)),
+    **dict.fromkeys(("m.nii", "m.nii.gz"), nibabel.Nifti1Image(NOISE, np.eye(4))),
 }
 
 
-@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("name", WHOLE)
 def test_damaged_files(tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str) -> None:
-    file = tmp_path / name
-    WRITTEN[name](file)
+    file = written(tmp_path / name, WHOLE[name])
     whole = file.read_bytes()
-    for contents in (b"", b"CDF", b"no image" * 99, whole[:4], whole[:20], whole[:200]):
+    half = whole[: len(whole) // 2]
+    for contents in (b"", b"CDF", b"no image" * 99, whole[:4], whole[:20], whole[:200], half):
         file.write_bytes(contents)
         refusal(file)
-    file.write_bytes(whole[: len(whole) // 2])
-    refusal(file)
     assert not caplog.records  # nibabel's own log would be a second line
 
 
@@ -306,11 +259,9 @@ def test_damaged_files(tmp_path: Path, caplog: pytest.LogCaptureFixture, name: s
 def test_a_missing_library_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str
 ) -> None:
-    Image.fromarray(GRAY).save(tmp_path / "images.png")
-    netcdf(tmp_path / "netcdf.nc", m=field(INSIDE * 1.0))
+    extra, name = ("images", "m.png") if library == "PIL" else ("netcdf", "m.nc")
+    file = written(tmp_path / name, WHOLE[name])
     monkeypatch.setitem(sys.modules, library, None)
-    extra = "images" if library == "PIL" else "netcdf"
-    [file] = tmp_path.glob(f"{extra}.*")
     needed = rf"needs {library}, .* pip install 'cheblienet\[{extra}\]'"
     with pytest.raises(CheblienetError, match=needed):
         read_mask(file)

@@ -155,10 +155,9 @@ def test_regions(west: float, east: float, south: float, height: float, point: f
 
 def test_limits_and_poles_belong_to_a_region() -> None:
     box = region("170,-10,-170,90")
-    latitudes = np.array([-10, 90, 90, 0, 0, 0, -10.01, 0])
-    longitudes = np.array([180, 0, 175, 170, -170, 190, 180, -169.9])
-    expected = [True, True, True, True, True, True, False, False]
-    assert inside_region(latitudes, longitudes, box).tolist() == expected
+    inside = np.array([(-10, 180), (90, 0), (0, 170), (0, -170), (0, 190)])
+    assert inside_region(*inside.T, box).all()
+    assert not inside_region(np.array([-10.01, 0]), np.array([180, -169.9]), box).any()
     turned = np.degrees(np.radians(np.arange(-180.0, 181, 10)))
     assert inside_region(np.zeros(37), turned, region("-30,0,30,10")).sum() == 7
     assert inside_region(np.zeros(37), turned, region("-180,-1,180,1")).all()
@@ -177,5 +176,5 @@ def test_no_regions(value: object) -> None:
 
 
 def test_regions_are_normalized() -> None:
-    assert str(region(" -30, -0,30 ,1/2")) == str(region((-30, -0.0, 30, 0.5)))
-    assert str(region("-30,-0,30,.5")) == "(-30.0, 0.0, 30.0, 0.5)"
+    for limits in (" -30, -0,30 ,1/2", (-30, -0.0, 30, 0.5)):
+        assert str(region(limits)) == "(-30.0, 0.0, 30.0, 0.5)"

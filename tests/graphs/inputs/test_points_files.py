@@ -32,11 +32,10 @@ def test_arrays(tmp_path: Path, sphere: bool) -> None:
         assert np.array_equal(read, values)
 
 
-@pytest.mark.parametrize("values", [POINTS.T, POINTS.ravel(), np.ones((3, 4))])
+@pytest.mark.parametrize("values", [POINTS.ravel(), np.ones((3, 4))])
 def test_arrays_of_another_shape(tmp_path: Path, values: np.ndarray) -> None:
     np.save(tmp_path / "p.npy", values)
     assert "(N, 2): latitude, longitude; or (N, 3)" in refusal(tmp_path / "p.npy")
-    assert "(N, 2): x, y; or (N, 3)" in refusal(tmp_path / "p.npy", sphere=False)
 
 
 @pytest.mark.parametrize("names", [("lat", "lon"), ("Latitude", "LONGITUDE")])
@@ -54,7 +53,6 @@ def test_archives(tmp_path: Path, names: tuple[str, str]) -> None:
     ("arrays", "message"),
     [
         ({"x": np.ones(3), "y": np.ones(4)}, "one length. Got x (3,), y (4,)"),
-        ({"x": np.ones((3, 1)), "y": np.ones((3, 1))}, "one length"),
         ({"x": np.array(["a"]), "y": np.ones(1)}, "must hold numbers. Got <U1"),
         ({"x": np.array([{}], dtype=object), "y": np.ones(1)}, "Object arrays cannot be loaded"),
         ({"x": np.ones(2), "X": np.ones(2), "y": np.ones(2)}, "x twice"),
@@ -103,11 +101,9 @@ def test_values_of_tables(tmp_path: Path) -> None:
     [
         ("", "must have columns named latitude and longitude. Got none."),
         ("10,20\n30,40\n", "no header line. Begin it with the line latitude,longitude."),
-        ("x,y\n1,2\n", "columns named latitude and longitude. Got 'x', 'y'."),
         ("lat,lon\n\n1,2,3\n", "line 3: must have 2 fields, as its header. Got 3."),
         ("lat,lon\n1,2\n3,north\n", "line 3: lon must be a number. Got 'north'."),
         ("lat;lon\n1,5;2\n", "line 2: lat must be a number. Got '1,5'."),
-        ('lat,lon\n1,"2\n', "can't be read as a .csv file"),
         ("lat,lon\n1,2\x00\n", "line 2"),
     ],
 )
@@ -119,6 +115,5 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     assert "must be one of .npy, .npz, .csv" in refusal(written(tmp_path / "p.txt", "1 2"))
     for suffix in ("npy", "npz", "csv"):
         assert "does not exist" in refusal(tmp_path / f"absent.{suffix}")
-        assert "File name too long" in refusal(tmp_path / f"{'x' * 300}.{suffix}")
     (tmp_path / "p.csv").write_bytes("lat,lon,näme\n".encode("latin-1"))
     assert "UTF-8" in refusal(tmp_path / "p.csv")

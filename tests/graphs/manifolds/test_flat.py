@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 from truth import half_turn_distance, log_distance, matrix
 
 from cheblienet_graphs.manifolds import MANIFOLDS, OVER_FULL_TURNS, Metric
+from cheblienet_graphs.manifolds.base import PERIODS
 from cheblienet_graphs.manifolds.moments import array
 
 coordinate = st.floats(-2, 2)
@@ -34,14 +35,26 @@ def compose(k: tuple, g: tuple) -> tuple:
     return k[0] + cos * g[0] - sin * g[1], k[1] + sin * g[0] + cos * g[1], k[2] + g[2]
 
 
-@settings(max_examples=60)
-@given(g=element, h=element, eps=eps, xi=xi)
-def test_equals_matrix_logarithm(g: tuple, h: tuple, eps: float, xi: float) -> None:
-    turn = abs(math.remainder(h[2] - g[2], math.pi))
-    if turn < 1e-6:
+@pytest.mark.parametrize(
+    ("among", "period"), [(MANIFOLDS, math.pi), (OVER_FULL_TURNS, 2 * math.pi)], ids=PERIODS
+)
+@settings(max_examples=80)
+@given(g=element, h=element, k=element, eps=eps, xi=xi)
+def test_lengths_of_matrix_logarithms_and_what_leaves_them(
+    g: tuple, h: tuple, k: tuple, eps: float, xi: float, *, among: dict, period: float
+) -> None:
+    """Modulo 2 pi the logarithm is the direct one."""
+    metric = Metric(eps, xi)
+    if abs(math.remainder(h[2] - g[2] - math.pi, period)) < 1e-6:
         h = (h[0], h[1], g[2] + 1e-3)  # logm loses digits next to a half turn
-    expected = log_distance(matrix(*g), matrix(*h), eps, xi)
-    assert math.isclose(distance(g, h, Metric(eps, xi)), expected, rel_tol=1e-6, abs_tol=1e-9)
+    expected = log_distance(matrix(*g), matrix(*h), eps, xi, period)
+    d = distance(g, h, metric, among)
+    assert math.isclose(d, expected, rel_tol=1e-6, abs_tol=1e-9)
+    turned = ((*g[:2], g[2] + period), h), (g, (*h[:2], h[2] + period)), (h, g)
+    flipped = tuple((x, -y, -t) for x, y, t in (g, h))
+    assert all(close(d, distance(*pair, metric, among)) for pair in (*turned, flipped))
+    moved = distance(compose(k, g), compose(k, h), metric, among)
+    assert math.isclose(d, moved, rel_tol=1e-9, abs_tol=1e-11 / eps**2)
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e-9, -1e-9])
@@ -56,36 +69,6 @@ def test_regular_at_zero_and_half_turn(dx: float, offset: float) -> None:
         for turn in (0.0, math.pi, -math.pi):
             squared = distance((0, 0, theta), (dx, 0.1, theta + turn + offset), metric)
             assert math.isclose(squared, expected, rel_tol=1e-7)
-
-
-@settings(max_examples=60)
-@given(g=element, h=element, k=element, eps=eps, xi=xi)
-def test_modulo_2_pi_the_logarithm_is_the_direct_one(
-    g: tuple, h: tuple, k: tuple, eps: float, xi: float
-) -> None:
-    metric = Metric(eps, xi)
-    if math.pi - abs(math.remainder(h[2] - g[2], 2 * math.pi)) < 1e-6:
-        h = (h[0], h[1], g[2] + 1e-3)  # logm loses digits next to a half turn
-    expected = log_distance(matrix(*g), matrix(*h), eps, xi, 2 * math.pi)
-    d = distance(g, h, metric, OVER_FULL_TURNS)
-    assert math.isclose(d, expected, rel_tol=1e-6, abs_tol=1e-9)
-    turned = ((*g[:2], g[2] + 2 * math.pi), h), (h, g), ((g[0], -g[1], -g[2]), (h[0], -h[1], -h[2]))
-    assert all(close(d, distance(*pair, metric, OVER_FULL_TURNS)) for pair in turned)
-    moved = distance(compose(k, g), compose(k, h), metric, OVER_FULL_TURNS)
-    assert math.isclose(d, moved, rel_tol=1e-9, abs_tol=1e-11 / eps**2)
-
-
-@given(g=element, h=element, k=element, eps=eps, xi=xi)
-def test_exact_properties(g: tuple, h: tuple, k: tuple, eps: float, xi: float) -> None:
-    metric = Metric(eps, xi)
-    d = distance(g, h, metric)
-    assert close(d, distance(h, g, metric))
-    assert close(d, distance((*g[:2], g[2] + math.pi), h, metric))
-    assert close(d, distance(g, (*h[:2], h[2] + math.pi), metric))
-    flipped = ((x, -y, -t) for x, y, t in (g, h))
-    assert close(d, distance(*flipped, metric))
-    moved = (compose(k, g), compose(k, h))
-    assert math.isclose(d, distance(*moved, metric), rel_tol=1e-9, abs_tol=1e-11 / eps**2)
 
 
 R3S2 = MANIFOLDS["r3s2"]

@@ -37,24 +37,21 @@ def nothing(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
     raise NotDrawnError(f"there is nothing of the kind. {HOSTILE}")
 
 
-LINE = Figure("line", f"A line {HOSTILE}", (5, 3), line)
-
-
 def twins(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
     for axis in canvas.subplots(1, 2):
         axis.imshow([[0.0, 1.0], [2.0, 3.0]])
     return "The same picture, twice."
 
 
+LINE = Figure("line", f"A line {HOSTILE}", (5, 3), line)
 TWINS = Figure("twins", "Twins", (5, 3), twins)
-
 NOTHING = Figure("nothing", "Nothing", (5, 3), nothing)
 
 
 Reported = dict[str, tuple[Report, OpenedGraph]]
 Made = Callable[..., Element]
 SPECS = {
-    "plane": GraphSpec("r2", "6x4", levels=2),
+    "plane": GraphSpec("r2", 16, levels=2),
     "se2": GraphSpec("se2", 16, orientations=4, levels=2),
     "torus": GraphSpec("se2", 12, orientations=4, weights="selling", boundary="periodic", levels=1),
     "masked": GraphSpec("se2", mask=awkward(16), orientations=3, levels=1),
@@ -118,12 +115,7 @@ def test_every_page_is_whole_and_alone(name: str, reported: Reported, tmp_path: 
     write_page(page(report, graph, option=option, figures=[LINE, NOTHING]), tmp_path / "a.html")
     assert document == (tmp_path / "a.html").read_text(encoding="utf-8")
     html = check_page(document)
-    assert len(document.encode()) < 200_000
     assert html.inside("h1")[0].words == f"{name}@v001"
-    assert [e.words for e in html.inside("h2")][1:] == [
-        *("Levels", "Figures", "Certificate", "Provenance")
-    ]
-    assert len(answers(html)) == 4
     assert not re.search(r"`\w+(=[^`]*)?`|\bNone\b|\bnan\b", html.inside("body")[0].text)
     assert rows(html, "levels-table")["vertices"] == [f"{x.vertices:,}" for x in report.levels]
     assert rows(html, "files").keys() - {"file"} == graph.facts.files.keys()
@@ -136,9 +128,9 @@ def test_the_remedy_is_a_command_that_helps(
 ) -> None:
     part = named(made("se2"), "consistency")
     assert part.inside("h2")[0].words == "Not consistent: what to do"
-    assert "--weights selling" in [e.words for e in part.inside("code")]
+    assert "smooths by a metric that differs" in part.words
+    assert "At the open sides it does not" in named(made("plane"), "consistency").words
     [line] = [e.words for e in part.inside("pre")]
-    assert line.startswith("clg build se2 --size 16x16 ")
     assert line.endswith(" --weights selling --name se2-selling")
     monkeypatch.chdir(tmp_path)
     assert run([*line.split()[1:], "--quiet", "--store", "g.zarr"]) == 0
@@ -155,20 +147,14 @@ def test_nothing_that_a_store_says_is_markup(made: Made, reported: Reported) -> 
     others = {"refs": (HOSTILE,), "generator": generator, "levels": (hostile,)}
     html = made("plane", [LINE, NOTHING], **names, **others)
     assert html.text.count("<script>alert(1)</script>") > 10
-    assert html.inside("h1")[0].words.startswith("</svg></figure><script>")
-    assert named(html, "figures").inside("figcaption")[0].words.endswith(HOSTILE)
 
 
 def test_what_one_decides_from(made: Made, reported: Reported) -> None:
-    given = {name: answers(made(name)) for name in ("torus", "se2", "apart")}
-    consistent = {name: each["Consistent with its metric?"] for name, each in given.items()}
-    assert consistent["torus"] == ["Yes"]
-    assert consistent["se2"] == ["No", "why"]
-    assert given["torus"]["Connected?"] == ["Yes"]
-    no, why = given["apart"]["Connected?"]
+    torus, apart = (answers(made(name)) for name in ("torus", "apart"))
+    assert (torus["Consistent with its metric?"], torus["Connected?"]) == (["Yes"], ["Yes"])
+    assert torus["Which symmetries?"][0] == "5 exact"
+    no, why = apart["Connected?"]
     assert (no, why.partition(";")[0]) == ("No", "level 0: has 4 components")
-    assert given["se2"]["How large?"][0].startswith("1,024 vertices, ")
-    assert given["torus"]["Which symmetries?"][0] == "5 exact"
     first, second = reported["se2"][0].levels
     changed = replace(second, finding=Finding("not measured", (1,)))
     differing = answers(made("se2", levels=(first, changed)))["Consistent with its metric?"]
@@ -181,14 +167,11 @@ def test_figures_of_one_level_come_with_titles_and_reasons(
     report, graph = reported["se2"]
     one = replace(report, levels=report.levels[1:])
     drawn = [LINE, NOTHING, TWINS]
-    shown = {"option": option, "progress": Mock(), "figures": drawn}
+    shown = {"option": option, "figures": drawn}
     html = check_page(page(one, graph, **shown))
-    assert shown["progress"].call_args_list[0].args[0] == "level 1: drawing line"
     assert "A line on level 1 of" in named(html, "figure-line-caption").words
     assert " edges on level 1; " in answers(html)["How large?"][0]
-    first, second = named(html, "figures").inside("figure")
-    [svg] = first.inside("svg")
-    assert svg.attributes["aria-labelledby"] == "figure-line-title figure-line-caption"
+    _, second = named(html, "figures").inside("figure")
     assert len(second.inside("image")) == 2  # equal pictures, which have no equal names
     [left_out] = [e.words for e in named(html, "figures").inside("li")]
     assert left_out.startswith("Nothing: there is nothing of the kind.")
@@ -200,17 +183,16 @@ def test_figures_of_one_level_come_with_titles_and_reasons(
 
 def test_the_certificate_has_what_was_measured(made: Made, reported: Reported) -> None:
     [level] = reported["torus"][0].levels
-    html, exact = made("torus"), level.exact_eigenvalues
+    html = made("torus")
     assert rows(html, "equivariance")["flip"] == ["0"]
     moments = rows(html, "moments")
     assert [*moments][2:] == ["−90°", "−45°", "0°", "45°"]
     assert float(moments["0°"][0]) == pytest.approx(level.effective_metric[2].eps_squared, rel=0.01)
-    assert exact is not None
     delta, _, known, error = rows(html, "eigenvalues")[f"{level.multiplicities[1]}"]
-    assert float(delta) == pytest.approx(level.eigenvalues[1], rel=1e-4)
-    assert float(known) == pytest.approx(exact[1], rel=1e-5)
-    off = 100 * (level.eigenvalues[1] / exact[1] - 1)
-    assert float(error.split()[0]) == pytest.approx(off, abs=0.1)
+    true = level.exact_eigenvalues[1]
+    numbers = [float(text.split()[0]) for text in (delta, known, error)]
+    off = 100 * (level.eigenvalues[1] / true - 1)
+    assert numbers == pytest.approx([level.eigenvalues[1], true, off], rel=1e-4, abs=0.1)
     none = {"eigenvalues": [], "multiplicities": [], "exact_eigenvalues": None}
     none |= {"effective_metric": [], "equivariance": {}}
     part = named(made("torus", levels=(replace(level, **none),)), "certificate")

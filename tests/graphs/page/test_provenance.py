@@ -12,8 +12,8 @@ from many_specs import Given, many_specs
 import cheblienet_cli.build
 from cheblienet_cli.main import run
 from cheblienet_cli.spelling import option
-from cheblienet_graphs import GraphSpec, build, inspect
-from cheblienet_graphs.page.provenance import command, meaning, missing, typed_fields
+from cheblienet_graphs import GraphSpec
+from cheblienet_graphs.page.provenance import command, missing, typed_fields
 
 BUILDERS = "mask", "coordinates", "domain"
 """What only whoever built the graph has."""
@@ -75,14 +75,3 @@ def test_a_region_is_looked_up_once(mask: Any, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(GraphSpec, "full_sampling", lambda *given: made.append(1) or full(*given))
     assert ("mask" in typed_fields(spec)) is (mask is not None)
     assert len(made) == 1
-
-
-def test_what_an_inconsistency_means_follows_from_its_cause(tmp_path: Path) -> None:
-    for spec, expected in (
-        (GraphSpec("r2", 16, levels=1), "At the open sides it does not"),
-        (GraphSpec("se2", 16, levels=1), "smooths by a metric that differs"),
-        (GraphSpec("s2", bandlimit=8, levels=1), "No filter passes information between components"),
-    ):
-        name = build(spec, tmp_path / "g.zarr").name
-        (level,) = inspect(tmp_path / "g.zarr", name).levels
-        assert expected in meaning(spec, level.finding)

@@ -39,10 +39,6 @@ def test_files_have_the_same_bytes_each_time(tmp_path: Path, ending: str) -> Non
     assert sorted(tmp_path.iterdir()) == sorted([first, second, *texts])
 
 
-def test_the_british_name_still_works() -> None:
-    assert figure_named("neighbourhood") is figure_named("neighborhood")
-
-
 def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     full = Mock(side_effect=OSError(28, "No space left on device"))
     graph = opened("tiny")
@@ -73,20 +69,19 @@ HEAVY = {"equivariance": ["axes"], "heat": ["ball", "own"]}
 """Figures of graphs that take seconds."""
 
 
-CASES = [
-    pytest.param(name, graph, marks=marks)
-    for drawn, marks in ((DRAWN, ()), (HEAVY, pytest.mark.slow))
-    for name, graphs in drawn.items()
-    for graph in graphs
-]
-
-
-@pytest.mark.parametrize(("name", "graph"), CASES)
+@pytest.mark.parametrize(
+    ("name", "graph"),
+    [
+        pytest.param(name, graph, marks=marks)
+        for drawn, marks in ((DRAWN, ()), (HEAVY, pytest.mark.slow))
+        for name, graphs in drawn.items()
+        for graph in graphs
+    ],
+)
 def test_a_page_can_hold_it(name: str, graph: str) -> None:
     svg, caption = svg_of(figure_named(name), opened(graph), Asked())
     root = ET.fromstring(svg)
     assert {"width", "height"}.isdisjoint(root.attrib)
-    assert re.fullmatch(r"0 0 [\d.]+ [\d.]+", root.attrib["viewBox"])
     ids = [node.attrib["id"] for node in root.iter() if "id" in node.attrib]
     assert len(ids) == len(set(ids))
     assert all(known.startswith(f"{name}-0-") for known in ids)
@@ -116,6 +111,7 @@ def test_what_a_graph_does_not_have_is_refused(figure: Figure) -> None:
         check_file(Path("nowhere/a.png"))
     with pytest.raises(SpecError, match=r"figure must be one of neighborhood, spectrum, .*'heart'"):
         figure_named("heart")
+    assert figure_named("neighbourhood") is figure_named("neighborhood")  # as it was called
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import pytest
 from pictured import dense, opened
 from scipy.special import eval_chebyt
 
-from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.plot.filters import (
     Turning,
     chebyshev_sums,
@@ -90,11 +89,6 @@ def test_the_series_of_heat_is_an_exponential_and_1_at_0(z: float) -> None:
     values = np.polynomial.chebyshev.chebval(mu, series)
     assert abs(values - np.exp(-z * (1 + mu))).max() < 1e-9
     assert np.polynomial.chebyshev.chebval(-1.0, series) == pytest.approx(1, abs=1e-13)
-
-
-def test_a_series_that_would_take_hours_is_refused() -> None:
-    with pytest.raises(NotDrawnError, match="more than 20,000 products"):
-        heat_series(1e9)
 
 
 def test_a_part_of_a_graph_gives_the_outputs_of_the_whole() -> None:

@@ -5,8 +5,6 @@ import numpy as np
 import pytest
 import scipy.linalg
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Canvas
-from matplotlib.image import AxesImage
 from pictured import generator, opened
 
 from cheblienet_graphs import GraphSpec, build
@@ -17,17 +15,6 @@ from cheblienet_graphs.plot.filters import heat_on
 from cheblienet_graphs.plot.heat import FIGURE, exact_density, heat_of
 from cheblienet_graphs.plot.pictures import around
 from cheblienet_graphs.plot.places import places_of
-
-
-def pictures(canvas: Canvas) -> list[AxesImage]:
-    """All images on a canvas, in the order in which they were drawn."""
-    axes = canvas.findobj(Axes)
-    return [image for each in axes for image in each.images]
-
-
-def titles(canvas: Canvas) -> list[str]:
-    """What stands over its axes."""
-    return [axes.get_title() for axes in canvas.findobj(Axes) if axes.get_title()]
 
 
 @pytest.mark.parametrize("name", ["plane", "torus", "odd", "sphere", "own"])
@@ -115,14 +102,13 @@ def test_graphs_that_can_not_be_compared_and_isolated_vertices_are_not_drawn() -
 def test_graphs_are_drawn_beside_each_other_in_one_scale(names: list[str], expected: int) -> None:
     first, *beside = map(opened, names)
     canvas, _ = FIGURE.drawn(first, Asked(beside=tuple(beside)))
-    images = pictures(canvas)
+    images = [image for axes in canvas.findobj(Axes) for image in axes.images]
     assert len(images) == expected
     assert len({image.norm for image in images}) == 1
-    heat = heat_of(first, *beside).graphs
     assert (images[0].norm.vmin, images[0].norm.vmax) == (0, 1)
-    most = max(graph.together.max() for graph in heat)
+    heat = [graph.together.max() for graph in heat_of(first, *beside).graphs]
     shown = [np.nanmax(image.get_array()) for image in images]
-    assert shown[0] == pytest.approx(heat[0].together.max() / most)
+    assert shown[0] == pytest.approx(heat[0] / max(heat))
     assert max(shown) == pytest.approx(1)
     titles = [image.axes.get_title() for image in images]
     alone = [most for most, title in zip(shown, titles, strict=True) if re.search("°|axis", title)]
@@ -163,21 +149,3 @@ def test_heat_that_takes_too_many_terms_is_not_drawn(tmp_path: Path) -> None:
     build(GraphSpec("se2", 8, orientations=4, xi=1e-5, weights="selling"), tmp_path / "g.zarr")
     with pytest.raises(NotDrawnError, match=r"than 20,000 products .* a fiber with a small xi"):
         heat_of(open_graph(tmp_path / "g.zarr"))
-
-
-@pytest.mark.parametrize("name", ["plane", "sphere"])
-def test_lines_of_equal_heat_are_where_the_heat_has_that_share(name: str) -> None:
-    """On the plane and the sphere at distances that the exact kernel has it."""
-    from matplotlib.contour import ContourSet
-
-    canvas, caption = FIGURE.drawn(opened(name), Asked())
-    assert "Lines are at 3 %, 10 %, 30 % of the largest" in caption
-    (drawn,) = [c for c in canvas.axes[0].get_children() if isinstance(c, ContourSet)]
-    assert [*drawn.levels] == [0.03, 0.1, 0.3]
-    [graph] = heat_of(opened(name)).graphs
-    spread = heat_of(opened(name)).spread
-    middle = float(exact_density(graph.places, np.zeros(1), spread)[0])
-    for share, path in zip(drawn.levels, drawn.get_paths(), strict=True):
-        radius = np.hypot(*path.vertices.T) / graph.places.visible
-        exact = exact_density(graph.places, np.array([radius.mean()]), spread)[0] / middle
-        assert exact == pytest.approx(share, rel=0.25)

@@ -84,16 +84,3 @@ def test_of_many_orientations_some_are_shown() -> None:
     dust = opened("dust")
     alone = int(np.diff(dust.level(0).laplacian.indptr).argmin())
     assert "it has no neighbors" in FIGURE.drawn(dust, Asked(vertex=alone))[1]
-
-
-@pytest.mark.parametrize("name", ["plane", "axes"])
-def test_panels_are_to_scale_with_edges_that_end_at_neighbors(name: str) -> None:
-    data = neighborhood_of(opened(name))
-    panels = [ax for ax in FIGURE.drawn(opened(name), Asked())[0].axes if ax.axison]
-    for ax in panels:
-        assert ax.get_aspect() == 1
-        assert sum(ax.get_xlim()) == pytest.approx(sum(ax.get_ylim())) == pytest.approx(0)
-    view, lines = data.views[0], panels[0].collections[:2]
-    drawn = [path.vertices[1] for several in lines for path in several.get_paths()]
-    places = view.places[:, :2]
-    np.testing.assert_allclose(sorted(map(tuple, drawn)), sorted(map(tuple, places)))

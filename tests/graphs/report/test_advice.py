@@ -1,13 +1,12 @@
 """Advice can be followed: a graph of the same kind has what it names, and is another graph."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 from many_specs import many_specs
 
-from cheblienet_graphs import GraphSpec, build, inspect
+from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.errors import Remedy
 from cheblienet_graphs.limits import AXES
 from cheblienet_graphs.manifolds import Metric
@@ -84,19 +83,3 @@ def test_more_neighbors_than_there_are_are_not_advised() -> None:
         found = remedy(spec, sampled)
         assert found is not None
         assert found.kind == ("more" if subdivisions == 0 else "together")
-
-
-def test_what_no_grid_mends_is_said_of_the_fiber(tmp_path: Path) -> None:
-    """xi = 1 on every grid: the first waves are those over the orientations, four or twelve."""
-    chosen = {"xi": 1, "weights": "selling", "boundary": "periodic", "levels": 1}
-    few = GraphSpec("se2", 24, orientations=4, **chosen)
-    build(few, tmp_path / "g", name="few")
-    [level] = inspect(tmp_path / "g", "few").levels
-    assert level.consistency == "too coarse"
-    assert level.verdict.startswith("too few orientations for its metric: 4 carry too few")
-    assert level.finding.advice is not None
-    [change] = advised(few, "more", level.finding.advice.remedies)
-    assert change == {"orientations": 8}
-    build(follows(few, change), tmp_path / "g", name="more")
-    [level] = inspect(tmp_path / "g", "more").levels
-    assert level.consistency == "consistent"

@@ -1,11 +1,10 @@
 """Graphs examined in row blocks: the same numbers as from whole matrices, in little memory."""
 
-import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
-from examined import SPECS, laplacian_of, random_matrix
+from examined import SPECS, allocated_by, laplacian_of, random_matrix
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -87,8 +86,4 @@ def test_memory_does_not_grow_with_the_edges(tmp_path: Path) -> None:
         (lambda: weight_statistics(weights, entries=2**12), 6 * laplacian.nnz),
     ):
         examine()
-        tracemalloc.start()
-        examine()
-        peak = tracemalloc.get_traced_memory()[1]  # mapped files left out
-        tracemalloc.stop()
-        assert peak < most
+        assert allocated_by(examine) < most

@@ -1,7 +1,7 @@
 """The report: verified numbers of the paper's graphs, and edge cases."""
 
 import json
-import math
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,6 @@ from cheblienet_graphs import (
     CheblienetError,
     GraphSpec,
     SpecError,
-    build,
     eigenpairs,
     eigenvalues,
     inspect,
@@ -25,14 +24,13 @@ PERIODIC = {"eps_squared": 0.1, "boundary": "periodic", "levels": 1}
     [("matched", (0.2, 0.045, 0.012)), ("selling", (0.1, 0.022, 0.006))],
 )
 def test_spectra_converge_without_a_free_scale(
-    tmp_path: Path, weights: str, bounds: tuple[float, ...]
+    report_on: Callable, weights: str, bounds: tuple[float, ...]
 ) -> None:
     """Joint refinement of base and fiber: second order on the stored operator."""
     errors = []
     for n, n_o in ((12, 5), (24, 10), (48, 20)):
         spec = GraphSpec("se2", n, orientations=n_o, xi=0.1**0.5, weights=weights, **PERIODIC)
-        build(spec, tmp_path / f"{n}.zarr")
-        (level,) = inspect(tmp_path / f"{n}.zarr", eigenvalues=31).levels
+        (level,) = report_on(spec, eigenvalues=31).levels
         assert level.eigenvalues_converged
         assert level.eigenvalue_scale == 1
         ratio = np.array(level.eigenvalues[1:]) / np.array(level.exact_eigenvalues[1:])
@@ -42,41 +40,35 @@ def test_spectra_converge_without_a_free_scale(
     assert errors[1] / errors[2] >= 3
 
 
-def test_verdict_names_what_is_realized_and_a_remedy_that_works(tmp_path: Path) -> None:
-    store = tmp_path / "g.zarr"
-    asked = build(GraphSpec("se2", 32, **PERIODIC), store).name
-    verdict = inspect(store, asked, eigenvalues=0).levels[0].verdict
-    assert verdict == (
+def test_verdict_names_what_is_realized_and_a_remedy_that_works(report_on: Callable) -> None:
+    (level,) = report_on(GraphSpec("se2", 32, **PERIODIC), eigenvalues=0).levels
+    assert level.verdict == (
         "not consistent with its metric: realizes eps^2 = 0.019 .. 0.0583, asked 0.1: use "
         "`weights='selling'` (K <= 8), `weights='matched'` or `neighbors=48`"
     )
     for remedy in ({"weights": "selling"}, {"weights": "matched"}, {"neighbors": 48}):
-        better = build(GraphSpec("se2", 32, **PERIODIC, **remedy), store).name
-        (level,) = inspect(store, better).levels
+        (level,) = report_on(GraphSpec("se2", 32, **PERIODIC, **remedy)).levels
         assert level.verdict.startswith("consistent with its metric: second moments ")
         assert level.consistency == "consistent"
         eps_squared = [metric.eps_squared for metric in level.effective_metric]
         assert eps_squared == pytest.approx([0.1] * 6, rel=0.15 if "neighbors" in remedy else 1e-5)
 
 
-def test_fiber_edges_of_selling_are_longer_than_their_moments_say(tmp_path: Path) -> None:
-    build(GraphSpec("se2", 16, orientations=5, weights="selling", levels=1), tmp_path / "g.zarr")
-    (level,) = inspect(tmp_path / "g.zarr", eigenvalues=0).levels
+def test_fiber_edges_of_selling_are_longer_than_their_moments_say(report_on: Callable) -> None:
+    spec = GraphSpec("se2", 16, orientations=5, weights="selling", levels=1)
+    (level,) = report_on(spec, eigenvalues=0).levels
     step = np.pi / 5
     ratios = [metric.xi_squared / level.xi_squared for metric in level.effective_metric]
     assert ratios == pytest.approx([(np.sin(step) / step) ** 2] * 5, rel=1e-5)
     assert "exact (fiber edges made for its first mode)" in level.verdict
 
 
-def test_the_sphere_is_judged_at_every_point(tmp_path: Path) -> None:
-    store, matched = tmp_path / "g.zarr", {"weights": "matched", "neighbors": 24}
-    build(GraphSpec("s2", nside=8, levels=1), store)
-    (level,) = inspect(store, eigenvalues=0).levels
+def test_the_sphere_is_judged_at_every_point(report_on: Callable) -> None:
+    (level,) = report_on(GraphSpec("s2", nside=8, levels=1), eigenvalues=0).levels
     assert level.effective_metric[0].eps_squared == pytest.approx(1, abs=0.1)
     assert "single points are up to 18 % off: use `weights='voronoi'`" in level.verdict
-    for given, off in (({"weights": "voronoi"}, 0.01), (matched, 0.03)):
-        better = build(GraphSpec("s2", nside=8, levels=1, **given), store).name
-        (level,) = inspect(store, better).levels
+    for weights, off in (("voronoi", 0.01), ("matched", 0.03)):
+        (level,) = report_on(GraphSpec("s2", nside=8, levels=1, weights=weights)).levels
         assert level.consistency == "consistent"
         assert level.spectral_error < off
 
@@ -93,15 +85,8 @@ def test_json_has_the_promised_keys(store: Path) -> None:
     } <= report.keys()
     for level in report["levels"]:
         assert {*promised.split()} <= level.keys()
-        assert level["degree"].keys() == {"min", "mean", "max"}
-        assert level["weights"].keys() == {"min", "median", "max"}
-        assert len(level["exact_eigenvalues"]) == len(level["eigenvalues"]) == 6
         assert level["edges"] * 2 + level["vertices"] == level["nnz"]
         assert max(level["equivariance"].values()) <= 1e-6
-    half_waves = [(0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (2, 1)]  # along 24 and along 16 pixels
-    cosines = [math.pi**2 * (k**2 + (1.5 * m) ** 2) for k, m in half_waves]
-    exact = inspect(store, "r2-24x16").levels[0].exact_eigenvalues
-    assert exact == pytest.approx(cosines)
 
 
 @pytest.mark.parametrize("name", ["r2-24x16", "torus"])
@@ -125,35 +110,34 @@ def test_spectra_out_of_range(store: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("boundary", ["open", "periodic"])
-def test_gradients_are_tried_on_a_wave_that_fits_the_domain(tmp_path: Path, boundary: str) -> None:
+def test_gradients_are_tried_on_a_wave_that_fits_the_domain(
+    report_on: Callable, boundary: str
+) -> None:
     """One that jumps where sides are glued is far off there, however close the points."""
     x, y = np.mgrid[0.5:20, 0.5:14] / 20
     points = np.stack([x.ravel(), y.ravel()], axis=1)
     given = {"domain": (0, 0, 1, 0.7), "boundary": boundary, "gradients": True}
-    build(GraphSpec("r2", coordinates=points, **given), tmp_path / "g.zarr")
-    (level,) = inspect(tmp_path / "g.zarr", eigenvalues=0).levels
+    (level,) = report_on(GraphSpec("r2", coordinates=points, **given), eigenvalues=0).levels
     assert level.derivatives.error < 0.1
 
 
 @pytest.mark.parametrize("size", [{"subdivisions": 4}, {"nside": 16}])
 @pytest.mark.parametrize(
-    ("settings", "single", "mean"),
+    ("settings", "single"),
     # Few neighbors with Gaussian weights split the icosphere's multiplet l = 3 by 13 %, 3 + 4.
-    [({"neighbors": 24, "kernel": "rectangular"}, 0.05, 0.02), ({}, 0.075, 0.02)],
+    [({"neighbors": 24, "kernel": "rectangular"}, 0.05), ({}, 0.075)],
 )
 def test_spectrum_of_the_sphere(
-    tmp_path: Path, size: dict[str, int], settings: dict[str, object], single: float, mean: float
+    report_on: Callable, size: dict[str, int], settings: dict[str, object], single: float
 ) -> None:
     """The first 16 eigenvalues are l (l + 1), 1, 3, 5 and 7 times, up to one scale."""
-    build(GraphSpec("s2", **size, **settings, levels=1), tmp_path / "g.zarr", name="g")
-    level = inspect(tmp_path / "g.zarr", "g", eigenvalues=17).levels[0]
+    (level,) = report_on(GraphSpec("s2", **size, **settings, levels=1), eigenvalues=17).levels
     expected = np.repeat([0.0, 2.0, 6.0, 12.0], [1, 3, 5, 7])
     assert np.allclose(level.exact_eigenvalues, [*expected, 20])
     values = np.array(level.eigenvalues)
     scale = (values[:16] @ expected) / (expected @ expected)
     assert np.allclose(values[1:16] / scale, expected[1:], rtol=single)
     multiplets = np.array([part.mean() for part in np.split(values[1:16], [3, 8])])
-    assert np.allclose(multiplets / scale, [2, 6, 12], rtol=mean)
+    assert np.allclose(multiplets / scale, [2, 6, 12], rtol=0.02)
     assert values[16] / scale > 15
-    assert level.equivariance
     assert max(level.equivariance.values()) <= 1e-6

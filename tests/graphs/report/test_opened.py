@@ -48,14 +48,11 @@ def test_the_same_files_of_another_specification(store: Path) -> None:
 
 def test_fields_and_facts_that_differ(store: Path) -> None:
     difference = compare(store, "kernel", "selling")
+    before, after = (SPECS[name].to_dict() for name in ("kernel", "selling"))
     assert difference.specification == {
-        "weights": ("kernel", "selling"),
-        "neighbors": (16, 8),
-        "kernel": ("gaussian", None),
-        "bandwidth": (0.2, None),
-        "laplacian": ("normalized", "combinatorial"),
-        "levels": (2, 1),
-        "boundary_correction": (None, True),
+        name: (before.get(name), after.get(name))
+        for name in before | after
+        if before.get(name) != after.get(name)
     }
     (facts,) = difference.levels
     recorded = [read_facts(store / name / "v001").levels[0] for name in ("kernel", "selling")]

@@ -4,7 +4,6 @@ import json
 import math
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -52,25 +51,6 @@ def test_builds_record_what_inspect_finds(name: str, tmp_path: Path) -> None:
     again = [level.eigenvalue_scale for level in inspect(store, eigenvalues=0).levels]
     assert again == pytest.approx(recorded, rel=1e-6)  # areas of given points are stored in float32
     assert {level.eigenvalue_scale for level in open_store(store)["g"].levels} == {None}
-
-
-@pytest.mark.usefixtures("quick_workers")
-@pytest.mark.parametrize(
-    ("name", "how"),
-    [
-        *((name, {"block_rows": 97}) for name in ("normalized", "masked", "icosphere")),
-        *((name, {"engine": "pruned", "device": "cpu"}) for name in ("plane", "space")),
-        pytest.param("icosphere", {"block_rows": 200, "workers": 2}, marks=pytest.mark.slow),
-    ],
-)
-def test_it_depends_on_no_argument_of_a_build(
-    name: str, how: dict[str, Any], tmp_path: Path
-) -> None:
-    build(SPECS[name], tmp_path / "g.zarr", name="g")
-    build(SPECS[name], tmp_path / "g.zarr", name="g", force=True, **how)
-    levels = (read_facts(tmp_path / f"g.zarr/g/v00{n}").levels for n in (1, 2))
-    first, second = ([level.eigenvalue_scale for level in each] for each in levels)
-    assert first == second
 
 
 def test_some_points_tell_nearly_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,15 +72,11 @@ def test_rows_go_north_to_south_and_eastwards_from_zero(size: str) -> None:
 
 
 def test_gaussian_levels_halve_the_number_of_latitudes() -> None:
-    spec = GraphSpec("s2", gaussian="o32")
-    assert [spec.level_size(level) for level in range(spec.levels)] == [
-        *("O32", "O16", "O8", "O4", "O2")
-    ]
-    regular = GraphSpec("s2", gaussian="F32")
-    assert [regular.grid(level) for level in range(regular.levels)] == [
-        *((1, 64, 128), (1, 32, 64), (1, 16, 32), (1, 8, 16))
-    ]
-    assert [GraphSpec("s2", gaussian=size).levels for size in ("O6", "O5")] == [2, 1]
+    spec, regular = GraphSpec("s2", gaussian="o32"), GraphSpec("s2", gaussian="F32")
+    sizes = [spec.level_size(level) for level in range(spec.levels)]
+    assert sizes == ["O32", "O16", "O8", "O4", "O2"]
+    assert [regular.grid(level) for level in (0, 3)] == [(1, 64, 128), (1, 8, 16)]
+    assert [GraphSpec("s2", gaussian=size).levels for size in ("F32", "O6", "O5")] == [4, 2, 1]
     assert GraphSpec("s2", gaussian="O1280").num_vertices == 6_599_680
     assert GraphSpec.from_dict(spec.to_dict()) == spec
 
@@ -92,7 +88,6 @@ N32 = [*N32, *[128] * 12]
 
 def test_rows_have_as_many_points_as_a_list_says() -> None:
     spec = GraphSpec("s2", pl=",".join(map(str, N32 + N32[::-1])))
-    assert spec.num_vertices == 6114
     _, gamma = spec.full_sampling(0).coordinates().T
     rows = np.split(gamma, np.cumsum(N32 + N32[::-1])[:-1])
     for row, count in zip(rows, N32 + N32[::-1], strict=True):

@@ -8,7 +8,7 @@ from level_maps import dense
 
 from cheblienet_graphs.inputs.polygons import UNIT
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.masked import SMALL, CutSampling, MaskedSampling, shells
+from cheblienet_graphs.samplings.masked import SMALL, CutSampling, MaskedSampling
 
 SHAPES = [((8, 12), False), ((8, 12), True), ((4, 6, 8), False), ((2, 4), True)]
 
@@ -56,23 +56,6 @@ def test_pooling_takes_means_by_mass_and_unpooling_keeps_constants(seed: int, nu
     means = cut.fraction.reshape(split).mean(axis=tuple(range(1, len(split), 2)))
     assert coarser.fraction == pytest.approx(means.ravel(), abs=UNIT)
     assert (coarser.fraction[coarser.places] >= SMALL).all()
-
-
-def test_whole_pixels_are_pooled_as_without_a_mask() -> None:
-    whole = Lattice((6, 8))
-    cut = CutSampling(whole, np.ones(48))
-    assert np.array_equal(dense(cut.pooling()), dense(whole.pooling()))
-    assert np.array_equal(dense(cut.unpooling()), dense(whole.unpooling()))
-    assert (cut.base_areas == 1).all()
-    assert len(list(cut.symmetries())) == len(list(whole.symmetries()))
-
-
-def test_shells_are_all_offsets_by_length() -> None:
-    every = np.concatenate(shells((1.0, 2.0), 2))
-    assert len({tuple(v) for v in every.tolist()}) == len(every) == 24
-    lengths = [np.hypot(*(shell * [1, 2]).T) for shell in shells((1.0, 2.0), 2)]
-    assert all(np.ptp(length) < 1e-9 for length in lengths)
-    assert (np.diff([length[0] for length in lengths]) > 0).all()
 
 
 def test_probes_are_far_from_pixels_that_are_cut() -> None:

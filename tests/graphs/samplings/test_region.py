@@ -12,7 +12,6 @@ from scipy.spatial import KDTree
 from sphere_truth import latitudes_longitudes
 
 from cheblienet_graphs import CheblienetError, GraphSpec, SpecError, build, inspect, verify
-from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.region import RegionSampling, clipped
 
 EUROPE = (-10.0, 35.0, 30.0, 70.0)
@@ -79,9 +78,8 @@ def eigenvalues(points: np.ndarray, region: tuple[float, ...], count: int) -> np
 
 
 def error(shares: np.ndarray, region: tuple[float, ...]) -> float:
-    truth = rectangle(region, 12)[1:]
-    found = eigenvalues(on_the_sphere(region, shares), region, 12)[1:]
-    return float(np.abs(found / truth - 1).max())
+    found = eigenvalues(on_the_sphere(region, shares), region, 12)
+    return float(np.abs(found[1:] / rectangle(region, 12)[1:] - 1).max())
 
 
 @pytest.mark.parametrize("region", [EUROPE, (100, -60, -60, 80)])
@@ -117,11 +115,6 @@ def test_stations_in_a_region(tmp_path: Path, stations: np.ndarray, weights: str
     assert verify(tmp_path / "a.zarr") == []
     two = build(spec, tmp_path / "b.zarr", workers=2)
     assert two.levels == published.levels
-    report = inspect(tmp_path / "a.zarr")
-    if weights == "voronoi":
-        truth = rectangle(EUROPE, 6)[1:]
-        found = np.array(report.levels[0].eigenvalues[1:6]) * report.levels[0].eigenvalue_scale
-        assert np.abs(found / truth - 1).max() <= 0.1
 
 
 def test_what_is_clipped_by_default(stations: np.ndarray) -> None:
@@ -130,16 +123,14 @@ def test_what_is_clipped_by_default(stations: np.ndarray) -> None:
     earlier = {name: value for name, value in spec.to_dict().items() if name != "mask_edge"}
     assert GraphSpec.from_dict(earlier).mask_edge is None
     assert GraphSpec("s2", subdivisions=4, region=EUROPE).mask_edge is None
-    given = PointArrays(stations, np.ones(len(stations)))
+    known = {"coordinates": stations, "region": EUROPE}
     matched = {"weights": "matched", "neighbors": 24}
-    for fields in (matched, {"mask_edge": "pixels"}):
-        assert GraphSpec("s2", coordinates=stations, region=EUROPE, **fields).mask_edge is None
-    with_areas = np.column_stack([stations, given.areas])
-    assert GraphSpec("s2", coordinates=with_areas, region=EUROPE).mask_edge is None
-    for fields in (matched, {"coordinates": with_areas}):
-        everything = {"coordinates": stations, "region": EUROPE, "mask_edge": "cut", **fields}
+    with_areas = {"coordinates": np.column_stack([stations, np.ones(len(stations))])}
+    for fields in (matched, with_areas, {"mask_edge": "pixels"}):
+        assert GraphSpec("s2", **known | fields).mask_edge is None
+    for fields in (matched, with_areas):
         with pytest.raises(SpecError, match="mask_edge must be pixels w"):
-            GraphSpec("s2", **everything)
+            GraphSpec("s2", **known | fields, mask_edge="cut")
 
 
 def test_pooling_takes_means_by_mass() -> None:
@@ -171,13 +162,10 @@ def test_half_of_the_sphere() -> None:
 
 
 def test_regular_points(tmp_path: Path) -> None:
-    spec = GraphSpec("s2", subdivisions=5, region=EUROPE, weights="voronoi", mask_edge="cut")
+    fields = {"region": EUROPE, "weights": "voronoi", "mask_edge": "cut"}
     with pytest.raises(CheblienetError, match=r"have no part in the region\. Give fewer"):
-        build(spec, tmp_path)
-    spec = GraphSpec(
-        "s2", subdivisions=5, region=EUROPE, weights="voronoi", mask_edge="cut", levels=2
-    )
-    build(spec, tmp_path)
+        build(GraphSpec("s2", subdivisions=5, **fields), tmp_path)
+    build(GraphSpec("s2", subdivisions=5, **fields, levels=2), tmp_path)
     assert verify(tmp_path) == []
     level = inspect(tmp_path).levels[0]
     found = np.array(level.eigenvalues[1:6]) * level.eigenvalue_scale

