@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from all_pairs import pairs
-from moments import check_symmetric, of_lattice, offsets
+from moments import of_lattice
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.samplings.lattice import Lattice
@@ -57,18 +57,6 @@ def test_missing_is_what_strips_lack(weights: str, eps: float, k: int, axis: int
     assert form > 1e-3
     assert ROWS * whole - least_energy(steps, values, p) == pytest.approx(2 * form, rel=1e-7)
     assert p[0] * across + mixed == pytest.approx(0, abs=1e-12)
-
-
-@pytest.mark.parametrize("orientations", [1, 2])
-@pytest.mark.parametrize("weights", ["selling", "matched"])
-def test_edges_along_sides_are_positive_and_symmetric(weights: str, orientations: int) -> None:
-    spec = GraphSpec("se2", (16, 12), orientations=orientations, weights=weights, levels=1)
-    weighed = of_lattice(spec)
-    assert len(weighed.sides) == 2
-    for axis, (steps, values) in enumerate(weighed.sides):
-        edges = offsets(replace(weighed, stencils=steps, values=values))
-        check_symmetric(edges, turned=False)
-        assert all((dy, dx)[axis] == 0 for _, dy, dx, _ in edges)
 
 
 @pytest.mark.parametrize(("weights", "eps"), [("selling", 0.2), ("matched", 0.3)])
