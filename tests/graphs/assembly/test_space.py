@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
-from axes_truth import cube_permutations
 from masks import points_mask
 from moments import stored
-from space_truth import cube_symmetries, voxels
+from space_truth import voxels
 
 from cheblienet_graphs import GraphSpec, build, inspect, verify
 from cheblienet_graphs.report.level import LevelReport
@@ -67,12 +66,6 @@ def test_first_60_eigenvalues(weights: str, worst: float, built: Built) -> None:
     assert abs(values[1:] / EXACT[1:60] - 1).max() <= worst
 
 
-@pytest.mark.slow
-def test_joint_refinement(built: Built) -> None:
-    level, _ = built(16, axes=22, count=60, weights="selling", boundary="periodic")
-    assert abs(np.array(level.eigenvalues)[1:] / EXACT[1:60] - 1).max() <= 0.055
-
-
 @pytest.mark.parametrize("weights", CONSISTENT)
 def test_open_sides_are_corrected(weights: str, built: Built) -> None:
     corrected, _ = built(8, weights=weights, count=7)
@@ -115,27 +108,6 @@ def test_spectra_converge_at_second_order(weights: str, tmp_path: Path) -> None:
     assert errors[2] < 0.01
     for coarse, fine in itertools.pairwise(errors):
         assert np.log2(coarse / fine) > 1.9
-
-
-@pytest.mark.parametrize("weights", ["kernel", *CONSISTENT])
-@pytest.mark.parametrize("boundary", ["open", "periodic"])
-@pytest.mark.parametrize("manifold", ["r3", "r3s2"])
-def test_all_symmetries_of_a_cube(
-    manifold: str, weights: str, boundary: str, tmp_path: Path
-) -> None:
-    """Rotations and, without axes, reflections."""
-    # Consistent stencils on a torus need more room than the neighbor rule.
-    size = 8 if manifold == "r3" or (boundary == "periodic" and weights != "kernel") else 6
-    metric = {} if manifold == "r3" else METRIC
-    spec = GraphSpec(manifold, size, weights=weights, boundary=boundary, levels=1, **metric)
-    laplacian = mapped_csr(stored(spec, tmp_path)[0] / "levels/0/laplacian")
-    assert abs(laplacian - laplacian.T).max() == 0
-    axes = axis_set("12").points
-    moved = cube_permutations(size, axes) if metric else cube_symmetries(size)
-    assert len({permutation.tobytes() for permutation in moved}) == (24 if metric else 48)
-    for permutation in moved:
-        difference = abs(laplacian[permutation][:, permutation] - laplacian).max()
-        assert difference <= (1e-6 if metric else 0)
 
 
 @pytest.mark.parametrize("fields", [{"manifold": "r3"}, {"manifold": "r3s2", "axes": "ico6"}])

@@ -1,6 +1,5 @@
 """Arrays that are not those of their level, under digests that are in order."""
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,10 +11,10 @@ from examined import random_matrix
 from hypothesis import given
 from hypothesis import strategies as st
 from masks import disc
-from sealing import put, reseal, reseal_array, reseal_file
+from sealing import put, reseal_array, reseal_file
 from stores import store_of
 
-from cheblienet_graphs import CheblienetError, GraphSpec, StoreError, build, inspect, verify
+from cheblienet_graphs import GraphSpec, StoreError, build, inspect, verify
 from cheblienet_graphs.report.spectra import eigenvalues
 from cheblienet_graphs.store.agreement import is_symmetric
 from cheblienet_graphs.store.facts import read_facts
@@ -233,15 +232,6 @@ def test_given_areas_far_from_cells_are_remarked_on(
     assert all("times those of Voronoi cells" in what for _, what in made)
 
 
-def test_without_the_library_of_a_sampling_verification_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    published(tmp_path, SPECS["healpix"])
-    monkeypatch.setitem(sys.modules, "astropy_healpix.healpy", None)
-    with pytest.raises(CheblienetError, match="cheblienet\\[healpix\\]"):
-        verify(tmp_path / "g.zarr")
-
-
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
@@ -260,11 +250,3 @@ def test_places_that_are_not_those_inside_a_mask(
     for read in (inspect, eigenvalues) if fault == "must ascend" else ():
         with pytest.raises(StoreError, match=r"base_index must ascend in \[0, 63\]"):
             read(tmp_path / "g.zarr", "g")
-
-
-@pytest.mark.parametrize("mask", [None, {"inside": [51, 16], "sha256": "0" * 64}])
-def test_a_spec_of_another_mask(tmp_path: Path, mask: object) -> None:
-    version = published(tmp_path, GraphSpec("r2", mask=disc(8), levels=2))
-    reseal(version, lambda clg: clg["spec"].update(mask=mask) or mask or clg["spec"].pop("mask"))
-    with pytest.raises(StoreError, match="was changed"):
-        inspect(tmp_path / "g.zarr", "g")
