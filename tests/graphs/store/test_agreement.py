@@ -72,6 +72,9 @@ def shifted(version: Path, column: int, step: float) -> None:
     reseal_array(version, "levels/0/coordinates", put(column, lambda v: v[column] + step))
 
 
+ALL = slice(None)
+
+
 @pytest.mark.parametrize(
     ("part", "change", "in_training"),
     [
@@ -87,19 +90,24 @@ def shifted(version: Path, column: int, step: float) -> None:
         ("eigenvectors", put(5, np.nan), "eigen"),
         ("eigenvectors", put(5, np.inf), "eigen"),
         ("eigenvectors", put(slice(1, None, 5), lambda v: v[::5]), "eigen"),
-        ("degree", put(5, lambda v: v[5] * 1.001), ""),
-        ("degree", put(5, np.nan), ""),
-        ("degree", put(5, -1), ""),
-        ("area", lambda v: v.__imul__(1.01), ""),
-        ("area", put(0, np.inf), ""),
-        ("../../pooling/0to1/data", lambda v: v.__imul__(0.5), ""),
-        ("../../unpooling/1to0/data", put(0, np.nan), ""),
+        ("degree", put(5, lambda v: v[5] * 1.001), "."),
+        ("degree", put(5, np.nan), "."),
+        ("degree", put(5, -1), "."),
+        ("area", lambda v: v.__imul__(1.01), "."),
+        ("area", put(0, np.inf), "."),
+        ("../../pooling/0to1/data", lambda v: v.__imul__(0.5), "."),
+        ("../../unpooling/1to0/data", put(0, np.nan), "."),
+        # What could be, and is not that of the spec, training does not know.
+        ("eigenvalues", put(1, lambda v: v[1] * 1.001), None),
+        ("../../pooling/0to1/indices", put(ALL, lambda v: v.reshape(-1, 4)[::-1].ravel()), None),
+        ("../../pooling/0to1/data", put(ALL, lambda v: v * np.tile([0.9, 1.1], len(v) // 2)), None),
+        ("../../unpooling/1to0/indices", put(ALL, lambda v: v[::-1]), None),
     ],
 )
 def test_arrays_that_can_not_be_are_noticed(
-    periodic: Path, tmp_path: Path, part: str, change: Callable, in_training: str
+    periodic: Path, tmp_path: Path, part: str, change: Callable, in_training: str | None
 ) -> None:
-    """Here and where graphs are opened for training."""
+    """Here and, but for some, where graphs are opened for training."""
     version = writable_copy(periodic, tmp_path / "g.zarr") / "g/v001"
     path = (version / "levels/0" / part).resolve().relative_to(version.resolve())
     reseal_array(version, str(path), change)
@@ -107,29 +115,9 @@ def test_arrays_that_can_not_be_are_noticed(
     assert where.startswith(
         ("levels/0/laplacian", "levels/0/eigen", "levels/0/area", path.parts[0])
     )
-    with pytest.raises(ModelsStoreError, match=in_training or None):
-        open_store(tmp_path / "g.zarr", verify=True)["g"]
-
-
-ALL = slice(None)
-
-
-@pytest.mark.parametrize(
-    ("part", "change"),
-    [
-        ("levels/0/eigenvalues", put(1, lambda v: v[1] * 1.001)),
-        ("pooling/0to1/indices", put(ALL, lambda v: v.reshape(-1, 4)[::-1].ravel())),
-        ("pooling/0to1/data", put(ALL, lambda v: v * np.tile([0.9, 1.1], len(v) // 2))),
-        ("unpooling/1to0/indices", put(ALL, lambda v: v[::-1])),
-    ],
-)
-def test_values_that_could_be_and_are_not_those_of_the_spec(
-    periodic: Path, tmp_path: Path, part: str, change: Callable
-) -> None:
-    version = writable_copy(periodic, tmp_path / "g.zarr") / "g/v001"
-    reseal_array(version, part, change)
-    (where,) = faults(version)
-    assert part.startswith(where) or where == "levels/0/eigenvectors"
+    if in_training is not None:
+        with pytest.raises(ModelsStoreError, match=in_training):
+            open_store(tmp_path / "g.zarr", verify=True)["g"]
 
 
 CHANGE = st.tuples(st.integers(0, 29), st.integers(0, 29), st.sampled_from(["roll", 0.5, 0]))

@@ -14,7 +14,7 @@ import scipy.sparse
 from damage import writable_copy
 from sealing import put, reseal, reseal_array, reseal_file
 
-from cheblienet_graphs import GraphSpec, MapSpec, StoreError, build, build_map, inspect_map, verify
+from cheblienet_graphs import GraphSpec, MapSpec, StoreError, build_map, inspect_map, verify
 from cheblienet_graphs.store.archive import export_zip, import_zip
 from cheblienet_graphs.store.export import map_to_scipy
 from cheblienet_graphs.store.map_facts import is_map, listing, read_map_facts
@@ -191,9 +191,6 @@ def test_archives_and_exports(built: Path, tmp_path: Path) -> None:
     assert (imported.name, imported.version, imported.new) == ("near", "v001", True)
     assert not import_zip(tmp_path / "m.zip", tmp_path / "other.zarr").new
     assert verify(tmp_path / "other.zarr") == []
-    build(GraphSpec("s2", subdivisions=1), tmp_path / "other.zarr", name="graph")
-    with pytest.raises(StoreError, match="is a graph; choose another `name`"):
-        import_zip(tmp_path / "m.zip", tmp_path / "other.zarr", "graph")
     map_to_scipy(version, tmp_path / "m.npz")
     assert scipy.sparse.load_npz(tmp_path / "m.npz").shape == SPECS["near"].shape
 

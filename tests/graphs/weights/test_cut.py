@@ -4,27 +4,27 @@ from collections.abc import Callable
 from pathlib import Path
 
 import cut_truth
+import derivatives
 import numpy as np
 import pytest
 from cut_truth import eigenvalues, elliptic, order, turned, worst
 
-from cheblienet_graphs import GraphSpec, Polygons, build
+from cheblienet_graphs import GraphSpec, Polygons
 from cheblienet_graphs.inputs.polygons import coverage
 from cheblienet_graphs.report.diagnostics import components
 from cheblienet_graphs.samplings.masked import SMALL
-from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.reader import LevelArrays, edge_weights
 
 SIZES = [20, 41, 83, 167]
-ROUND = 0.43 * np.eye(2)
-TILTED = turned(25) @ np.diag([0.44, 0.25])
 
 
 def built(folder: Path, manifold: str, mask: object = None, **fields: object) -> LevelArrays:
     fields = {"weights": "selling", "levels": 1, "mask_edge": "cut", "mask": mask} | fields
-    published = build(GraphSpec(manifold, **fields), folder / "g.zarr", force=True)
-    version = folder / "g.zarr" / published.name / published.version
-    return LevelArrays(version, read_facts(version), 0)
+    return derivatives.built(GraphSpec(manifold, **fields), folder, force=True)[0]
+
+
+ROUND = 0.43 * np.eye(2)
+TILTED = turned(25) @ np.diag([0.44, 0.25])
 
 
 def pictured(size: int) -> np.ndarray:
@@ -76,17 +76,6 @@ def test_orientations_converge_at_second_order(
         errors.append(worst(eigenvalues(built(tmp_path, "se2", shape, **fields)), truth))
     assert order(errors, [12, 32]) > 1.8, errors
     assert errors[-1] < largest
-
-
-def test_entries_and_lambda_max_stay_those_of_the_staircase(tmp_path: Path) -> None:
-    mask = elliptic(ROUND, 64)
-    stairs, cut = (
-        built(tmp_path, "se2", mask, size=64, orientations=16, mask_edge=edge).of_level
-        for edge in ("pixels", "cut")
-    )
-    assert cut.nnz < 1.1 * stairs.nnz
-    scaled = [of.lambda_max * of.eigenvalue_scale for of in (cut, stairs)]
-    assert scaled[0] < 1.3 * scaled[1]
 
 
 CASES = {
@@ -193,23 +182,6 @@ def test_gaps_of_a_pixel_part_a_domain(tmp_path: Path) -> None:
         assert components(arrays.laplacian) == pieces
     assert components(built(tmp_path, "se2", halves, orientations=4).laplacian) == 2
     assert components(built(tmp_path, "r2", slanted).laplacian) == 1
-
-
-@pytest.mark.parametrize(
-    ("manifold", "fields"), [("r2", {}), ("se2", {"orientations": 4}), ("r3", {})]
-)
-def test_symmetric_domains_have_symmetric_graphs(
-    tmp_path: Path, manifold: str, fields: dict
-) -> None:
-    from cheblienet_graphs.report.diagnostics import equivariance_errors
-
-    dimension = 3 if manifold == "r3" else 2
-    places = np.indices((10,) * dimension) - 4.5
-    part = np.clip(4.3 - np.sqrt((places**2).sum(axis=0)), 0, 1)
-    arrays = built(tmp_path, manifold, part, **fields)
-    errors = equivariance_errors(arrays.laplacian, arrays.sampling)
-    assert len(errors) == {"r2": 3, "se2": 3, "r3": 10}[manifold]
-    assert max(errors.values()) < 1e-6
 
 
 def test_gradients_are_right_inside_and_at_the_edge(tmp_path: Path) -> None:
