@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
+from axes_truth import cube_permutations
 from masks import points_mask
 from moments import stored
-from space_truth import voxels
+from space_truth import cube_symmetries, voxels
 
 from cheblienet_graphs import GraphSpec, build, inspect, verify
 from cheblienet_graphs.report.level import LevelReport
@@ -89,6 +90,27 @@ def test_open_sides_keep_tilts(built: Built) -> None:
     assert quotient("selling") == pytest.approx(60, rel=1e-5)
     assert quotient("matched") == pytest.approx(60, rel=0.01)
     assert quotient("matched", boundary_correction=False) < 57
+
+
+@pytest.mark.parametrize("weights", ["kernel", *CONSISTENT])
+@pytest.mark.parametrize("boundary", ["open", "periodic"])
+@pytest.mark.parametrize("manifold", ["r3", "r3s2"])
+def test_all_symmetries_of_a_cube(
+    manifold: str, weights: str, boundary: str, tmp_path: Path
+) -> None:
+    """Rotations and, without axes, reflections."""
+    # Consistent stencils on a torus need more room than the neighbor rule.
+    size = 8 if manifold == "r3" or (boundary == "periodic" and weights != "kernel") else 6
+    metric = {} if manifold == "r3" else METRIC
+    spec = GraphSpec(manifold, size, weights=weights, boundary=boundary, levels=1, **metric)
+    laplacian = mapped_csr(stored(spec, tmp_path)[0] / "levels/0/laplacian")
+    assert abs(laplacian - laplacian.T).max() == 0
+    axes = axis_set("12").points
+    moved = cube_permutations(size, axes) if metric else cube_symmetries(size)
+    assert len({permutation.tobytes() for permutation in moved}) == (24 if metric else 48)
+    for permutation in moved:
+        difference = abs(laplacian[permutation][:, permutation] - laplacian).max()
+        assert difference <= (1e-6 if metric else 0)
 
 
 @pytest.mark.parametrize("fields", [{"manifold": "r3"}, {"manifold": "r3s2", "axes": "ico6"}])
