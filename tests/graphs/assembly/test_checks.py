@@ -137,3 +137,14 @@ def test_a_build_agrees_with_the_report(tmp_path: Path, name: str) -> None:
     assert not any("one component" in line or "not counted" in line for line in told)
     spoiling = [line for line in every[1:] if "one component" not in line]
     assert told[-len(spoiling) :] == spoiling or not spoiling
+
+
+def test_a_broken_lattice_is_not_built_in_silence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though it is too large to be looked at as a whole."""
+    monkeypatch.setattr(connected, "ENTRIES", 2_000)
+    built = build(SPECS["broken"], tmp_path / "g")
+    moments, components = sentences(SPECS["broken"], built.checks)
+    assert "not consistent with the metric: orientations are not connected" in moments
+    assert components == "level 0: has at least 54 components; `clg inspect` counts them"
