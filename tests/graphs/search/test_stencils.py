@@ -1,7 +1,4 @@
-"""Edges against brute force over all pairs, and the properties the neighbor rule promises.
-
-Edges inside a mask, of `masked`, are in `tests/graphs/assembly/test_masked.py`.
-"""
+"""Edges against brute force over all pairs, and the properties the neighbor rule promises."""
 
 import math
 from pathlib import Path
