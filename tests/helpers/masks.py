@@ -25,3 +25,8 @@ def points_mask(points: int, share: float, seed: int = 0) -> np.ndarray:
     inside = np.random.default_rng(seed).random(points) < share
     inside[-1] = True
     return inside
+
+
+def fractions(side: int) -> np.ndarray:
+    """Parts of pixels inside a disc, which is off the middle."""
+    return np.clip(0.42 * side - np.hypot(*(np.indices((side, side)) - side / 2 + 0.7)), 0, 1)

@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from all_pairs import engine_and_lengths
-from builds import manifest
+from builds import SPECS, manifest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from marks import slow_but
-from masks import disc, points_mask
+from masks import disc, fractions, points_mask
 
 from cheblienet_graphs import GraphSpec, build, open_group
 from cheblienet_graphs.search.choice import choose
@@ -82,26 +82,31 @@ def test_stored_laplacian_is_the_defined_one(
     assert np.allclose(stored_degree, degree, rtol=1e-6)
 
 
-ANYWHERE = {
+BUILDS = {
+    **{name: SPECS[name] for name in ("torus", "mask", "matched")},
     "laplace": GraphSpec("se2", "12x8", orientations=6, neighbors=32, kernel="laplace"),
-    "torus": GraphSpec("se2", "16x12", orientations=6, levels=2, boundary="periodic"),
     "volume": GraphSpec("r3", "10x7x9", boundary="periodic", lambda_max=2, levels=1),
     "axes": GraphSpec("r3s2", "6x4x6", axes=3, spacing=(1, 2, 1), lambda_max=2, levels=1),
     "masked axes": GraphSpec("r3s2", axes=3, levels=1, mask=points_mask(144, 0.7).reshape(6, 4, 6)),
-    "ring": GraphSpec("se2", mask=RING, orientations=4, levels=2),
     "ring torus": GraphSpec("se2", mask=RING, orientations=4, levels=2, boundary="periodic"),
     "corrected": GraphSpec("se2", "20x14", orientations=4, eps=0.2, weights="matched", levels=1),
     "matched torus": GraphSpec("se2", "16x24", weights="matched", boundary="periodic"),
-    "selling ring": GraphSpec("se2", mask=RING, orientations=4, levels=2, weights="selling"),
-    "so3": GraphSpec("so3", subdivisions=2, orientations=5, levels=2),
-    "matched": GraphSpec("so3", subdivisions=1, weights="matched", neighbors=24, levels=1),
-    "random": GraphSpec("se2", points=200, boundary="periodic"),
+    "cut": GraphSpec(
+        "se2",
+        mask=fractions(24),
+        mask_edge="cut",
+        weights="selling",
+        orientations=4,
+        directional=0.1,
+    ),
 }
+QUICK = ("torus", "axes", "mask", "matched", "cut")
+"""`test_resume.py` has blocks of all specifications of `builds`."""
 
 
-@pytest.mark.parametrize("name", slow_but(["torus", "axes", "ring", "matched"], ANYWHERE))
+@pytest.mark.parametrize("name", slow_but(QUICK, BUILDS))
 def test_bytes_depend_neither_on_blocks_nor_on_the_engine(tmp_path: Path, name: str) -> None:
-    spec = ANYWHERE[name]
+    spec = BUILDS[name]
     ways = [{}, {"block_rows": 53}]
     if spec.sampling_kind.regular and spec.weights == "kernel":
         ways.append({"engine": "pruned", "block_rows": 400})

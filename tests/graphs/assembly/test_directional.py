@@ -11,7 +11,6 @@ from cheblienet_graphs import GraphSpec, SpecError, build, verify
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.store.facts import read_facts
-from cheblienet_graphs.store.layout import check_version
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.weights.lattice import directional_weights
 from cheblienet_models import StoreError as ModelsStoreError
@@ -82,25 +81,6 @@ def test_stored_matrices_are_those_of_the_stencils(tmp_path: Path, name: str) ->
             largest = np.linalg.eigvalsh(delta)[-1]
             assert largest <= of.lambda_max * (1 + 1e-6)
             assert of.lambda_max <= largest * (1 + 1e-4)
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "schema", "documents"),
-    [("directional", DELTA, "1.1", 2 * (1 + 3 * 7)), ("gradients", True, "1.3", 2 * (1 + 2 * 7))],
-)
-def test_the_rest_of_a_version_is_as_without(
-    tmp_path: Path, field: str, value: object, schema: str, documents: int
-) -> None:
-    files = []
-    for more in ({field: value}, {}):
-        spec = GraphSpec("se2", 16, orientations=4, levels=2, **more)
-        built = build(spec, tmp_path / "g", name=f"g{len(files)}")
-        files.append(check_version(tmp_path / "g" / built.name / built.version))
-    assert [f["schema"] for f in files] == [schema, "1.0"]
-    assert files[0]["spec"] == files[1]["spec"] | {field: value}
-    shared = {k: v for k, v in files[0]["manifest"].items() if f"/{field}" not in k}
-    assert shared == files[1]["manifest"]
-    assert len(files[0]["manifest"]) == len(shared) + documents
 
 
 def test_a_mask_of_one_pixel_has_no_forward_edges(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from builds import SPECS
+from masks import fractions
 
 from cheblienet_graphs import GraphSpec, SpecError, build, plan, verify
 from cheblienet_graphs.assembly import plan as sizes
@@ -17,6 +18,10 @@ PLANNED = [
     GraphSpec("se2", "16x24", orientations=5),
     SPECS["directional"],
     SPECS["mask"],
+    *(
+        GraphSpec("se2", mask=fractions(24), mask_edge="cut", orientations=4, **weights)
+        for weights in ({"weights": "selling"}, {"weights": "matched", "boundary": "periodic"})
+    ),
     *(
         GraphSpec("so3", **size, levels=2, orientations=3)
         for size in ({"subdivisions": 2}, {"nside": 4}, {"bandlimit": 4}, {"gaussian": "O4"})

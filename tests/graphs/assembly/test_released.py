@@ -5,13 +5,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from builds import interrupted, manifest
 from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.search.lists import MutualNeighbors
 from cheblienet_graphs.weights import lattice, matching
 
 SPECS = {
@@ -67,25 +65,6 @@ def test_nothing_stays_after_an_interruption(
         if interrupted(SPECS[name], tmp_path / "g", after, **how) is None:
             break
         assert alive() == set()
-
-
-@pytest.mark.slow
-def test_searches_for_xi_lie_on_disk_on_all_levels(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also those on coarser levels, where a finer one begins."""
-    monkeypatch.setattr("cheblienet_graphs.assembly.xi.STARTING_POINTS", 10)
-    searched, original = [], MutualNeighbors.__init__
-
-    def seen(self: MutualNeighbors, lists: np.ndarray, points: int) -> None:
-        original(self, lists, points)
-        searched.append((points, isinstance(lists, np.memmap)))
-
-    monkeypatch.setattr(MutualNeighbors, "__init__", seen)
-    spec = GraphSpec("so3", subdivisions=3, orientations=4, levels=2, xi="auto")
-    build(spec, tmp_path / "g", device="cpu")
-    assert {points for points, _ in searched} >= {642, 162}
-    assert all(mapped for _, mapped in searched)
 
 
 @pytest.mark.parametrize("how", [{"workers": 2}, {"resume": True}])

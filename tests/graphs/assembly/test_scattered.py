@@ -8,8 +8,7 @@ from builds import manifest
 from marks import slow_but
 from sphere_truth import latitudes_longitudes
 
-from cheblienet_graphs import CheblienetError, GraphSpec, SpecError, build, inspect, plan, verify
-from cheblienet_graphs.assembly.checks import sentences
+from cheblienet_graphs import CheblienetError, GraphSpec, SpecError, build, plan, verify
 from cheblienet_graphs.samplings.grids import Healpix
 from cheblienet_graphs.samplings.icosphere import Icosphere
 from cheblienet_graphs.store.facts import read_facts
@@ -84,26 +83,6 @@ def test_points_on_one_line_across_a_torus(tmp_path: Path) -> None:
     assert manifest(tmp_path / "pruned") == manifest(tmp_path / "keops")
 
 
-def test_a_specification_that_was_read_back_is_found_but_not_built(
-    tmp_path: Path, whole: dict[str, Path]
-) -> None:
-    read = GraphSpec.from_dict(VORONOI["stations"].to_dict())
-    assert not build(read, whole["stations"], name="g").built
-    with pytest.raises(SpecError, match="knows points by digest only"):
-        build(read, tmp_path / "g")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_voronoi_cells_of_a_region_are_remarked(tmp_path: Path) -> None:
-    """Of 300 stations in Europe those on the outside share the rest of the sphere."""
-    stations = np.array([40.0, -5.0]) + np.random.default_rng(0).random((300, 2)) * [20, 30]
-    for table, outside in ((stations, True), (np.column_stack([stations, np.ones(300)]), False)):
-        spec = GraphSpec("s2", coordinates=table)
-        built = build(spec, tmp_path / "g", name=f"g{table.shape[1]}")
-        assert ((built.checks[0].largest_cell or 0) > 10) == outside
-        assert any("give areas" in line for line in sentences(spec, built.checks)) == outside
-
-
 @pytest.mark.parametrize("name", VORONOI)
 def test_what_is_stored_is_what_the_diagram_gives(whole: dict[str, Path], name: str) -> None:
     spec, version = VORONOI[name], resolve(whole[name], "g")
@@ -122,15 +101,6 @@ def test_what_is_stored_is_what_the_diagram_gives(whole: dict[str, Path], name: 
         assert (weights.coords[1] == columns).all()
         assert weights.data / values == pytest.approx(1, abs=1e-5)
         assert planned.levels[level].nnz >= len(rows) + spec.base_points(level)
-
-
-def test_reports_call_them_consistent(whole: dict[str, Path]) -> None:
-    """Though second moments of single points are not the metric's."""
-    (level,) = inspect(whole["voronoi torus"], "g").levels
-    assert (level.consistency, level.eigenvalue_scale) == ("consistent", 1)
-    (metric,) = level.effective_metric
-    assert metric.first_moment < 1e-6
-    assert metric.deviation > 0.3
 
 
 def test_what_cells_can_not_weigh_is_refused_and_nothing_is_published(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Stored graphs of volumes, with axes, too: spectra, symmetries, pooling, areas, open sides."""
 
-import itertools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -67,12 +66,6 @@ def test_first_60_eigenvalues(weights: str, worst: float, built: Built) -> None:
     assert abs(values[1:] / EXACT[1:60] - 1).max() <= worst
 
 
-@pytest.mark.slow
-def test_joint_refinement(built: Built) -> None:
-    level, _ = built(16, axes=22, count=60, weights="selling", boundary="periodic")
-    assert abs(np.array(level.eigenvalues)[1:] / EXACT[1:60] - 1).max() <= 0.055
-
-
 @pytest.mark.parametrize("weights", CONSISTENT)
 def test_open_sides_are_corrected(weights: str, built: Built) -> None:
     corrected, _ = built(8, weights=weights, count=7)
@@ -97,24 +90,6 @@ def test_open_sides_keep_tilts(built: Built) -> None:
     assert quotient("selling") == pytest.approx(60, rel=1e-5)
     assert quotient("matched") == pytest.approx(60, rel=0.01)
     assert quotient("matched", boundary_correction=False) < 57
-
-
-@pytest.mark.parametrize("weights", CONSISTENT)
-def test_spectra_converge_at_second_order(weights: str, tmp_path: Path) -> None:
-    """Against 4 pi^2 |k|^2: 0, 6, 12, 8 and 6 times."""
-    exact = 4 * np.pi**2 * np.repeat([0, 1, 2, 3, 4], [1, 6, 12, 8, 6])[:27]
-    errors = []
-    for size in (8, 16, 32):
-        spec = GraphSpec("r3", size, weights=weights, boundary="periodic", levels=1)
-        version, _ = stored(spec, tmp_path)
-        (level,) = inspect(tmp_path / "g.zarr", version.parent.name, eigenvalues=27).levels
-        assert level.consistency == "consistent"
-        assert level.exact_eigenvalues == pytest.approx(exact, abs=1e-9)
-        values = np.array(level.eigenvalues) * level.eigenvalue_scale
-        errors.append(abs(values[1:] / exact[1:] - 1).max())
-    assert errors[2] < 0.01
-    for coarse, fine in itertools.pairwise(errors):
-        assert np.log2(coarse / fine) > 1.9
 
 
 @pytest.mark.parametrize("weights", ["kernel", *CONSISTENT])

@@ -7,70 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from moments import Sparse, deviation, difference, inverse_metric, stored, weights_of
-from truth import plane_moments
+from moments import difference, stored
 
 from cheblienet_graphs import GraphSpec, inspect
 from cheblienet_graphs.store.mapped import mapped_array, mapped_csr
 from cheblienet_graphs.store.reader import edge_weights
-
-
-def lattice_edges(w: Sparse, spec: GraphSpec, level: int) -> tuple[np.ndarray, ...]:
-    """i, y, x, dy, dx, j and weight of each entry, the nearest image where there are some."""
-    width, height = (side >> level for side in spec.size)
-    entries = w.tocoo()
-    row, column = entries.coords
-    i, y, x = np.unravel_index(row, (spec.orientations, height, width))
-    j, other_y, other_x = np.unravel_index(column, (spec.orientations, height, width))
-    dy, dx = other_y - y, other_x - x
-    if spec.boundary == "periodic":
-        dy = (dy + height // 2) % height - height // 2
-        dx = (dx + width // 2) % width - width // 2
-    return i, y, x, dy, dx, j, entries.data
-
-
-LATTICES = [
-    {"size": "20x24", "boundary": "periodic"},
-    {"size": "24x20"},
-    {"size": 24, "orientations": 5, "eps": 0.5, "alpha": 3.41},
-    {"size": 24, "orientations": 4, "xi": 0.1, "levels": 2, "boundary": "periodic"},
-]
-
-
-@pytest.mark.parametrize("fields", LATTICES)
-@pytest.mark.parametrize("weights", ["selling", "matched"])
-def test_stored_lattices_realize_the_metric(tmp_path: Path, weights: str, fields: dict) -> None:
-    if weights == "selling":
-        fields = {k: v for k, v in fields.items() if k != "neighbors"}
-    spec = GraphSpec("se2", weights=weights, **({"levels": 1} | fields))
-    version, facts = stored(spec, tmp_path)
-    for level in range(spec.levels):
-        w = weights_of(version, level)
-        assert w.nnz == 2 * facts[level]["edges"]
-        i, y, x, dy, dx, j, weight = lattice_edges(w, spec, level)
-        width, height = (side >> level for side in spec.size)
-        assert facts[level]["in_plane_fraction"] == pytest.approx((i == j).mean())
-        first, second = plane_moments(dx / width, dy / width, i, j, spec.orientations)
-        vertices = (i * height + y) * width + x
-        total, drift = np.zeros((w.shape[0], 3, 3)), np.zeros(w.shape[0])
-        np.add.at(total, vertices, weight[:, None, None] * second)
-        np.add.at(drift, vertices, weight * first)
-        inverse = inverse_metric(spec, level)
-        if weights == "selling":
-            delta = math.pi / spec.orientations
-            inverse[2, 2] *= (delta / math.sin(delta)) ** 2
-        inside = np.ones((height, width), bool)
-        if spec.boundary == "open":
-            rim_y, rim_x = abs(dy).max(), abs(dx).max()
-            inside[:] = False
-            inside[rim_y : height - rim_y, rim_x : width - rim_x] = True
-        interior = np.tile(inside.ravel(), spec.orientations)
-        assert interior.sum() >= spec.orientations
-        factor = np.full(interior.sum(), 2.0)
-        assert deviation(total[interior], inverse, factor) <= 3e-6
-        assert abs(drift[interior]).max() <= 3e-6 * math.sqrt(inverse[2, 2])
-        if spec.boundary == "open":
-            assert deviation(total, inverse, np.full(len(total), 2.0)) > 0.1
 
 
 def permutation_of(spec: GraphSpec, image_of: Callable[..., tuple[int, ...]]) -> np.ndarray:

