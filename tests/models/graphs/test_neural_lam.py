@@ -10,6 +10,7 @@ import pytest
 import torch
 from coupled_graphs import coupled, sparse, weights_of
 from csr_truth import of_tensor
+from refusing import refused
 
 FILES = {"g2m", "m2g", "m2m"}
 BETWEEN = {"mesh_up", "mesh_down"}
@@ -102,20 +103,19 @@ def test_nodes_of_the_sphere_are_at_longitude_and_latitude(tmp_path: Path) -> No
 
 
 def test_other_manifolds_and_full_folders_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"those of r2 and s2\. Got se2"):
-        coupled("turns")[0].save_neural_lam(tmp_path / "a", *coupled("turns")[1:])
+    turns, *maps = coupled("turns")
+    refused(r"those of r2 and s2\. Got se2", turns.save_neural_lam, tmp_path / "a", *maps)
     assert not (tmp_path / "a").exists()
     (tmp_path / "notes.txt").write_text("mine")
     pyramid, encoder, decoder = coupled("plane")
-    with pytest.raises(ValueError, match=r"folder must be new, or empty\. Got .*choose another"):
-        pyramid.save_neural_lam(tmp_path, encoder, decoder)
-    with pytest.raises(ValueError, match="The target of the encoder must be the points of mesh"):
-        pyramid.save_neural_lam(tmp_path / "b", decoder, encoder)
+    save, folder = pyramid.save_neural_lam, tmp_path / "b"
+    message = r"folder must be new, or empty\. Got .*choose another"
+    refused(message, save, tmp_path, encoder, decoder)
+    message = "The target of the encoder must be the points of mesh"
+    refused(message, save, folder, decoder, encoder)
     for unit in (0, -1, float("nan")):
-        with pytest.raises(ValueError, match="unit must be positive and finite"):
-            pyramid.save_neural_lam(tmp_path / "b", encoder, decoder, unit=unit)
-    with pytest.raises(TypeError, match="decoder must be a VertexMap"):
-        pyramid.save_neural_lam(tmp_path / "b", encoder, None)
+        refused("unit must be positive and finite", save, folder, encoder, decoder, unit=unit)
+    refused("decoder must be a VertexMap", save, folder, encoder, None, error=TypeError)
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
 

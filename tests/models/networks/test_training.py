@@ -102,21 +102,6 @@ def test_compiled_training_steps(pyramid: Pyramid, masked_graphs: Path) -> None:
             assert torch.allclose(mine.grad, other.grad, rtol=1e-3, atol=1e-3 * largest)
 
 
-@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.bfloat16, 0.2), (torch.float16, 0.03)])
-def test_autocast(pyramid: Pyramid, dtype: torch.dtype, tolerance: float) -> None:
-    network, images = network_on(pyramid), torch.randn(4, 2, 16, 16)
-    expected = network(images)
-    with torch.no_grad(), torch.autocast("cpu", dtype=dtype):
-        upright, rotated = network(images), network(turned(images))
-    assert (upright.float() - expected).abs().max() < tolerance
-    assert (upright.float() - rotated.float()).abs().max() < tolerance
-    with torch.autocast("cpu", dtype=dtype):
-        loss = nn.functional.nll_loss(network.train()(images), torch.arange(4))
-    loss.backward()
-    assert all(p.grad.dtype == torch.float32 for p in network.parameters())
-    assert all(p.grad.isfinite().all() for p in network.parameters())
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["forkserver", "fork"])
 def test_data_loader_workers_map_the_graph(pyramid: Pyramid, server: Any, method: str) -> None:

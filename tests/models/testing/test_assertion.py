@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from refusing import refused
 from symmetric import SPECS, TRANSLATIONS
 from torch import Tensor, nn
 
@@ -13,11 +14,9 @@ from cheblienet_models import (
     BatchNorm,
     ChebConv,
     GlobalPool,
-    Lift,
     Project,
     SpatialPool,
     SpatialUnpool,
-    WideResNet,
     open_store,
 )
 from cheblienet_models.symmetries import symmetries
@@ -48,31 +47,6 @@ class Noted(nn.Module):
         assert not self.training
         assert not torch.is_grad_enabled()
         return self.make(x)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [n for n in SPECS if "random" not in n])
-def test_layers_and_networks_pass(symmetric_graphs: Path, name: str) -> None:
-    pyramid = open_store(symmetric_graphs)[name]
-    graph = pyramid.levels[0]
-    image = torch.randn(2, 3, *graph.grid[1:])
-    passed = [
-        assert_equivariant(ChebConv(2, 3, 4, graph), pyramid, output="vertices"),
-        assert_equivariant(Project(graph), pyramid, output="base"),
-        assert_equivariant(Lift(graph), pyramid, image, output="vertices"),
-        assert_equivariant(nn.Sequential(Lift(graph), GlobalPool()), pyramid, image),
-        assert_equivariant(WideResNet(pyramid, 3, 5, depth=1, widen=1), pyramid, image),
-        assert_equivariant(WideResNet(pyramid, 3, 5, depth=1, widen=1, pool="random"), pyramid),
-    ]
-    if len(pyramid.levels) > 1:
-        for mode in ("max", "mean", "random"):
-            pool, unpool = SpatialPool(pyramid, 0, mode), SpatialUnpool(pyramid, 0, mode)
-            passed.append(assert_equivariant(pool, pyramid, output="vertices"))
-            passed.append(assert_equivariant(unpool, pyramid, level=1, output="vertices"))
-    for differences in passed:
-        assert len(differences) >= 2
-        assert all(0 <= difference <= 1e-4 for difference in differences.values())
-    assert max(passed[0].values()) > 0  # rounding: it did compute something else
 
 
 @pytest.mark.parametrize("name", [n for n in SPECS if "random" not in n])
@@ -117,8 +91,8 @@ def test_outputs_that_could_be_two_things(symmetric_graphs: Path) -> None:
     pyramid = open_store(symmetric_graphs)["torus"]
     project, pool = Project(pyramid.levels[0]), SpatialPool(pyramid, 0)
     for module in (project, pool):
-        with pytest.raises(ValueError, match=r"base of level 0 or the vertices of level 1.*output"):
-            assert_equivariant(module, pyramid)
+        message = "base of level 0 or the vertices of level 1.*output"
+        refused(message, assert_equivariant, module, pyramid)
     assert assert_equivariant(project, pyramid, output="base")
     assert assert_equivariant(pool, pyramid, output="vertices")
     with pytest.raises(AssertionError):
@@ -143,17 +117,16 @@ def test_refusals(symmetric_graphs: Path) -> None:
         lone = ChebConv(1, 1, 2, store[name].levels[0])
         calls += [((lone, store[name]), {}, rf"{name}@v001.*have no symmetry")]
     for arguments, options, message in calls:
-        with pytest.raises(ValueError, match=message):
-            assert_equivariant(*arguments, **options)
-    with pytest.raises(TypeError, match=r"Noted must return one tensor. Got tuple"):
-        assert_equivariant(Noted(lambda x: (x, x)), pyramid)
+        refused(message, assert_equivariant, *arguments, **options)
+    pairs, message = Noted(lambda x: (x, x)), "Noted must return one tensor. Got tuple"
+    refused(message, assert_equivariant, pairs, pyramid, error=TypeError)
     sizes = iter(range(1, 9))
     for make, message in (
         (lambda x: x * torch.nan, "nan"),
         (lambda _: torch.zeros(next(sizes)), "inf"),
     ):
-        with pytest.raises(AssertionError, match=f"difference is {message}"):
-            assert_equivariant(Noted(make), pyramid)
+        of = Noted(make), pyramid
+        refused(f"difference is {message}", assert_equivariant, *of, error=AssertionError)
 
 
 def test_numbers_of_a_batch_are_no_image(symmetric_graphs: Path) -> None:
