@@ -37,7 +37,8 @@ def test_mapping_interface(store: Path) -> None:
 
 def test_places_that_are_no_store(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    for path, message in (("nothing", "No such file"), ("", "it has no zarr.json"), ("file", "Not a directory")):
+    messages = {"nothing": "No such file", "": "it has no zarr.json", "file": "Not a directory"}
+    for path, message in messages.items():
         refused(message, open_store, tmp_path / path, error=StoreError)
 
 

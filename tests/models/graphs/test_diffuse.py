@@ -188,19 +188,6 @@ def test_densities_keep_constants_sums_and_range(heated_graphs: Path, name: str)
         assert -rounding <= spread.min() < spread.max() <= 1 + rounding
 
 
-@pytest.mark.parametrize("name", ["lone", "lone-combinatorial"])
-def test_vertices_without_neighbors_keep_their_values(heated_graphs: Path, name: str) -> None:
-    graph = level(heated_graphs, name)
-    x = signal(graph, torch.float32)
-    alone = graph.degree == 0
-    assert alone.sum() == 1
-    for density in (False, True):
-        spread = graph.diffuse(x, 30.0, density=density)
-        assert spread.isfinite().all()
-        assert torch.allclose(spread[..., alone], x[..., alone], rtol=1e-4)
-        assert not torch.allclose(spread[..., ~alone], x[..., ~alone], rtol=0.1)
-
-
 def test_densities_on_random_subgraphs(heated_graphs: Path) -> None:
     """N are the degrees of the whole graph, also where a vertex has lost its neighbors."""
     graph = level(heated_graphs, "normalized").double()

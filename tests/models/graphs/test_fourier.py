@@ -12,27 +12,6 @@ from stores import level
 from cheblienet_models import ChebConv, StoreError, open_store
 
 
-@pytest.mark.parametrize("name", WHOLE)
-@pytest.mark.parametrize("kernel_size", [1, 2, 5])
-def test_chebconv_is_a_function_of_the_frequencies(
-    spectral_graphs: Path, name: str, kernel_size: int
-) -> None:
-    """Phi p(Lambda) Phi^T x with p(lambda) = sum_k w_k T_k(2 lambda / lambda_max - 1)."""
-    graph = level(spectral_graphs, name)
-    conv = ChebConv(2, 3, kernel_size, graph, bias=False)
-    x = torch.randn(2, 2, graph.num_vertices)
-    values, vectors = (part.double().numpy() for part in graph.eigenpairs)
-    angles = np.arccos(np.clip(2 * values / graph.lambda_max - 1, -1, 1))
-    response = np.einsum(
-        "kio,km->iom",
-        conv.weight.detach().double().numpy(),
-        np.cos(np.arange(kernel_size)[:, None] * angles),
-    )
-    x_hat = x.double().numpy() @ vectors
-    expected = torch.from_numpy(np.einsum("bim,iom->bom", x_hat, response) @ vectors.T)
-    assert (conv(x) - expected).norm() <= 1e-5 * expected.norm()
-
-
 @pytest.mark.parametrize("name", SPECS)
 def test_eigenpairs_are_the_laplacians(spectral_graphs: Path, name: str) -> None:
     for graph in open_store(spectral_graphs)[name].levels:

@@ -131,24 +131,13 @@ def test_the_sum_over_orientations_gives_the_image_back(
 def test_turned_and_flipped_images_have_turned_and_flipped_scores(
     graphs: Store, name: str, kind: str
 ) -> None:
-    pyramid = graphs[name]
-    graph = pyramid.levels[0]
+    graph = (pyramid := graphs[name]).levels[0]
     n_o, height, width = graph.grid
     lift, images = OrientedLift(graph, kind, 2), torch.randn(2, 3, height, width)
-    scores = by_orientation(lift(images), graph)
-    negative = [(n_o - k) % n_o for k in range(n_o)]
-    for axis in (3, 4):  # both flips turn theta to -theta, modulo pi
-        of_flipped = by_orientation(lift(images.flip(axis - 1)), graph)
-        assert (of_flipped - scores.flip(axis)[:, :, negative]).abs().max() <= 1e-5
+    kept = assert_equivariant(lift, pyramid, images, tolerance=1e-5).keys()
+    assert {"rotation_180", "flip"} <= kept
     quarters = n_o % 2 == 0 and height == width
-    for turns in (1, 2, 3) if height == width else (2,):
-        of_turned = by_orientation(lift(torch.rot90(images, -turns, (2, 3))), graph)
-        turned = torch.rot90(scores, -turns, (3, 4)).roll(turns * n_o // 2, 2)
-        difference = (of_turned - turned).abs().max()
-        assert difference <= 1e-5 if quarters or turns == 2 else difference > 0.1
-    known = assert_equivariant(lift, pyramid, images, tolerance=1e-5)
-    assert {"rotation_180", "flip"} <= set(known)
-    assert ("rotation_90" in known, "translation_x" in known) == (quarters, "torus" in name)
+    assert ("rotation_90" in kept, "translation_x" in kept) == (quarters, "torus" in name)
 
 
 @pytest.mark.parametrize(("kind", "scales"), [("cake", 1), ("cake", 2), ("gabor", (4.0,))])

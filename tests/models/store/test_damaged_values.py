@@ -82,21 +82,3 @@ def test_other_arrays(
 ) -> None:
     pyramid = damaged(graphs, tmp_path / "g.zarr", array, np.nan)[array.split("/")[0]]
     refused(message, use, pyramid, error=StoreError)
-
-
-@pytest.mark.parametrize(
-    ("array", "value", "message"),
-    [
-        *(
-            ("sphere/levels/0/area", value, "area must have finite numbers from 0")
-            for value in (np.nan, -1.0, np.inf)
-        ),
-        ("plane/levels/0/degree", np.nan, "degree must have finite numbers from 0"),
-        ("sphere/pooling/0to1/data", np.nan, "must have weights from 0 in every row"),
-    ],
-)
-def test_small_arrays_are_looked_at_when_a_graph_is_opened(
-    graphs: Path, tmp_path: Path, array: str, value: float, message: str
-) -> None:
-    store = damaged(graphs, tmp_path / "g.zarr", array, value)
-    refused(message, store.__getitem__, array.split("/")[0], error=StoreError)
