@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from refusing import refused
 from stores import store_of
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -183,10 +184,9 @@ def test_other_signals_are_refused(pyramids: models.Store) -> None:
         wrong += [] if type(module) is models.Lift else [torch.zeros(shape) * 1j]
         for x in wrong:
             found = str(x.dtype) if x.is_complex() else rf"\({', '.join(map(str, x.shape))}\)"
-            with pytest.raises(ValueError, match=rf"^\w+( on \S+, level \d)? takes .*Got.*{found}"):
-                module(x)
-        with pytest.raises((TypeError, ValueError), match=r"Got (a )?ndarray\.$"):
-            module(np.zeros(shape, np.float32))
+            refused(rf"^\w+( on \S+, level \d)? takes .*Got.*{found}", module, x)
+        array, errors = np.zeros(shape, np.float32), (TypeError, ValueError)
+        refused(r"Got (a )?ndarray\.$", module, array, error=errors)
 
 
 @pytest.mark.slow

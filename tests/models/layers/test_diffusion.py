@@ -101,20 +101,6 @@ def test_beside_chebconvs(pyramid: Pyramid) -> None:
     assert torch.allclose(layer(ones), ones, atol=1e-5)
 
 
-@pytest.mark.slow
-def test_compiled(pyramid: Pyramid) -> None:
-    graph = pyramid.levels[1]
-    layer, x = Diffusion(3, graph), torch.randn(2, 3, graph.num_vertices)
-    gradients = []
-    for module in (layer, torch.compile(layer, fullgraph=True, backend="aot_eager")):
-        layer.zero_grad()
-        y = module(x)
-        y.square().sum().backward()
-        assert torch.equal(y, layer(x))
-        gradients.append(layer.log_times.grad.clone())
-    assert torch.allclose(*gradients)
-
-
 @pytest.mark.parametrize("name", ["square", "torus", "icosahedral", "matched"])
 def test_equivariance(symmetric_graphs: Path, name: str) -> None:
     pyramid = open_store(symmetric_graphs)[name]

@@ -8,14 +8,18 @@ from csr_truth import stored
 from refusing import refused
 
 from cheblienet_graphs import open_group
-from cheblienet_models import GlobalPool, Pyramid, SpatialPool, SpatialUnpool
+from cheblienet_models import GlobalPool, Pyramid, SpatialPool, SpatialUnpool, open_store
 
 
 @pytest.mark.parametrize(
     ("layer", "path"), [(SpatialPool, "pooling/0to1"), (SpatialUnpool, "unpooling/1to0")]
 )
-def test_spatial_maps(store: Path, pyramid: Pyramid, layer: type, path: str) -> None:
-    matrix = torch.from_numpy(stored(open_group(store, "torus")[path]).toarray())
+@pytest.mark.parametrize(
+    "name", ["torus", "icosahedral"]
+)  # rows of the latter are not equally long
+def test_spatial_maps(symmetric_graphs: Path, name: str, layer: type, path: str) -> None:
+    pyramid = open_store(symmetric_graphs)[name]
+    matrix = torch.from_numpy(stored(open_group(symmetric_graphs, name)[path]).toarray())
     x = torch.randn(2, 3, matrix.shape[1])
     assert torch.allclose(layer(pyramid, 0, "mean")(x), x @ matrix.T, atol=1e-6)
     masked = torch.where(matrix > 0, x[:, :, None], -torch.inf)

@@ -225,8 +225,8 @@ def test_checkpoints_are_small_and_older_ones_load(
     weights = sum(p.numel() * p.element_size() for p in network.parameters())
     assert sum(value.nbytes for value in state.values()) < weights + 10_000
     assert [key for key in state if key.endswith(EXTRA)] == [EXTRA, f"pyramid.{EXTRA}"]
-    with pytest.raises(StoreError, match=r"trained on torus@v001.*on whole-ring@v001"):
-        make(open_store(masked_graphs)["whole-ring"]).load_state_dict(state)
+    ring, message = make(open_store(masked_graphs)["whole-ring"]), "on torus@v001.*on whole-ring@v0"
+    refused(f"trained {message}", ring.load_state_dict, state, error=StoreError)
     del state[EXTRA]
     for allow in (False, True):
         other = make(pyramid)
@@ -251,10 +251,7 @@ def test_hostile_settings_are_refused(pyramid: Pyramid, text: str, key: str) -> 
     bad = torch.frombuffer(bytearray(text.encode()), dtype=torch.uint8)
     state = {**network.state_dict(), key: bad}
     for load in (network.load_state_dict, lambda state: load_weights(network, state)):
-        with pytest.raises(StoreError, match=r"(Lift|Net) was set|trained with ") as caught:
-            load(state)
-        assert "\n" not in str(caught.value)
-        assert len(str(caught.value)) < 1000
+        refused("^.{,900}((Lift|Net) was set|trained with ).{,900}$", load, state, error=StoreError)
 
 
 @MAKE

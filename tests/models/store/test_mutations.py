@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import zarr
 from damage import edit, extend, field, shape, to_fifo, to_folder, to_link, truncate, writable_copy
 from sealing import reseal, reseal_array
 
@@ -80,6 +81,20 @@ def written(contents: bytes) -> Change:
     return lambda path: path.write_bytes(contents)
 
 
+def empty_row(matrix: Path) -> None:
+    """The first row's entries go to the second."""
+    pointers, columns = (zarr.open_array(matrix / name) for name in ("indptr", "indices"))
+    both = int(pointers[2])
+    pointers[1], columns[:both] = 0, sorted(columns[:both])
+
+
+AVERAGES: list[tuple[str, Change]] = [
+    (".", empty_row),
+    ("data", times(1.01)),
+    ("data", in_array(lambda weights: weights.__setitem__([0, 1], weights[:2] * [-1, 3]))),
+    ("indices", put(-1, 1024)),
+]
+"""Weights from 0 that sum to 1 in every row, of columns of the matrix."""
 MUTATIONS: list[tuple[str, Change]] = [
     *(
         (f"{array}/c/0", change)
@@ -120,6 +135,7 @@ MUTATIONS: list[tuple[str, Change]] = [
     *((f"{MAPS}/data/c/0", written(byte * 4096)) for byte in (b"\xff", b"\0")),
     *((f"{MAPS}/indptr", put(-2, 1024)), (f"{TORUS}/unpooling/1to0/data", put(0, 0))),
     *((f"{TORUS}/levels/0/area", put(5, value)) for value in (np.nan, -1.0, np.inf)),
+    *((f"{MAPS}/{array}", change) for array, change in AVERAGES),
     *((array, put(0, np.nan)) for array in (f"{TORUS}/levels/0/degree", f"{MAPS}/data")),
     *((INDEX, put(*entry)) for entry in ((0, -1), (5, 250), (5, 0), (-1, 256), (-1, 2**31 - 1))),
     *((FLOATS, put(*entry)) for entry in ((3, np.nan), (-1, np.inf), (-1, 1e9), (0, -np.inf))),
