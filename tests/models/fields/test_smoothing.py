@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusing import refused
 
-from cheblienet_models import UNSEEN, Graph, Pyramid, Store, smooth
+from cheblienet_models import UNSEEN, Graph, Store, smooth
 
 
 def operator(graph: Graph) -> np.ndarray:
@@ -20,37 +20,11 @@ def operator(graph: Graph) -> np.ndarray:
     return scale * (np.diag(w.sum(1)) - w) / np.outer(root, root)
 
 
-def of_values(graph: Graph, function: np.ndarray) -> np.ndarray:
-    """A function of the operator as it acts on values."""
-    root = graph.mass.double().sqrt().numpy()
-    return function * root[None, :] / root[:, None]
-
-
 def heat(graph: Graph, time: float) -> np.ndarray:
     """(V, V) the heat kernel, rows of averages."""
     values, waves = np.linalg.eigh(operator(graph))
-    return of_values(graph, waves @ np.diag(np.exp(-time * values)) @ waves.T)
-
-
-def beam(pyramid: Pyramid, fwhm: float) -> np.ndarray:
-    """(V, V) a beam on s2 by eigenvalues that are corrected by mean Rayleigh quotients.
-
-    Those of harmonics of degree l are sums over pairs of 1 - P_l(cos d), here with Legendre's
-    polynomials themselves.
-    """
-    graph, points = pyramid.levels[0], truth.vectors(pyramid)
-    w, cosines = truth.weights(graph), np.clip(points @ points.T, -1, 1)
-    scale = (graph.eigenvalue_scale or math.nan) / graph.mass.double().sum().item()
-    degrees = np.arange(60)
-    quotients = []
-    for degree in degrees:
-        waves = np.polynomial.legendre.legval(cosines[w != 0], np.eye(60)[degree])
-        quotients.append(scale * (w[w != 0] * (1 - waves)).sum())
-    last = int(np.argmax(np.diff(quotients) <= 0))
-    values, waves = np.linalg.eigh(operator(graph))
-    exact = np.interp(values, quotients[:last], (degrees * (degrees + 1.0))[:last])
-    function = waves @ np.diag(np.exp(-exact * (truth.SIGMA * fwhm) ** 2 / 2)) @ waves.T
-    return of_values(graph, function)
+    root = graph.mass.double().sqrt().numpy()
+    return waves @ np.diag(np.exp(-time * values)) @ waves.T * root[None, :] / root[:, None]
 
 
 def plane_fits(
@@ -91,16 +65,6 @@ def test_harmonics_are_multiplied_as_by_a_beam(fields: Store, name: str, width: 
         share = float((area * x * y).sum() / (area * x * x).sum())
         assert share == pytest.approx(expected, rel=0.01)
         assert (y - expected * x).norm() < 0.01 * x.norm()
-
-
-@pytest.mark.parametrize("fwhm", [0.2, 0.5, 1.5])
-def test_beam_is_that_of_mean_rayleigh_quotients(fields: Store, fwhm: float) -> None:
-    """With polynomials of Legendre in place of the first terms of a series."""
-    pyramid = fields["sphere"]
-    x = torch.randn(1, 2, pyramid.levels[0].num_vertices, dtype=torch.float64)
-    x = smooth(pyramid, x, 0.6)  # waves that the points resolve
-    expected = torch.from_numpy(beam(pyramid, fwhm)) @ x[0].mT
-    assert (smooth(pyramid, x, fwhm)[0].mT - expected).norm() < 0.01 * expected.norm()
 
 
 @pytest.mark.parametrize("name", ["plane", "turning"])
