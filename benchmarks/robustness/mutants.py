@@ -69,6 +69,7 @@ PARTS = {
             "tests/models/layers/test_chebyshev.py",
             "tests/models/layers/test_derivatives.py",
             "tests/models/layers/test_layout.py",
+            "tests/models/test_modules.py",
             "tests/models/test_tensors.py",
         ),
     ),

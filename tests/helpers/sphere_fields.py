@@ -10,9 +10,6 @@ from scipy.special import sph_harm_y
 from cheblienet_models import Pyramid, regular_grid
 
 METHODS = ("bilinear", "conservative", "nearest")
-EVERY_SAMPLING = pytest.mark.parametrize(
-    "name", ["icosahedral", "healpix", "equiangular", "random", "so3"]
-)
 EVERY_METHOD = pytest.mark.parametrize("method", METHODS)
 LAT, LON = regular_grid(6, 12, west=0)
 

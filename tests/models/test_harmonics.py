@@ -3,13 +3,12 @@
 import copy
 import json
 import math
-import pickle
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from refusing import refused
 from scipy.special import sph_harm_y
 from stores import pyramid_of
 from torch import nn
@@ -118,30 +117,27 @@ SHEARED = affine(np.eye(3)) + 0.01 * np.eye(4)[:, [1, 0, 2, 3]] @ np.diag([0, 1,
 AXES = directions(5)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        *(
-            ((AXES, degree, "tournier07"), r"degree must be an even integer in \[0, 64\]")
-            for degree in (3, -2, 66, 2.0, True, None, "4")
-        ),
-        *(
-            ((AXES, 4, basis), r"basis must be 'descoteaux07', .* or 'tournier07_legacy'\. Got ")
-            for basis in ("tournier", "descoteaux07_new", None, 7, "")
-        ),
-        ((torch.zeros(5, 2), 4, "tournier07"), r"\(n_o, 3\). Got \(5, 2\)"),
-        ((torch.zeros(0, 3), 4, "tournier07"), r"\(n_o, 3\). Got \(0, 3\)"),
-        ((np.zeros((5, 3)), 4, "tournier07"), "Got ndarray"),
-        ((2 * AXES, 4, "tournier07"), "unit vectors. Got lengths up to 1 off 1"),
-        ((torch.full((2, 3), math.nan), 4, "tournier07"), "unit vectors"),
-        ((AXES, 4, "tournier07", np.eye(2)), r"\(4, 4\) or \(3, 3\). Got \(2, 2\)"),
-        ((AXES, 4, "tournier07", SHEARED), "right angles. Got a cosine of 0.0066"),
-        ((AXES, 4, "tournier07", np.zeros((4, 4))), "right angles. Got a cosine of nan"),
-    ],
-)
-def test_what_is_refused(arguments: tuple[Any, ...], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        harmonics_matrix(*arguments)
+def test_what_is_refused() -> None:
+    for degree in (3, -2, 66, 2.0, True, None, "4"):
+        message = r"degree must be an even integer in \[0, 64\]"
+        refused(message, harmonics_matrix, AXES, degree, "tournier07")
+    for basis in ("tournier", "descoteaux07_new", None, 7, ""):
+        message = r"basis must be 'descoteaux07', .* or 'tournier07_legacy'\. Got "
+        refused(message, harmonics_matrix, AXES, 4, basis)
+    for axes, message in (
+        (torch.zeros(5, 2), r"\(n_o, 3\). Got \(5, 2\)"),
+        (torch.zeros(0, 3), r"\(n_o, 3\). Got \(0, 3\)"),
+        (np.zeros((5, 3)), "Got ndarray"),
+        (2 * AXES, "unit vectors. Got lengths up to 1 off 1"),
+        (torch.full((2, 3), math.nan), "unit vectors"),
+    ):
+        refused(message, harmonics_matrix, axes, 4, "tournier07")
+    for affine, message in (
+        (np.eye(2), r"\(4, 4\) or \(3, 3\). Got \(2, 2\)"),
+        (SHEARED, "right angles. Got a cosine of 0.0066"),
+        (np.zeros((4, 4)), "right angles. Got a cosine of nan"),
+    ):
+        refused(message, harmonics_matrix, AXES, 4, "tournier07", affine)
 
 
 def spread(count: int) -> torch.Tensor:
@@ -180,17 +176,14 @@ def test_other_axes_and_fields_are_refused(pyramid: Pyramid) -> None:
     flat = torch.stack([angle.cos(), angle.sin(), 0 * angle], dim=1)
     assert largest_degree(flat) == 0
     evaluate, fit = FromHarmonics(SETS, 6, "tournier07"), ToHarmonics(SETS, 6, "tournier07")
-    calls = [
-        (lambda: ToHarmonics(SETS, 8, "tournier07"), "45 coefficients, more than the 43 axes"),
-        (lambda: ToHarmonics(flat, 2, "descoteaux07"), "6 coefficients, .* not told apart by"),
-        (lambda: FromHarmonics(pyramid.levels[0], 2, "descoteaux07"), "the axes of r3s2; .*none"),
-    ]
+    message = "45 coefficients, more than the 43 axes"
+    refused(message, ToHarmonics, SETS, 8, "tournier07")
+    refused("6 coefficients, .* not told apart by", ToHarmonics, flat, 2, "descoteaux07")
+    graph = pyramid.levels[0]
+    refused("the axes of r3s2; .*none", FromHarmonics, graph, 2, "descoteaux07")
     for x in (torch.zeros(1, 28, 4), torch.zeros(28), torch.zeros(1, 1, 28, 4, dtype=torch.int64)):
-        calls.append((lambda x=x: evaluate(x), r"FromHarmonics takes \(B, C, 28, ...\), 28 coeff"))
-        calls.append((lambda x=x: fit(x), r"ToHarmonics takes \(B, C, 43, ...\), 43 axes"))
-    for call, message in calls:
-        with pytest.raises(ValueError, match=message):
-            call()
+        refused(r"FromHarmonics takes \(B, C, 28, ...\), 28 coeff", evaluate, x)
+        refused(r"ToHarmonics takes \(B, C, 43, ...\), 43 axes", fit, x)
     assert FromHarmonics(SETS, 8, "tournier07")(torch.randn(1, 1, 45, 2)).shape == (1, 1, 43, 2)
 
 
@@ -201,12 +194,8 @@ def test_networks_keep_the_matrices_in_float64() -> None:
     )
     for changed in (network.half(), network.float(), copy.deepcopy(network).bfloat16().double()):
         torch.testing.assert_close(changed(x), x, rtol=0, atol=1e-10)
-    for dtype, tolerance in ((torch.float32, 1e-5), (torch.bfloat16, 0.05)):
-        assert network(x.to(dtype)).dtype == dtype
-        torch.testing.assert_close(network(x.to(dtype)).double(), x, rtol=0, atol=tolerance)
     with torch.autocast("cpu", torch.bfloat16):
         torch.testing.assert_close(network(x.float()).double(), x, rtol=0, atol=1e-5)
-    torch.testing.assert_close(pickle.loads(pickle.dumps(network))(x), x, rtol=0, atol=1e-10)
 
 
 def test_gradients() -> None:
@@ -218,8 +207,8 @@ def test_gradients() -> None:
 def test_checkpoints_know_degree_and_basis_but_not_the_image() -> None:
     saved = FromHarmonics(SETS, 6, "tournier07").state_dict()
     FromHarmonics(spread(50), 6, "tournier07", OBLIQUE).load_state_dict(saved)
-    with pytest.raises(StoreError, match=r"trained with FromHarmonics\(degree=6, basis='tourn"):
-        FromHarmonics(SETS, 6, "descoteaux07").load_state_dict(saved)
+    other, message = FromHarmonics(SETS, 6, "descoteaux07"), "FromHarmonics.degree=6, basis='tourn"
+    refused(f"trained with {message}", other.load_state_dict, saved, error=StoreError)
 
 
 SERVED = {"3": 0, "4": 0, "6": 2, "7": 2, "12": 2, "13": 2, "22": 4, "43": 6}

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 import torch
+from refusing import refused
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import StoreError, WideResNet, open_store
+from cheblienet_models import Pyramid, StoreError, WideResNet, open_store
 
 
 def anonymous_kilobytes() -> int:
@@ -35,12 +36,10 @@ def test_mapping_interface(store: Path) -> None:
 
 
 def test_places_that_are_no_store(tmp_path: Path) -> None:
-    for path in ("nothing", ""):
-        with pytest.raises(StoreError):
-            open_store(tmp_path / path)
     (tmp_path / "file").write_text("x")
-    with pytest.raises(StoreError, match="Not a directory"):
-        open_store(tmp_path / "file")
+    messages = {"nothing": "No such file", "": "it has no zarr.json", "file": "Not a directory"}
+    for path, message in messages.items():
+        refused(message, open_store, tmp_path / path, error=StoreError)
 
 
 def test_opening_copies_nothing_and_warns_of_nothing(tmp_path: Path) -> None:
@@ -71,8 +70,7 @@ def test_writes_stay_private_and_maps_survive_deletion(copy: Path) -> None:
     assert torch.equal(second.values, expected)
 
 
-def test_pickles_are_handles(store: Path) -> None:
-    pyramid = open_store(store)["torus"]
+def test_pickles_are_handles(pyramid: Pyramid) -> None:
     for thing in (pyramid, pyramid.levels[1], pyramid.pooling(0), pyramid.unpooling(0)):
         data = pickle.dumps(thing)
         assert len(data) < 1000
@@ -108,15 +106,13 @@ def test_pickles_whose_store_has_moved(store: Path, tmp_path: Path) -> None:
     pickles = [pickle.dumps(part) for part in (network, level, pyramid.pooling(0))]
     here.rename(there)
     for data in pickles:
-        with pytest.raises(StoreError) as caught:
-            pickle.loads(data)
-        message = str(caught.value)
-        assert message.startswith(f"{here} can't be read: No such file or directory. Pickles hold")
-        assert f"torus@v001 was, in {here}: put the store back or link to it there" in message
-        assert "\n" not in message
+        message = (
+            f"^{here} can't be read: No such file or directory. Pickles hold.*torus@v001 was, "
+        )
+        message += f"in {here}: put the store back or link to it there"
+        refused(message, pickle.loads, data, error=StoreError)
     here.symlink_to(there)
     for data in pickles:
         pickle.loads(data)
-    state = network.state_dict()
     moved = WideResNet(open_store(there)["torus"], 1, 2, kernel_size=2, depth=1, widen=1)
-    moved.load_state_dict(state)
+    moved.load_state_dict(network.state_dict())

@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from masked import GRAPHS, build_masked, disc
+from masked import GRAPHS, Mask, build_masked, disc
 from space_truth import voxels
 from stores import pyramid_of
 from symmetric import PLANE, SPECS, SQUARE, TRANSLATIONS
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_models import ChebConv, open_store
-from cheblienet_models.symmetries import _motions, symmetries
+from cheblienet_models.symmetries import symmetries
 from cheblienet_models.testing import assert_equivariant
 
 Shape = tuple[int, int, int]
@@ -78,18 +78,6 @@ def test_motions_are_signed_permutations(
         assert motion[0].reflects == (np.linalg.det(MATRICES[name]) < 0)
 
 
-@pytest.mark.parametrize("side", [2, 3])
-def test_generators_make_the_group_of_the_cube(tmp_path: Path, side: int) -> None:
-    motions = symmetries(pyramid_of(tmp_path, GraphSpec("r3", side, levels=1)), [0])
-    generators = [tuple(motion[0].base.tolist()) for motion in motions.values()]
-    group = {tuple(range(side**3))}
-    new = group
-    while new:
-        new = {tuple(g[i] for i in h) for h in new for g in generators} - group
-        group |= new
-    assert len(group) == 48
-
-
 def test_translations_are_by_a_voxel_of_the_coarsest_level(tmp_path: Path) -> None:
     shape = (6, 8, 10)
     pyramid = pyramid_of(tmp_path, GraphSpec("r3", shape[::-1], boundary="periodic", levels=2))
@@ -119,22 +107,8 @@ def test_symmetries_are_those_of_the_sampling(symmetric_graphs: Path, name: str)
             if symmetry in exact:
                 assert motions[level].vertices.tolist() == exact[symmetry].tolist()
         assert {s for s in exact if "approximate" not in s} <= set(by_name)
-        if name == "s2":
-            assert {"rotation_120", "rotation_72"} <= set(by_name)
-
-
-def test_isometries_that_are_inexact_do_not_count(
-    symmetric_graphs: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The icosahedron's turn by 120 degrees maps its points exactly, but not their orientations."""
-    third = torch.tensor([[0.0, 1, 0], [0, 0, 1], [1, 0, 0]], dtype=torch.float64)
-    tried = [("rotation_120", third), ("rotation_240", third @ third)]
-    monkeypatch.setattr("cheblienet_models.symmetries._isometries", lambda _: tried)
-    opened = open_store(symmetric_graphs)
-    by_name = {name: set(dict(_motions(opened[name], 0, 0))) for name in ("icosahedral", "s2")}
-    assert by_name == {"icosahedral": set(), "s2": {"rotation_120", "rotation_240"}}
-    assert not set(_motions(opened["random-sphere"], 0, 0))
-    assert not set(_motions(opened["s2-equiangular"], 0, 0))
+        # On so3 it maps points to each other, but not their orientations.
+        assert ("rotation_120" in by_name) == (name == "s2")
 
 
 def test_a_changed_laplacian_has_fewer_symmetries(symmetric_graphs: Path) -> None:
@@ -178,20 +152,21 @@ def test_symmetries_are_those_that_the_mask_keeps(masked_graphs: Path, name: str
             assert set(by_name) == set(whole)
 
 
-def test_a_mask_that_breaks_all_but_the_half_turn(tmp_path: Path) -> None:
-    def parallelogram(_: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-        y, x = np.indices(shape)
-        return abs(x - y) < 4
-
-    build(GraphSpec("se2", 10, orientations=4, levels=1), tmp_path / "g.zarr", name="whole")
-    build_masked(tmp_path / "g.zarr", "whole", "part", parallelogram)
-    assert set(symmetries(open_store(tmp_path / "g.zarr")["part"], [0])) == {"rotation_180"}
+def parallelogram(_: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    y, x = np.indices(shape)
+    return abs(x - y) < 4
 
 
-def test_periodic_planes_with_a_hole_do_not_shift(tmp_path: Path) -> None:
-    spec = GraphSpec("r2", 8, boundary="periodic", levels=1)
+@pytest.mark.parametrize(
+    ("spec", "mask", "kept"),
+    [
+        (GraphSpec("se2", 10, orientations=4, levels=1), parallelogram, {"rotation_180"}),
+        (GraphSpec("r2", 8, boundary="periodic", levels=1), disc, PLANE),  # and no translations
+    ],
+)
+def test_masks_that_break_some_symmetries(
+    tmp_path: Path, spec: GraphSpec, mask: Mask, kept: set[str]
+) -> None:
     build(spec, tmp_path / "g.zarr", name="whole")
-    build_masked(tmp_path / "g.zarr", "whole", "part", disc)
-    store = open_store(tmp_path / "g.zarr")
-    assert {"translation_x", "translation_y"} <= set(symmetries(store["whole"], [0]))
-    assert set(symmetries(store["part"], [0])) == PLANE
+    build_masked(tmp_path / "g.zarr", "whole", "part", mask)
+    assert set(symmetries(open_store(tmp_path / "g.zarr")["part"], [0])) == kept

@@ -6,6 +6,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusing import refused
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_models import UNSEEN, Pyramid, Store, inpaint, open_store
@@ -121,10 +122,7 @@ def test_gradients(fields: Store) -> None:
 def test_it_says_where_it_has_not_converged(fields: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(filling, "MOST_STEPS", 2)
     x = torch.where(torch.arange(63) < 5, torch.arange(63.0), torch.nan)[None, None]
-    with pytest.raises(RuntimeError, match="inpaint has not converged in 2 steps"):
-        inpaint(fields["plane"], x)
-
-
-def test_infinite_values_are_refused(fields: Store) -> None:
-    with pytest.raises(ValueError, match="inpaint on plane@v001, level 0 takes finite values"):
-        inpaint(fields["plane"], torch.full((1, 1, 63), torch.inf))
+    message = "inpaint has not converged in 2 steps"
+    refused(message, inpaint, fields["plane"], x, error=RuntimeError)
+    message = "inpaint on plane@v001, level 0 takes finite values"
+    refused(message, inpaint, fields["plane"], torch.full((1, 1, 63), torch.inf))

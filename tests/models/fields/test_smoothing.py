@@ -8,8 +8,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusing import refused
 
-from cheblienet_models import UNSEEN, Graph, Pyramid, Store, smooth
+from cheblienet_models import UNSEEN, Graph, Store, smooth
 
 
 def operator(graph: Graph) -> np.ndarray:
@@ -19,37 +20,11 @@ def operator(graph: Graph) -> np.ndarray:
     return scale * (np.diag(w.sum(1)) - w) / np.outer(root, root)
 
 
-def of_values(graph: Graph, function: np.ndarray) -> np.ndarray:
-    """A function of the operator as it acts on values."""
-    root = graph.mass.double().sqrt().numpy()
-    return function * root[None, :] / root[:, None]
-
-
 def heat(graph: Graph, time: float) -> np.ndarray:
     """(V, V) the heat kernel, rows of averages."""
     values, waves = np.linalg.eigh(operator(graph))
-    return of_values(graph, waves @ np.diag(np.exp(-time * values)) @ waves.T)
-
-
-def beam(pyramid: Pyramid, fwhm: float) -> np.ndarray:
-    """(V, V) a beam on s2 by eigenvalues that are corrected by mean Rayleigh quotients.
-
-    Those of harmonics of degree l are sums over pairs of 1 - P_l(cos d), here with Legendre's
-    polynomials themselves.
-    """
-    graph, points = pyramid.levels[0], truth.vectors(pyramid)
-    w, cosines = truth.weights(graph), np.clip(points @ points.T, -1, 1)
-    scale = (graph.eigenvalue_scale or math.nan) / graph.mass.double().sum().item()
-    degrees = np.arange(60)
-    quotients = []
-    for degree in degrees:
-        waves = np.polynomial.legendre.legval(cosines[w != 0], np.eye(60)[degree])
-        quotients.append(scale * (w[w != 0] * (1 - waves)).sum())
-    last = int(np.argmax(np.diff(quotients) <= 0))
-    values, waves = np.linalg.eigh(operator(graph))
-    exact = np.interp(values, quotients[:last], (degrees * (degrees + 1.0))[:last])
-    function = waves @ np.diag(np.exp(-exact * (truth.SIGMA * fwhm) ** 2 / 2)) @ waves.T
-    return of_values(graph, function)
+    root = graph.mass.double().sqrt().numpy()
+    return waves @ np.diag(np.exp(-time * values)) @ waves.T * root[None, :] / root[:, None]
 
 
 def plane_fits(
@@ -90,16 +65,6 @@ def test_harmonics_are_multiplied_as_by_a_beam(fields: Store, name: str, width: 
         share = float((area * x * y).sum() / (area * x * x).sum())
         assert share == pytest.approx(expected, rel=0.01)
         assert (y - expected * x).norm() < 0.01 * x.norm()
-
-
-@pytest.mark.parametrize("fwhm", [0.2, 0.5, 1.5])
-def test_beam_is_that_of_mean_rayleigh_quotients(fields: Store, fwhm: float) -> None:
-    """With polynomials of Legendre in place of the first terms of a series."""
-    pyramid = fields["sphere"]
-    x = torch.randn(1, 2, pyramid.levels[0].num_vertices, dtype=torch.float64)
-    x = smooth(pyramid, x, 0.6)  # waves that the points resolve
-    expected = torch.from_numpy(beam(pyramid, fwhm)) @ x[0].mT
-    assert (smooth(pyramid, x, fwhm)[0].mT - expected).norm() < 0.01 * expected.norm()
 
 
 @pytest.mark.parametrize("name", ["plane", "turning"])
@@ -154,20 +119,6 @@ def test_smooth_fields_have_no_edges(fields: Store, seed: int, share: float, wid
     known = mask_of(seed, share, points.shape[0])
     y = smooth(pyramid, torch.where(known, x, torch.nan), fwhm)
     assert (y - smooth(pyramid, x, fwhm))[..., known].abs().max() < 0.01 * x.abs().max()
-
-
-@SPHERES
-@pytest.mark.parametrize("width", [0.7, 1.4])
-def test_half_of_the_sky(fields: Store, name: str, width: float) -> None:
-    """Off by 1 % of the field at most, where means are by several."""
-    pyramid = fields[name]
-    points, fwhm = truth.vectors(pyramid), width * truth.spacing(pyramid)
-    known = torch.from_numpy(points @ [0.3, -0.5, 0.8] > 0)
-    parts = {degree: truth.harmonic(pyramid, degree) for degree in range(5)}
-    x = truth.signal(sum(parts.values()))
-    exact = truth.signal(sum(truth.response(d, fwhm) * part for d, part in parts.items()))
-    y = smooth(pyramid, torch.where(known, x, UNSEEN), fwhm)
-    assert (y - exact)[..., known].abs().max() < 0.01 * x.abs().max()
 
 
 def test_far_from_the_edge_nothing_changes(fields: Store) -> None:
@@ -228,13 +179,6 @@ def test_other_levels(fields: Store) -> None:
     )
 
 
-def test_widest_beam_leaves_the_mean(fields: Store) -> None:
-    pyramid = fields["healpix"]
-    x = truth.signal(1 + truth.vectors(pyramid)[:, 2])
-    expected = 1 + truth.response(1, math.pi) * (x - 1)
-    torch.testing.assert_close(smooth(pyramid, x, math.pi), expected, rtol=3e-4, atol=3e-4)
-
-
 def test_gradients(fields: Store) -> None:
     pyramid = fields["sphere"]
     known = mask_of(0, 0.5, pyramid.levels[0].num_vertices)
@@ -253,39 +197,17 @@ def test_gradients(fields: Store) -> None:
     assert (gradient[..., ~known] == 0).all()
 
 
-@pytest.mark.parametrize(
-    ("fwhm", "message"),
-    [
-        (0, r"fwhm must be in \(0, pi\], radians. Got 0"),
-        (-1.0, "radians"),
-        (5.0, "radians"),
-        (math.nan, "radians"),
-        (math.inf, "radians"),
-    ],
-)
-def test_widths_out_of_range(fields: Store, fwhm: float, message: str) -> None:
-    pyramid = fields["sphere"]
-    with pytest.raises(ValueError, match=message):
-        smooth(pyramid, torch.zeros(1, 1, pyramid.levels[0].num_vertices), fwhm)
-
-
-def test_what_is_refused(fields: Store) -> None:
-    pyramid = fields["plane"]
-    x = torch.zeros(1, 1, 63)
-    with pytest.raises(ValueError, match=r"fwhm must be positive\. Got inf"):
-        smooth(pyramid, x, math.inf)
-    with pytest.raises(ValueError, match="1 infinite ones among 63"):
-        smooth(pyramid, torch.where(torch.arange(63) == 3, torch.inf, x), 0.1)
-    with pytest.raises(ValueError, match=r"smooth on plane@v001, level 0 takes \(B, C, 63\)"):
-        smooth(pyramid, x[..., 1:], 0.1)
-    with pytest.raises(ValueError, match=r"level must be in \[0, 0\]"):
-        smooth(pyramid, x, 0.1, level=1)
-    with pytest.raises(TypeError, match="pyramid must be a Pyramid"):
-        smooth(pyramid.levels[0], x, 0.1)  # type: ignore[arg-type]
-
-
-def test_graphs_without_a_scale_are_refused(fields: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    pyramid = fields["sphere"]
-    monkeypatch.setattr(pyramid.levels[0], "eigenvalue_scale", None)
-    with pytest.raises(ValueError, match="no eigenvalue_scale, so that a width has no meaning"):
-        smooth(pyramid, torch.zeros(1, 1, 192), 0.5)
+def test_refusals(fields: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    sphere, plane, x = fields["sphere"], fields["plane"], torch.zeros(1, 1, 63)
+    for fwhm in (0, -1.0, 5.0, math.nan, math.inf):
+        message = rf"fwhm must be in \(0, pi\], radians. Got {fwhm}"
+        refused(message, smooth, sphere, torch.zeros(1, 1, 192), fwhm)
+    refused(r"fwhm must be positive\. Got inf", smooth, plane, x, math.inf)
+    holed = torch.where(torch.arange(63) == 3, torch.inf, x)
+    refused("1 infinite ones among 63", smooth, plane, holed, 0.1)
+    message = r"smooth on plane@v001, level 0 takes \(B, C, 63\)"
+    refused(message, smooth, plane, x[..., 1:], 0.1)
+    refused(r"level must be in \[0, 0\]", smooth, plane, x, 0.1, level=1)
+    refused("pyramid must be a Pyramid", smooth, plane.levels[0], x, 0.1, error=TypeError)
+    monkeypatch.setattr(plane.levels[0], "eigenvalue_scale", None)
+    refused("no eigenvalue_scale, so that a width has no meaning", smooth, plane, x, 0.5)

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse
 import torch
 from masks import disc
+from refusing import refused
 from stores import level, store_of
 
 from cheblienet_graphs import GraphSpec, open_group
@@ -70,8 +71,7 @@ def test_random_sub_graphs_and_dtypes(store: Path) -> None:
     assert torch.allclose(double.weights.float(), whole.weights)
 
 
-@pytest.mark.parametrize("vertex", [-1, 256, 1.0, "3", None, True, 10**99, torch.tensor([1, 2])])
-def test_other_vertices_are_refused_in_one_line(store: Path, vertex: object) -> None:
+def test_other_vertices_are_refused_in_one_line(store: Path) -> None:
     graph = level(store, "torus")
-    with pytest.raises(ValueError, match=r"vertex of torus.* must be an integer in \[0, 255\]"):
-        graph.neighbors(vertex)
+    for vertex in (-1, 256, 1.0, "3", None, True, 10**99, torch.tensor([1, 2])):
+        refused(r"vertex of torus.* must be an integer in \[0, 255\]", graph.neighbors, vertex)

@@ -4,7 +4,6 @@ import copy
 import pickle
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from masks import disc
@@ -12,8 +11,7 @@ from stores import pyramid_of
 from torch import nn
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_models import ChebConv, Graph, LevelMap, Pyramid, ignore_graphs_in_ddp
-from cheblienet_models.store.csr import CsrArrays
+from cheblienet_models import ChebConv, Graph, Pyramid
 
 CONSTANTS = {
     "row_pointers": (torch.int32, torch.int32),
@@ -62,27 +60,12 @@ def test_constants_follow_a_layer(spectral: Graph) -> None:
     assert {getattr(spectral, name).device.type for name in CONSTANTS} == {"meta"}
 
 
-def test_constants_stay_out_of_checkpoints_and_broadcasts(spectral: Graph) -> None:
-    net = nn.Sequential(ChebConv(1, 2, 2, spectral), ChebConv(2, 2, 2, spectral))
-    assert list(net.state_dict()) == ["0.weight", "0.bias", "1.weight", "1.bias"]
-    ignore_graphs_in_ddp(net)
-    assert set(net._ddp_params_and_buffers_to_ignore) == {
-        key for key, _ in net.named_buffers(remove_duplicate=False)
-    }
-    twin = pickle.loads(pickle.dumps(copy.deepcopy(net).double()))
+def test_copies_and_pickles_have_every_constant(spectral: Graph) -> None:
+    twin = pickle.loads(pickle.dumps(copy.deepcopy(ChebConv(1, 2, 2, spectral)).double()))
     for name, (_, dtype) in CONSTANTS.items():
-        constant = getattr(twin[0].graph, name)
+        constant = getattr(twin.graph, name)
         assert constant.dtype == dtype
         assert torch.equal(constant, getattr(spectral, name).to(dtype))
-
-
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device here")
-def test_constants_follow_to_a_gpu(spectral: Graph) -> None:
-    conv = ChebConv(1, 2, 2, spectral).cuda()
-    assert all(getattr(spectral, name).is_cuda for name in CONSTANTS)
-    assert conv.graph.edges.weights.is_cuda
-    assert all(not getattr(conv.cpu().graph, name).is_cuda for name in CONSTANTS)
 
 
 def test_pickled_networks_share_and_keep_their_precision(pyramid: Pyramid) -> None:
@@ -100,12 +83,3 @@ def test_pickled_networks_share_and_keep_their_precision(pyramid: Pyramid) -> No
     assert shared == net[2].graph.values.data_ptr()
     alone = pickle.loads(pickle.dumps(nn.ModuleList([net[1], net[2]])))
     assert alone[0].graph is alone[1].graph
-
-
-def test_ragged_maps_are_padded() -> None:
-    """Rows of unequal length, as at the pentagons of an icosphere."""
-    indptr, indices = np.array([0, 3, 3 + 1], np.int32), np.array([0, 2, 3, 1], np.int32)
-    data = np.array([0.5, 0.25, 0.25, 1], np.float32)
-    level_map = LevelMap((list, ()), CsrArrays((2, 4), indptr, indices, data))
-    assert level_map.sources.tolist() == [[0, 2, 3], [1, 1, 1]]
-    assert level_map.weights.tolist() == [[0.5, 0.25, 0.25], [1, 0, 0]]

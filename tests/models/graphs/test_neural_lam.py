@@ -10,6 +10,7 @@ import pytest
 import torch
 from coupled_graphs import coupled, sparse, weights_of
 from csr_truth import of_tensor
+from refusing import refused
 
 FILES = {"g2m", "m2g", "m2m"}
 BETWEEN = {"mesh_up", "mesh_down"}
@@ -58,11 +59,12 @@ def test_no_edge_is_lost_on_the_way_and_back(name: str, tmp_path: Path) -> None:
     assert [len(mesh) for mesh in files["mesh_features"]] == [g.num_vertices for g in levels]
 
 
-def test_features_are_differences_of_positions_on_the_plane(tmp_path: Path) -> None:
-    """Sender minus receiver, and its length, whatever the node sets."""
+@pytest.mark.parametrize("unit", [1.0, 2500.0])
+def test_features_are_differences_of_positions_on_the_plane(tmp_path: Path, unit: float) -> None:
+    """Sender minus receiver, and its length, in the datastore's unit, whatever the node sets."""
     pyramid, encoder, decoder = coupled("plane")
-    files = read(pyramid.save_neural_lam(tmp_path / "g", encoder, decoder))
-    fine, coarse = (mesh.double() for mesh in files["mesh_features"])
+    files = read(pyramid.save_neural_lam(tmp_path / "g", encoder, decoder, unit=unit))
+    fine, coarse = (mesh.double() / unit for mesh in files["mesh_features"])
     grid = encoder.source_coordinates
     for name, sender, receiver in (
         ("g2m", grid, fine),
@@ -74,23 +76,9 @@ def test_features_are_differences_of_positions_on_the_plane(tmp_path: Path) -> N
         edges, features = files[f"{name}_edge_index"], files[f"{name}_features"]
         if isinstance(edges, list):
             edges, features = edges[0], features[0]
-        moved = sender[edges[0]] - receiver[edges[1]]
-        assert torch.allclose(features[:, 1:].double(), moved, atol=1e-6)
-        assert torch.allclose(features[:, 0].double(), moved.norm(dim=1), atol=1e-6)
-
-
-def test_lengths_are_in_the_unit_of_the_datastore(tmp_path: Path) -> None:
-    plain, scaled = (
-        read(coupled("plane")[0].save_neural_lam(tmp_path / name, *coupled("plane")[1:], **unit))
-        for name, unit in (("a", {}), ("b", {"unit": 2500.0}))
-    )
-    for name, tensors in plain.items():
-        factor = 1 if name.endswith("index") else 2500.0
-        listed, others = (
-            [t] if isinstance(t, torch.Tensor) else t for t in (tensors, scaled[name])
-        )
-        for one, other in zip(listed, others, strict=True):
-            assert torch.allclose(one * factor, other)
+        moved, features = sender[edges[0]] - receiver[edges[1]], features.double() / unit
+        assert torch.allclose(features[:, 1:], moved, atol=1e-6)
+        assert torch.allclose(features[:, 0], moved.norm(dim=1), atol=1e-6)
 
 
 def test_nodes_of_the_sphere_are_at_longitude_and_latitude(tmp_path: Path) -> None:
@@ -102,20 +90,19 @@ def test_nodes_of_the_sphere_are_at_longitude_and_latitude(tmp_path: Path) -> No
 
 
 def test_other_manifolds_and_full_folders_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"those of r2 and s2\. Got se2"):
-        coupled("turns")[0].save_neural_lam(tmp_path / "a", *coupled("turns")[1:])
+    turns, *maps = coupled("turns")
+    refused(r"those of r2 and s2\. Got se2", turns.save_neural_lam, tmp_path / "a", *maps)
     assert not (tmp_path / "a").exists()
     (tmp_path / "notes.txt").write_text("mine")
     pyramid, encoder, decoder = coupled("plane")
-    with pytest.raises(ValueError, match=r"folder must be new, or empty\. Got .*choose another"):
-        pyramid.save_neural_lam(tmp_path, encoder, decoder)
-    with pytest.raises(ValueError, match="The target of the encoder must be the points of mesh"):
-        pyramid.save_neural_lam(tmp_path / "b", decoder, encoder)
+    save, folder = pyramid.save_neural_lam, tmp_path / "b"
+    message = r"folder must be new, or empty\. Got .*choose another"
+    refused(message, save, tmp_path, encoder, decoder)
+    message = "The target of the encoder must be the points of mesh"
+    refused(message, save, folder, decoder, encoder)
     for unit in (0, -1, float("nan")):
-        with pytest.raises(ValueError, match="unit must be positive and finite"):
-            pyramid.save_neural_lam(tmp_path / "b", encoder, decoder, unit=unit)
-    with pytest.raises(TypeError, match="decoder must be a VertexMap"):
-        pyramid.save_neural_lam(tmp_path / "b", encoder, None)
+        refused("unit must be positive and finite", save, folder, encoder, decoder, unit=unit)
+    refused("decoder must be a VertexMap", save, folder, encoder, None, error=TypeError)
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
 

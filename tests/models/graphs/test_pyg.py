@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse
 import torch
 from coupled_graphs import MESHES, coupled, sparse, weights_of
+from csr_truth import of_tensor
+from refusing import refused
 from scipy.spatial.transform import Rotation
 
 from cheblienet_graphs import GraphSpec, MapSpec, build, build_map
@@ -38,9 +39,7 @@ def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def matrix_of(one: VertexMap | torch.Tensor) -> Any:
-    matrix = one.matrix if isinstance(one, VertexMap) else one
-    parts = matrix.values(), matrix.col_indices(), matrix.crow_indices()
-    return scipy.sparse.csr_array(tuple(map(np.asarray, parts)), shape=tuple(matrix.shape))
+    return of_tensor(one.matrix if isinstance(one, VertexMap) else one)
 
 
 def test_no_edge_is_lost_on_the_way_and_back(pyg: Any, built: Any, tmp_path: Path) -> None:
@@ -172,28 +171,21 @@ def test_a_processor_takes_the_place_of_the_finest_edges(pyg: Any, tmp_path: Pat
 
 def test_maps_of_other_points_are_refused(pyg: Any) -> None:
     pyramid, encoder, decoder = coupled("sphere")
-    other = coupled("refined")
-    for maps, message in (
-        (
-            (decoder, None),
-            r"The target of the encoder must be the points of mesh@v001, level 0, 162",
-        ),
-        ((None, encoder), "The source of the decoder must be the points of mesh@v001, level 0"),
-        ((other[1], None), "The target of the encoder"),
-        ((encoder, other[2]), "The source of the decoder"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            pyramid.to_hetero(*maps)
-    with pytest.raises(TypeError, match="encoder must be a VertexMap"):
-        pyramid.to_hetero(pyramid)
+    _, other_encoder, other_decoder = coupled("refined")
+    message = "The target of the encoder must be the points of mesh@v001, level 0, 162"
+    for given in (decoder, other_encoder):
+        refused(message, pyramid.to_hetero, given)
+    message = "The source of the decoder must be the points of mesh@v001, level 0"
+    for given in (encoder, other_decoder):
+        refused(message, pyramid.to_hetero, None, given)
+    refused("encoder must be a VertexMap", pyramid.to_hetero, pyramid, error=TypeError)
 
 
 def test_without_the_library_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch_geometric", None)
     monkeypatch.setitem(sys.modules, "torch_geometric.data", None)
     for call in (coupled("sphere")[0].to_hetero, coupled("sphere")[0].levels[0].to_pyg):
-        with pytest.raises(ModuleNotFoundError, match=r"pip install 'cheblienet\[pyg\]'"):
-            call()
+        refused(r"pip install 'cheblienet\[pyg\]'", call, error=ModuleNotFoundError)
 
 
 def test_anemoi_reads_them_and_trains_a_step(pyg: Any, tmp_path: Path) -> None:

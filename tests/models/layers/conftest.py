@@ -5,7 +5,7 @@ from masks import disc
 from stores import store_of
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_models import Graph, Pyramid, Store
+from cheblienet_models import Graph, Store
 
 SE2 = {"orientations": 4, "levels": 2}
 SPECS = {
@@ -18,11 +18,6 @@ directional = store_of(SPECS, "session", opened=True)
 
 
 @pytest.fixture
-def plane(directional: Store) -> Pyramid:
-    return directional["whole"]
-
-
-@pytest.fixture
-def graph(plane: Pyramid) -> Graph:
-    """The coarser level, 8 x 8 x 4 vertices."""
-    return plane.levels[1]
+def graph(directional: Store) -> Graph:
+    """The coarser level of the whole plane, 8 x 8 x 4 vertices."""
+    return directional["whole"].levels[1]

@@ -2,13 +2,12 @@
 
 import copy
 import math
-import pickle
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
+from refusing import refused
 from stores import pyramid_of
 from torch import nn
 
@@ -85,44 +84,21 @@ def test_times_mean_the_same_on_other_graphs(tmp_path: Path) -> None:
 
 
 def test_beside_chebconvs(pyramid: Pyramid) -> None:
-    """Trained, under autocast, in half precision, on sub-graphs, copied."""
+    """Trained, under autocast, on sub-graphs, on which constants stay."""
     graph = pyramid.levels[1]
     net = nn.Sequential(ChebConv(1, 3, 3, graph), BatchNorm(3), Diffusion(3, graph))
     x = torch.randn(2, 1, graph.num_vertices)
     net(x).square().mean().backward()
     assert all(p.grad.isfinite().all() and p.grad.any() for p in (net[0].weight, net[2].log_times))
-    whole = net.eval()(x)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        low = net(x)
-    assert low.dtype == torch.bfloat16
-    assert (low.float() - whole).norm() <= 0.02 * whole.norm()
-    half = copy.deepcopy(net).bfloat16()
-    assert (half(x.bfloat16()).float() - whole).norm() <= 0.05 * whole.norm()
-    assert half[2].graph.values.dtype == torch.float32
-    assert torch.equal(pickle.loads(pickle.dumps(net))(x), whole)
-    layer, y = net[2], torch.randn(2, 3, graph.num_vertices)
+        assert net(x).dtype == torch.bfloat16
+    layer, y = net[2].eval(), torch.randn(2, 3, graph.num_vertices)
     before = layer(y)
     sample_edges(graph, 0.5, torch.Generator().manual_seed(0))
     assert torch.equal(layer(y), before)
     assert not torch.allclose(layer.train()(y), before, atol=1e-3)
     ones = torch.ones_like(y)
     assert torch.allclose(layer(ones), ones, atol=1e-5)
-    sample_edges(graph, 1)
-    assert torch.equal(layer(y), before)
-
-
-@pytest.mark.slow
-def test_compiled(pyramid: Pyramid) -> None:
-    graph = pyramid.levels[1]
-    layer, x = Diffusion(3, graph), torch.randn(2, 3, graph.num_vertices)
-    gradients = []
-    for module in (layer, torch.compile(layer, fullgraph=True, backend="aot_eager")):
-        layer.zero_grad()
-        y = module(x)
-        y.square().sum().backward()
-        assert torch.equal(y, layer(x))
-        gradients.append(layer.log_times.grad.clone())
-    assert torch.allclose(*gradients)
 
 
 @pytest.mark.parametrize("name", ["square", "torus", "icosahedral", "matched"])
@@ -133,23 +109,9 @@ def test_equivariance(symmetric_graphs: Path, name: str) -> None:
     assert assert_equivariant(layer, pyramid, torch.randn(1, 2, graph.num_vertices))
 
 
-def on(*shape: int, **options: object) -> Callable[[Graph], object]:
-    return lambda graph: Diffusion(2, graph, **options)(torch.zeros(shape))
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda graph: Diffusion(0, graph), r"channels must be at least 1\. Got 0"),
-        *(
-            (on(times=times), rf"times must be \(shortest, longest\), .*{re.escape(str(times))}")
-            for times in ((0.0, 1.0), (2.0, 1.0), (1.0, math.inf))
-        ),
-        (on(1, 3, 1024), r"takes \(B, 2, 1024\).*Got \(1, 3, 1024\)"),
-        (on(1, 2, 1024, tolerance=0), "tolerance must be in"),
-    ],
-)
-def test_refusals(graph: Graph, call: Callable[[Graph], object], message: str) -> None:
-    with pytest.raises(ValueError, match=message) as caught:
-        call(graph)
-    assert "\n" not in str(caught.value)
+def test_refusals(graph: Graph) -> None:
+    refused(r"channels must be at least 1\. Got 0", Diffusion, 0, graph)
+    for times in ((0.0, 1.0), (2.0, 1.0), (1.0, math.inf)):
+        message = rf"times must be \(shortest, longest\), .*{re.escape(str(times))}"
+        refused(message, Diffusion, 2, graph, times=times)
+    refused("tolerance must be in", Diffusion, 2, graph, tolerance=0)

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-import pytest
 import torch
+from refusing import refused
 
 from cheblienet_models import Lift, Project, Pyramid, open_store
 
@@ -19,13 +19,10 @@ def test_images_and_signals_that_have_orientations(pyramid: Pyramid) -> None:
     for mode in ("max", "mean", "sum"):
         expected = getattr(x.view(2, 3, 4, 256), mode.replace("max", "amax"))(2)
         assert torch.allclose(Project(graph, mode)(x), expected, atol=1e-6)
-        assert Project(graph, mode)(x[:0]).shape == (0, 3, 256)
     shapes = r"\(B, C, 16, 16\) or \(B, C, 256\) or \(B, C, 4, 16, 16\)"
     for wrong in (images[:, :, 1:], fibers[:, :, :3], fibers.flatten(3), fibers[:, :, :1]):
-        with pytest.raises(ValueError, match=rf"Lift takes {shapes}. Got \(2, 3, "):
-            Lift(graph)(wrong)
-    with pytest.raises(ValueError, match=r"mode must be 'max', 'mean' or 'sum'. Got 'median'"):
-        Project(graph, "median")
+        refused(rf"Lift takes {shapes}. Got \(2, 3, ", Lift(graph), wrong)
+    refused("mode must be 'max', 'mean' or 'sum'. Got 'median'", Project, graph, "median")
 
 
 def test_signals_elsewhere(symmetric_graphs: Path, masked_graphs: Path) -> None:
@@ -39,5 +36,5 @@ def test_signals_elsewhere(symmetric_graphs: Path, masked_graphs: Path) -> None:
     in_order = Lift(ring, "ring")(nested)
     assert torch.equal(in_order[0, 0, :48], Lift(ring, "ring")(nested[:, :, 0])[0, 0, :48])
     assert torch.equal(ring.to_grid(in_order, order="ring"), nested)
-    with pytest.raises(ValueError, match=r"takes \(B, C, 8, 8\) or \(B, C, 64\)\. Got"):
-        Lift(spheres["square"].levels[0])(torch.zeros(1, 1, 1, 8, 8))
+    square = Lift(spheres["square"].levels[0])
+    refused(r"takes \(B, C, 8, 8\) or \(B, C, 64\)\. Got", square, torch.zeros(1, 1, 1, 8, 8))

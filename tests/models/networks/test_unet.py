@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from refusing import refused
 from stores import pyramid_of
 from torch import nn
 
@@ -41,9 +42,8 @@ def test_skips_carry_what_pooling_loses(symmetric_graphs: Path) -> None:
     assert torch.allclose(y[..., 6, 10], y[..., 7, 9])
 
 
-@pytest.mark.parametrize("name", ["torus", "icosahedral"])
-def test_overfits_a_small_problem(symmetric_graphs: Path, name: str) -> None:
-    pyramid = open_store(symmetric_graphs)[name]
+def test_overfits_a_small_problem(symmetric_graphs: Path) -> None:
+    pyramid = open_store(symmetric_graphs)["torus"]
     network = UNet(pyramid, 1, 3, kernel_size=3, channels=(4, 5, 6))
     signal = torch.randn(2, 1, *pyramid.levels[0].grid[1:])
     labels = (signal[:, 0] > -0.5).long() + (signal[:, 0] > 0.5).long()
@@ -70,28 +70,20 @@ def test_the_papers_network_on_six_levels(tmp_path: Path) -> None:
     assert network.eval()(torch.zeros(1, 16, 64, 64)).shape == (1, 3, 64, 64)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"num_classes": 0}, r"num_classes must be at least 1\. Got 0\."),
-        ({"in_channels": 0}, r"in_channels must be at least 1\. Got 0\."),
-        ({"channels": [4, 4]}, r"channels must be 3 .* 2 levels of torus@v001.*\(4, 4\)"),
-        ({"channels": [4, 0, 4]}, r"channels must be 3 numbers of at least 1.*\(4, 0, 4\)"),
-        *(
-            ({option: mode}, f"{option} must be .*Got '{mode}'")
-            for option, mode in (("pool", "min"), ("unpool", "min"), ("project", "random"))
-        ),
-    ],
-)
-def test_refusals(pyramid: Pyramid, options: dict[str, object], message: str) -> None:
-    arguments = {"in_channels": 1, "num_classes": 2, "channels": [2] * 3} | options
-    with pytest.raises(ValueError, match=message):
-        UNet(pyramid, **arguments)
-
-
-def test_one_level_is_too_few(symmetric_graphs: Path) -> None:
-    with pytest.raises(ValueError, match=r"at least two levels\. square@v001 has 1"):
-        UNet(open_store(symmetric_graphs)["square"], 1, 2)
+def test_refusals(pyramid: Pyramid, symmetric_graphs: Path) -> None:
+    arguments = {"in_channels": 1, "num_classes": 2, "channels": [2] * 3}
+    for option, value, message in (
+        ("num_classes", 0, r"num_classes must be at least 1\. Got 0\."),
+        ("in_channels", 0, r"in_channels must be at least 1\. Got 0\."),
+        ("channels", [4, 4], r"channels must be 3 .* 2 levels of torus@v001.*\(4, 4\)"),
+        ("channels", [4, 0, 4], r"channels must be 3 numbers of at least 1.*\(4, 0, 4\)"),
+        ("pool", "min", "pool must be .*Got 'min'"),
+        ("unpool", "min", "unpool must be .*Got 'min'"),
+        ("project", "random", "project must be .*Got 'random'"),
+    ):
+        refused(message, UNet, pyramid, **{**arguments, option: value})
+    square = open_store(symmetric_graphs)["square"]
+    refused(r"at least two levels\. square@v001 has 1", UNet, square, 1, 2)
 
 
 def test_oriented_heads_turn_but_for_their_weights(gradient_graphs: Store) -> None:
@@ -107,5 +99,5 @@ def test_oriented_heads_turn_but_for_their_weights(gradient_graphs: Store) -> No
         weight.copy_(weight.view(2, 4, 3).roll(1, 1).flatten(1))
         assert (network(turn(images)) - upright).abs().max() <= 1e-12
     for name in ("plane", "turned"):
-        with pytest.raises(ValueError, match=f"{name}@v001, level . has no orientations that all"):
-            WideResNet(gradient_graphs[name], 1, 2, depth=1, head="oriented")
+        message = f"{name}@v001, level . has no orientations that all"
+        refused(message, WideResNet, gradient_graphs[name], 1, 2, depth=1, head="oriented")

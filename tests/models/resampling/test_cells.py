@@ -208,29 +208,3 @@ def test_a_grid_of_its_own_cells_is_the_identity() -> None:
         expected = np.roll(np.arange(144).reshape(12, 12)[::-1], turned, axis=1).ravel()
         assert np.array_equal(shared.columns, expected)
         assert np.allclose(shared.values, grid.areas.ravel()[shared.columns], rtol=1e-12)
-
-
-REGIONS = {
-    "europe": (slice(60, 80), np.arange(-9.0, 40, 2)),
-    "across the date line": (slice(30, 55), np.arange(161.0, 200, 2)),
-    "cap without a sector": (slice(65, 90), np.arange(1.0, 300, 2)),
-    "half turned": (slice(0, 60), np.arange(101.0, 280, 2)),
-}
-
-
-@pytest.mark.parametrize("name", REGIONS)
-@pytest.mark.parametrize("kind", ["healpix 4", "octahedral", "own"])
-def test_regions_are_parts_of_the_sphere(kind: str, name: str) -> None:
-    whole, (rows, longitudes) = GRIDS["2 degrees"], REGIONS[name]
-    grid = Pixels(whole.latitudes[rows], longitudes)
-    points = given_points(RANDOM) if kind == "own" else sampling(kind)
-    shared, cells, covered = overlap(points, grid)
-    assert np.abs(covered - 1).max() < 1e-10
-    everything, *_ = overlap(points, whole)
-    dense = np.zeros((points.count, whole.count))
-    dense[everything.rows, everything.columns] = everything.values
-    columns = np.rint((longitudes - whole.longitudes[0]) / 2).astype(int) % 180
-    part = dense.reshape(-1, 90, 180)[:, rows][..., columns].reshape(points.count, -1)
-    part[shared.rows, shared.columns] -= shared.values
-    assert np.abs(part).max() < 1e-10 * whole.areas.min()
-    assert 0 < np.count_nonzero(cells) < points.count

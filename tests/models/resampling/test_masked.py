@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from masked import Mask, build_masked
-from sphere_fields import EVERY_METHOD, angles, harmonics, on_grid
+from sphere_fields import EVERY_METHOD, angles, on_grid
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_models import LatLonToVertices, VerticesToLatLon, open_store, regular_grid
@@ -123,26 +123,6 @@ def test_images_show_the_cells_of_the_points_inside(
         spacing = np.sqrt(4 * np.pi / 700)
         assert distance[shown].max() < 2.5 * spacing
         assert shown.sum() < expected.sum() * (1.3 if kind == "continents" else 2)
-
-
-@EVERY_METHOD
-def test_nothing_is_drawn_across_the_void(store: Path, name: str, kind: str, method: str) -> None:
-    """Constants stay; what is smooth stays near its value; nothing exceeds what is inside."""
-    part = open_store(store)[f"{name}-{kind}"]
-    down = VerticesToLatLon(part, *GRID, method)
-    points = part.levels[0].num_points
-    constant = down(torch.full((1, 1, points), 7.3))
-    filled = LatLonToVertices(part, *GRID, method, skipna=True)(constant)
-    if method != "nearest":  # a field that is known where the points are fills all of them
-        assert filled.isnan().double().mean() < 0.02
-    for valid in (constant[~constant.isnan()], filled[~filled.isnan()]):
-        assert torch.allclose(valid, torch.tensor(7.3), rtol=1e-6)
-    waves = harmonics(*angles(part), 1)
-    resampled = down(waves)
-    gap = (resampled - harmonics(*on_grid(*GRID), 1)).abs()
-    # Slopes are 1, and points farther than two and a half spacings count for nothing.
-    assert gap[~gap.isnan()].max() < 2.5 * np.sqrt(4 * np.pi / 576)
-    assert np.nanmax(resampled.numpy()) <= waves.max() + 1e-6
 
 
 @pytest.mark.parametrize("name", [name for name in SPECS if is_exact(name)])

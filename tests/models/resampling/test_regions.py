@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from refusing import refused
 from sphere_fields import EVERY_METHOD, angles, harmonics, on_grid
 
 from cheblienet_models import LatLonToVertices, Pyramid, Store, VerticesToLatLon, regular_grid
@@ -89,27 +90,25 @@ def test_regions_agree_with_the_whole_sphere(
 
 @EVERY_METHOD
 def test_regions_that_leave_points_out_are_refused(spheres: Store, method: str) -> None:
-    lat, lon = REGIONS["europe"]
-    with pytest.raises(ValueError, match=r"must cover the points of healpix@v001, level 0: \d+ of"):
-        LatLonToVertices(spheres["healpix"], lat, lon, method)
-    with pytest.raises(ValueError, match=r"from -179 to 169, degrees: skipna=True makes them NaN"):
-        LatLonToVertices(spheres["healpix"], LAT, LON[:-5], method)
-    filled = LatLonToVertices(spheres["healpix"], lat, lon, method, fill=-1)
+    (lat, lon), healpix = REGIONS["europe"], spheres["healpix"]
+    message = r"must cover the points of healpix@v001, level 0: \d+ of"
+    refused(message, LatLonToVertices, healpix, lat, lon, method)
+    message = "from -179 to 169, degrees: skipna=True makes them NaN"
+    refused(message, LatLonToVertices, healpix, LAT, LON[:-5], method)
+    filled = LatLonToVertices(healpix, lat, lon, method, fill=-1)
     image = torch.ones(1, 1, len(lat), len(lon))
     assert set(filled(image).round(decimals=6).unique().tolist()) == {-1.0, 1.0}
     image[0, 0, 0, 0] = math.nan
-    with pytest.raises(ValueError, match="takes fields without NaN"):
-        filled(image)
+    refused("takes fields without NaN", filled, image)
     if method == "nearest":
         labels = torch.randint(0, 5, image.shape)
         assert set(filled(labels).unique().tolist()) == {-1, 0, 1, 2, 3, 4}
-        kind = LatLonToVertices(spheres["healpix"], lat, lon, method, skipna=True)
-        with pytest.raises(ValueError, match=r"fill must be a value of torch.int64, which has no"):
-            kind(labels)
+        skipping = LatLonToVertices(healpix, lat, lon, method, skipna=True)
+        refused("fill must be a value of torch.int64, which has no", skipping, labels)
     lat, lon = np.array([3.01, 3.0]), np.array([7.0, 7.01])
     for skipna in (False, True):
-        with pytest.raises(ValueError, match=r"162 points of so3@v001, level 0 have no place in"):
-            LatLonToVertices(spheres["so3"], lat, lon, skipna=skipna)
+        message = "162 points of so3@v001, level 0 have no place in"
+        refused(message, LatLonToVertices, spheres["so3"], lat, lon, skipna=skipna)
 
 
 def test_uneven_longitudes(spheres: Store) -> None:

@@ -1,72 +1,16 @@
-"""CSR matrices: their encoding, and those whose rows are averages."""
+"""CSR matrices in memory; damaged ones are in `test_mutations.py`."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse
 import zarr
+from refusing import refused
 
 from cheblienet_models import StoreError
 from cheblienet_models.store.csr import ENCODING, read_averages, read_csr
 from cheblienet_models.store.files import opened
-
-MAP = "torus/v001/pooling/0to1"
-
-
-def read(store: Path, shape: tuple[int, int], *, averages: bool) -> object:
-    with opened(str(store)) as root:
-        return (read_averages if averages else read_csr)(root / MAP, shape)
-
-
-@pytest.fixture
-def shape(copy: Path) -> tuple[int, int]:
-    rows, columns = zarr.open_group(copy / MAP, mode="r").attrs["shape"]
-    return rows, columns
-
-
-def empty_row(folder: Path) -> None:
-    """The first row's entries go to the second."""
-    pointers, columns = (zarr.open_array(folder / name) for name in ("indptr", "indices"))
-    both = int(pointers[2])
-    pointers[1], columns[:both] = 0, sorted(columns[:both])
-
-
-def negative_weight(folder: Path) -> None:
-    weights = zarr.open_array(folder / "data")
-    weights[0], weights[1] = -weights[0], weights[1] + 2 * weights[0]
-
-
-def other_sum(folder: Path) -> None:
-    weights = zarr.open_array(folder / "data")
-    weights[0] = 1.01 * weights[0]
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (empty_row, "weights from 0 in every row"),
-        (negative_weight, "weights from 0 in every row"),
-        (other_sum, "rows that sum to 1"),
-    ],
-)
-def test_averages(
-    copy: Path, shape: tuple[int, int], change: Callable[[Path], None], message: str
-) -> None:
-    read(copy, shape, averages=True)
-    change(copy / MAP)
-    read(copy, shape, averages=False)
-    with pytest.raises(StoreError, match=f"must have {message}"):
-        read(copy, shape, averages=True)
-
-
-def test_the_first_column_outside_is_refused(copy: Path, shape: tuple[int, int]) -> None:
-    """The last entry, which still ascends: the least that would be read beyond a signal."""
-    columns = zarr.open_array(copy / MAP / "indices")
-    columns[-1] = shape[1]
-    with pytest.raises(StoreError, match=rf"columns reach outside \[0, {shape[1]}\)"):
-        read(copy, shape, averages=False)
 
 
 def resident(file: Path) -> int:
@@ -75,22 +19,36 @@ def resident(file: Path) -> int:
     return int(maps.partition("Rss:")[2].split()[0]) * 1024
 
 
+def write(folder: Path, shape: tuple[int, int], **parts: np.ndarray) -> None:
+    group = zarr.open_group(folder, mode="w", zarr_format=3)
+    group.attrs.update({**ENCODING, "shape": [*shape]})
+    for name, values in parts.items():
+        raw = {"compressors": None, "filters": None, "fill_value": 0, "chunks": values.shape}
+        group.create_array(name, shape=values.shape, dtype=values.dtype.name, **raw)[:] = values
+
+
 def test_checks_leave_no_pages_of_large_matrices_in_memory(tmp_path: Path) -> None:
     """They are read again where they are used, as they were."""
     matrix = scipy.sparse.random_array((2000, 3000), density=0.1, format="csr", rng=5)
     matrix.data = np.ones(matrix.nnz)
     matrix = scipy.sparse.csr_array(matrix / np.maximum(matrix.sum(axis=1), 1)[:, None])
-    parts = {"data": ("<f4", "float32"), "indices": ("<i4", "int32"), "indptr": ("<i4", "int32")}
-    group = zarr.open_group(tmp_path / "m.zarr", mode="w", zarr_format=3)
-    group.attrs.update({**ENCODING, "shape": [*matrix.shape]})
-    for part, (kind, dtype) in parts.items():
-        values = getattr(matrix, part).astype(kind)
-        raw = {"compressors": None, "filters": None, "fill_value": 0, "chunks": values.shape}
-        group.create_array(part, shape=values.shape, dtype=dtype, **raw)[:] = values
+    parts = {"data": "float32", "indices": "int32", "indptr": "int32"}
+    given = {part: getattr(matrix, part).astype(dtype) for part, dtype in parts.items()}
+    write(tmp_path / "m.zarr", matrix.shape, **given)
     with opened(str(tmp_path)) as root:
         stored = read_averages(root / "m.zarr", matrix.shape)
     for part in ("data", "indices"):
         file = tmp_path / "m.zarr" / part / "c/0"
         assert resident(file) <= 0.1 * file.stat().st_size
-        assert (getattr(stored, part) == getattr(matrix, part).astype(parts[part][0])).all()
+        assert (getattr(stored, part) == given[part]).all()
         assert resident(file) >= 0.9 * file.stat().st_size
+
+
+@pytest.mark.parametrize("sizes", [(3, 2, 2), (2, 3, 2), (2, 2, 4)])
+def test_parts_of_unequal_lengths_are_refused(tmp_path: Path, sizes: tuple[int, int, int]) -> None:
+    parts = np.ones(sizes[0], "float32"), np.arange(sizes[1], dtype="int32")
+    pointers = np.minimum(np.arange(sizes[2], dtype="int32"), 2)
+    write(tmp_path / "m.zarr", (1, 9), data=parts[0], indices=parts[1], indptr=pointers)
+    with opened(str(tmp_path)) as root:
+        message = "{2} row pointers, {1} columns and {0} values".format(*sizes)
+        refused(message, read_csr, root / "m.zarr", (1, 9), error=StoreError)

@@ -8,30 +8,44 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import zarr
 from damage import edit, extend, field, shape, to_fifo, to_folder, to_link, truncate, writable_copy
 from sealing import reseal, reseal_array
 
-from cheblienet_models import StoreError, open_store
+from cheblienet_models import Store, StoreError, open_store
 
 Change = Callable[[Path], object]
-STORES = {"torus": "store", "few": "spectral_graphs", "ring": "masked_graphs"}
+STORES = {
+    "torus": "store",
+    "few": "spectral_graphs",
+    "ring": "masked_graphs",
+    "arrows": "gradient_graphs",
+}
 """Where graphs are copied from."""
-TORUS, FEW, RING = (f"{name}/v001" for name in STORES)
+TORUS, FEW, RING, ARROWS = (f"{name}/v001" for name in STORES)
 LAPLACIAN, MAPS = f"{TORUS}/levels/0/laplacian", f"{TORUS}/pooling/0to1"
 DOCUMENT, COUNTS = f"{LAPLACIAN}/data/zarr.json", f"{TORUS}/levels/0/degree/zarr.json"
 INDEX, EIGEN = f"{RING}/levels/0/base_index", f"{FEW}/levels/0/eigen"
 FLOATS, VECTORS = f"{EIGEN}values", f"{EIGEN}vectors"
+FIELDS, SYMMETRIC = (f"{ARROWS}/levels/0/gradients/{part}" for part in ("fields", "symmetric"))
 
 
-def put(place: int, value: float) -> Change:
-    """Into an array, with digests that agree."""
+def in_array(change_values: Callable[[np.ndarray], object]) -> Change:
+    """Values of an array, with digests that agree."""
 
     def change(array: Path) -> None:
         version = next(parent for parent in array.parents if parent.name == "v001")
-        key = str(array.relative_to(version))
-        reseal_array(version, key, lambda values: values.__setitem__(place, value))
+        reseal_array(version, str(array.relative_to(version)), change_values)
 
     return change
+
+
+def put(place: int, value: float) -> Change:
+    return in_array(lambda values: values.__setitem__(place, value))
+
+
+def times(factor: float) -> Change:
+    return in_array(lambda values: values.__imul__(factor))
 
 
 def ours(**values: object) -> Change:
@@ -55,6 +69,10 @@ def fact(**values: object) -> Change:
     return lambda version: reseal(version, lambda clg: clg["levels"][0].update(values))
 
 
+def gradients(**values: object) -> Change:
+    return lambda version: reseal(version, lambda clg: clg["levels"][0]["gradients"].update(values))
+
+
 def in_group(change: Callable[[dict], object]) -> Change:
     return lambda path: edit(path, lambda document: change(document["attributes"]))
 
@@ -63,6 +81,20 @@ def written(contents: bytes) -> Change:
     return lambda path: path.write_bytes(contents)
 
 
+def empty_row(matrix: Path) -> None:
+    """The first row's entries go to the second."""
+    pointers, columns = (zarr.open_array(matrix / name) for name in ("indptr", "indices"))
+    both = int(pointers[2])
+    pointers[1], columns[:both] = 0, sorted(columns[:both])
+
+
+AVERAGES: list[tuple[str, Change]] = [
+    (".", empty_row),
+    ("data", times(1.01)),
+    ("data", in_array(lambda weights: weights.__setitem__([0, 1], weights[:2] * [-1, 3]))),
+    ("indices", put(-1, 1024)),
+]
+"""Weights from 0 that sum to 1 in every row, of columns of the matrix."""
 MUTATIONS: list[tuple[str, Change]] = [
     *(
         (f"{array}/c/0", change)
@@ -102,6 +134,9 @@ MUTATIONS: list[tuple[str, Change]] = [
     *((f"{LAPLACIAN}/indptr", put(*entry)) for entry in ((0, 1), (1, 10**6), (1, -5), (-1, 3))),
     *((f"{MAPS}/data/c/0", written(byte * 4096)) for byte in (b"\xff", b"\0")),
     *((f"{MAPS}/indptr", put(-2, 1024)), (f"{TORUS}/unpooling/1to0/data", put(0, 0))),
+    *((f"{TORUS}/levels/0/area", put(5, value)) for value in (np.nan, -1.0, np.inf)),
+    *((f"{MAPS}/{array}", change) for array, change in AVERAGES),
+    *((array, put(0, np.nan)) for array in (f"{TORUS}/levels/0/degree", f"{MAPS}/data")),
     *((INDEX, put(*entry)) for entry in ((0, -1), (5, 250), (5, 0), (-1, 256), (-1, 2**31 - 1))),
     *((FLOATS, put(*entry)) for entry in ((3, np.nan), (-1, np.inf), (-1, 1e9), (0, -np.inf))),
     *((FLOATS, put(*entry)) for entry in ((0, -1e3), (0, 1e3), (5, 0), (slice(None), 10))),
@@ -146,33 +181,82 @@ MUTATIONS: list[tuple[str, Change]] = [
     *((RING, spec(mask=value)) for value in ([], None)),
     (RING, without("mask")),
     (RING, fact(grid=[4, 2**30, 2**30, 2**30])),
+    *((ARROWS, spec(gradients=value)) for value in (1, None)),
+    *((ARROWS, spec(manifold=value)) for value in ("r3s2", ["se2"], "r2")),
+    *(
+        (ARROWS, gradients(norms=value))
+        for value in (None, 1, [1, 1], [1, 1, -1], [1, 1, "1"], [1, True, 1], [1, 1, 1e300])
+    ),
+    *((ARROWS, gradients(spacings=value)) for value in ([0.0, 0.0, 1.0], [1.0, 0.5, 1.0])),
+    *((ARROWS, gradients(nnz=value)) for value in (0, 1, None, True, 3.0, "3", -1)),
+    *((ARROWS, gradients(symmetric_nnz=value)) for value in (0, 1)),
+    (ARROWS, fact(gradients=None)),
+    *((SYMMETRIC, change) for change in (shutil.rmtree, to_link)),
+    (f"{FIELDS}/indices", put(0, 10**6)),
+    (f"{FIELDS}/indptr", put(1, -1)),
+    (f"{SYMMETRIC}/indices", put(0, 200)),
+]
+FOUND_BY_VERIFYING: list[tuple[str, Change]] = [
+    *((RING, mask(sha256=value)) for value in ("0" * 64, 3)),
+    (INDEX, put(0, 0)),
+    *((f"{FIELDS}/data", change) for change in (put(5, np.nan), put(5, 0.5), times(1.5))),
+    *((f"{SYMMETRIC}/data", change) for change in (put(5, np.inf), times(1.001))),
+    *((ARROWS, gradients(norms=norms)) for norms in ([100.0, 100.0, 0.9], [1.0, 100.0, 2.0])),
+    *((ARROWS, gradients(largest=value)) for value in (None, -1, "1", 1e300)),
 ]
 
 
+def refused(store: Path, name: str, *, verify: bool) -> None:
+    with pytest.raises(StoreError) as caught:
+        open_store(store, verify=verify)[name]
+    assert len(str(caught.value)) < 2000
+    assert str(caught.value).isprintable()
+
+
+@pytest.fixture
+def changed(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str, Change], str]:
+    """Copy a graph and change the copy, which opened as it was; its name."""
+
+    def to(where: str, change: Change) -> str:
+        name = where.split("/")[0].replace("zarr.json", "torus")
+        source = request.getfixturevalue(STORES[name])
+        source = source.path if isinstance(source, Store) else source
+        writable_copy(source / name, tmp_path / name)
+        shutil.copytree(source / name, tmp_path / "neighbor", copy_function=os.link)
+        shutil.copy(source / "zarr.json", tmp_path)
+        (tmp_path / "zarr.json").chmod(0o644)
+        change(tmp_path / where)
+        return name
+
+    return to
+
+
 @pytest.mark.parametrize("name", STORES)
-def test_copies_are_in_order(request: pytest.FixtureRequest, tmp_path: Path, name: str) -> None:
-    store = writable_copy(request.getfixturevalue(STORES[name]), tmp_path / "g.zarr")
-    assert open_store(store, verify=True)[name].levels
+def test_copies_are_in_order(
+    changed: Callable[[str, Change], str], tmp_path: Path, name: str
+) -> None:
+    changed(name, Path.exists)
+    assert open_store(tmp_path, verify=True)[name].levels
 
 
 @pytest.mark.parametrize(("where", "change"), MUTATIONS)
 def test_mutated_stores_are_refused(
-    request: pytest.FixtureRequest, tmp_path: Path, where: str, change: Change
+    changed: Callable[[str, Change], str], tmp_path: Path, where: str, change: Change
 ) -> None:
-    name = where.split("/")[0].replace("zarr.json", "torus")
-    source, store = request.getfixturevalue(STORES[name]), tmp_path
-    writable_copy(source / name, store / name)
-    shutil.copytree(source / name, store / "neighbor", copy_function=os.link)  # stays as it is
-    shutil.copy(source / "zarr.json", store)
-    (store / "zarr.json").chmod(0o644)
-    change(store / where)
+    name = changed(where, change)
     for verify in (False, True):
-        with pytest.raises(StoreError) as caught:
-            open_store(store, verify=verify)[name]
-        assert len(str(caught.value)) < 2000
-        assert "\n" not in str(caught.value)
+        refused(tmp_path, name, verify=verify)
     if where != "zarr.json":
-        assert open_store(store)["neighbor"].levels
+        assert open_store(tmp_path)["neighbor"].levels
+
+
+@pytest.mark.parametrize(("where", "change"), FOUND_BY_VERIFYING)
+def test_values_that_contradict_facts_are_found_by_verifying(
+    changed: Callable[[str, Change], str], tmp_path: Path, where: str, change: Change
+) -> None:
+    name = changed(where, change)
+    assert open_store(tmp_path)[name].levels
+    refused(tmp_path, name, verify=True)
 
 
 def test_extra_attributes_are_tolerated(copy: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from damage import edit
+from refusing import refused
 
 from cheblienet_models import StoreError, open_store
 from cheblienet_models.store.files import opened
@@ -43,17 +44,14 @@ def test_refs_name_versions(copy: Path) -> None:
         assert resolved(torus, "paper") == "v002"
         assert resolved(torus, "v001") == "v001"
         for unknown in ("v003", "v999", "v12", "twelve", "w003", "lost", "", "none"):
-            with pytest.raises(UnknownGraphError, match="No version ") as caught:
-                resolved(torus, unknown)
-            assert f"'{unknown}'" in str(caught.value)
-            assert "There: v001, v002, v0100, v1000, paper, latest" in str(caught.value)
+            message = f"No version '{unknown}'.*There: v001, v002, v0100, v1000, paper, latest"
+            refused(message, resolved, torus, unknown, error=UnknownGraphError)
     for refs in ([1], "v001", None):
         edit(graph / "zarr.json", lambda d, refs=refs: d["attributes"]["clg"].update(refs=refs))
         with opened(str(copy)) as root:
             assert not is_graph(root, "torus")
             assert resolved(root / "torus", "v001") == "v001"
-            with pytest.raises(StoreError):
-                resolved(root / "torus", "latest")
+            refused(".", resolved, root / "torus", "latest", error=StoreError)
 
 
 def test_places_that_are_no_store_of_this_format(copy: Path) -> None:
@@ -65,8 +63,7 @@ def test_places_that_are_no_store_of_this_format(copy: Path) -> None:
         ("torus", f"is a graph within a store: open the store, {copy}"),
         ("r2-24x16", "has store schema None; this version reads 1"),
     ):
-        with pytest.raises(StoreError, match=message):
-            open_store(copy / place)
+        refused(message, open_store, copy / place, error=StoreError)
 
 
 @pytest.mark.parametrize(
@@ -81,5 +78,4 @@ def test_places_that_are_no_store_of_this_format(copy: Path) -> None:
 )
 def test_other_schemas(copy: Path, schema: object, message: str) -> None:
     edit(copy / "torus/v001/zarr.json", lambda d: d["attributes"]["clg"].update(schema=schema))
-    with pytest.raises(StoreError, match=message):
-        open_store(copy)["torus"]
+    refused(message, open_store(copy).__getitem__, "torus", error=StoreError)

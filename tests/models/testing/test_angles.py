@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 import torch
+from refusing import refused
 from torch import Tensor, nn
 
 from cheblienet_models.testing import equivariance_error, turned_image
@@ -155,30 +155,23 @@ def test_fields_of_any_kind_turn_as_they_are_told() -> None:
     assert min(errors) > 0.5
 
 
-@pytest.mark.parametrize(
-    ("given", "error", "message"),
-    [
-        ({"module": 1}, TypeError, "module must be a Module"),
-        ({"signal": [1.0]}, TypeError, "signal must be a Tensor"),
-        (
-            {"signal": torch.zeros(1, 1, 8, 8, dtype=torch.int64)},
-            TypeError,
-            "floating point. Got t",
-        ),
-        ({"signal": torch.zeros(1, 8, 8)}, ValueError, r"signal takes \(B, C, H, W\)"),
-        ({"signal": torch.zeros(1, 1, 3, 8)}, ValueError, "sides of at least 4 pixels"),
-        ({"angles": 45.0}, TypeError, "angles must be a list of degrees. Got 45.0"),
-        ({"angles": [math.nan]}, ValueError, "angles must be finite"),
-        ({"angles": ["a"]}, TypeError, "angles must be a number"),
-        ({"turn": 3}, TypeError, "turn must be a function, or None. Got 3"),
-        ({"turn": lambda x, _: x[0]}, ValueError, r"turn must return a tensor \(1, 1, 8, 8\)"),
-        ({"turn": lambda *_: None}, ValueError, "as given. Got NoneType"),
-        ({"output": "image"}, ValueError, "output must be 'auto', 'signal' or 'invariant'"),
-        ({"module": nn.AdaptiveAvgPool2d(1)}, ValueError, "The output must have .*'invariant'"),
-        ({"module": nn.Flatten(), "output": "signal"}, ValueError, r"output takes \(B, C, H, W\)"),
-    ],
-)
-def test_refusals(given: dict[str, Any], error: type[Exception], message: str) -> None:
+def refuse(error: type[Exception], message: str, **given: object) -> None:
     valid = {"module": nn.ReLU(), "signal": torch.zeros(1, 1, 8, 8), "angles": [45.0]}
-    with pytest.raises(error, match=message):
-        equivariance_error(**{**valid, **given})
+    refused(message, equivariance_error, **{**valid, **given}, error=error)
+
+
+def test_refusals() -> None:
+    refuse(TypeError, "module must be a Module", module=1)
+    refuse(TypeError, "signal must be a Tensor", signal=[1.0])
+    refuse(TypeError, "floating point. Got t", signal=torch.zeros(1, 1, 8, 8).long())
+    refuse(ValueError, r"signal takes \(B, C, H, W\)", signal=torch.zeros(1, 8, 8))
+    refuse(ValueError, "sides of at least 4 pixels", signal=torch.zeros(1, 1, 3, 8))
+    refuse(TypeError, "angles must be a list of degrees. Got 45.0", angles=45.0)
+    refuse(ValueError, "angles must be finite", angles=[math.nan])
+    refuse(TypeError, "angles must be a number", angles=["a"])
+    refuse(TypeError, "turn must be a function, or None. Got 3", turn=3)
+    refuse(ValueError, r"turn must return a tensor \(1, 1, 8, 8\)", turn=lambda x, _: x[0])
+    refuse(ValueError, "as given. Got NoneType", turn=lambda *_: None)
+    refuse(ValueError, "output must be 'auto', 'signal' or 'invariant'", output="image")
+    refuse(ValueError, "The output must have .*'invariant'", module=nn.AdaptiveAvgPool2d(1))
+    refuse(ValueError, r"output takes \(B, C, H, W\)", module=nn.Flatten(), output="signal")

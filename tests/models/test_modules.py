@@ -1,15 +1,17 @@
-"""Every public module on other devices, and given other signals.
+"""Every public module: pickled, copied, in other precisions, on other devices, refusing signals.
 
 A wrong device is found without a GPU: on `meta`, beside which a tensor left on the CPU shows.
 """
 
 import copy
+import pickle
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from refusing import refused
 from stores import store_of
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -25,10 +27,17 @@ SPECS = {
     "sphere": GraphSpec("so3", subdivisions=1, orientations=2, levels=2, laplacian="normalized"),
     "arrows": GraphSpec("se2", 8, orientations=4, period="2pi", levels=2, gradients=True),
     "axes": GraphSpec("r3s2", 4, axes="6", weights="selling", levels=1),
+    "holed": GraphSpec("s2", nside=2, mask=np.arange(48) % 5 > 0, levels=1),
 }
 GRID = models.regular_grid(6, 12, west=0)
 CONSTANTS = {"cheblienet_models.filtered.default"}
 """Operators that take a function's coefficients, which are constants on the CPU."""
+
+MATRICES = (
+    *(models.FromHarmonics, models.ToHarmonics),
+    *(models.LatLonToVertices, models.VerticesToLatLon),
+)
+"""Layers that hold a matrix of no graph."""
 
 
 class OneDevice(TorchDispatchMode):
@@ -53,6 +62,8 @@ Case = tuple[nn.Module, tuple[int, ...]]
 def layers(of: models.Store) -> Iterator[Case]:
     """Modules, and the shape of what each takes."""
     plane, sphere, axes = of["se2"], of["sphere"], of["axes"].levels[0]
+    for order in ("nested", "ring"):
+        yield models.Lift(of["holed"].levels[0], order=order), (2, 3, 48)
     fine, coarse = plane.levels
     signal, image = (2, 3, fine.num_vertices), (2, 3, *fine.grid[1:])
     base = 2, 3, sphere.levels[0].num_points
@@ -113,6 +124,57 @@ def test_every_public_module_is_tried(pyramids: models.Store) -> None:
     assert {type(module) for module, _ in layers(pyramids)} == public - mapped
 
 
+def test_pickles_and_copies_are_handles(pyramids: models.Store) -> None:
+    """They compute the same, each in its own precision, though they share a graph."""
+    for module, shape in layers(pyramids):
+        wide = copy.deepcopy(module.eval()).double()
+        weights = sum(p.numel() * p.element_size() for p in module.parameters())
+        assert len(pickle.dumps(module)) < weights + 40_000
+        copied = copy.deepcopy(module), *pickle.loads(pickle.dumps((wide, module)))
+        for one, again in zip((module, wide, module), copied, strict=True):
+            x = torch.randn(shape, dtype=torch.float64 if one is wide else torch.float32)
+            assert torch.equal(again(x), one(x))
+            assert repr(again) == repr(module)
+
+
+def test_graphs_are_in_no_checkpoint_and_no_broadcast(pyramids: models.Store) -> None:
+    own = {"running_mean", "running_var", "num_batches_tracked", "operator_names"}
+    for module, _ in layers(pyramids):
+        weights = {name for name, _ in module.named_parameters()}
+        saved = {name.rpartition(".")[2] for name in module.state_dict().keys() - weights}
+        assert saved <= own | {"_extra_state"}
+        models.ignore_graphs_in_ddp(module)
+        buffers = {name for name, _ in module.named_buffers(remove_duplicate=False)}
+        sent = buffers - set(module._ddp_params_and_buffers_to_ignore)
+        assert {name.rpartition(".")[2] for name in sent} <= own or isinstance(module, MATRICES)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_reduced_precision(pyramids: models.Store, dtype: torch.dtype) -> None:
+    """Of signals and weights; graphs stay in float32, or they would be other ones."""
+    for module, shape in layers(pyramids):
+        x = (300 * torch.randn(shape)).requires_grad_()  # squares are beyond half precision
+        expected, low = module.eval()(x), copy.deepcopy(module).to(dtype)
+        with torch.autocast("cpu", dtype=dtype):
+            inside = module(x)
+            inside.float().mean().backward()
+        assert all(p.grad.isfinite().all() for p in module.parameters())
+        for y in (inside, low(x.to(dtype))):
+            assert (y.float() - expected).norm() <= 0.03 * expected.norm(), module
+        kept = {n: b for n, b in low.named_buffers() if "running" not in n}
+        assert dtype not in {buffer.dtype for buffer in kept.values()}
+
+
+def test_empty_batches(pyramids: models.Store) -> None:
+    for module, shape in layers(pyramids):
+        whole = module(torch.zeros(shape))
+        x = torch.zeros(0, *shape[1:], requires_grad=True)
+        y = module(x)
+        y.sum().backward()
+        assert (y.shape, x.grad.shape) == ((0, *whole.shape[1:]), x.shape)
+        assert all((p.grad == 0).all() for p in module.parameters())
+
+
 def test_other_signals_are_refused(pyramids: models.Store) -> None:
     """In one line, which says what is taken and what was given."""
     any_size = models.BatchNorm, models.GlobalPool, models.FromHarmonics, models.ToHarmonics
@@ -122,10 +184,9 @@ def test_other_signals_are_refused(pyramids: models.Store) -> None:
         wrong += [] if type(module) is models.Lift else [torch.zeros(shape) * 1j]
         for x in wrong:
             found = str(x.dtype) if x.is_complex() else rf"\({', '.join(map(str, x.shape))}\)"
-            with pytest.raises(ValueError, match=rf"^\w+( on \S+, level \d)? takes .*Got.*{found}"):
-                module(x)
-        with pytest.raises((TypeError, ValueError), match=r"Got (a )?ndarray\.$"):
-            module(np.zeros(shape, np.float32))
+            refused(rf"^\w+( on \S+, level \d)? takes .*Got.*{found}", module, x)
+        array, errors = np.zeros(shape, np.float32), (TypeError, ValueError)
+        refused(r"Got (a )?ndarray\.$", module, array, error=errors)
 
 
 @pytest.mark.slow
