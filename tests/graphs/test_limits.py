@@ -3,7 +3,7 @@
 import pytest
 
 from cheblienet_graphs import SpecError
-from cheblienet_graphs.limits import byte_count
+from cheblienet_graphs.limits import byte_count, integer
 
 
 @pytest.mark.parametrize(("infix", "base"), [("", 1000), ("i", 1024)])
@@ -22,3 +22,9 @@ NONE = ["", "2 cats", "-1GB", "0", "1.2.3MB", "nan", "infGB", "1 mbb", "9" * 500
 def test_sizes_that_are_none(size: object) -> None:
     with pytest.raises(SpecError, match="memory_limit must be a size such as 500MB or 2GB"):
         byte_count("memory_limit", size)
+
+
+@pytest.mark.parametrize("number", ["x", None, 2.5, [1], float("nan"), -1, 1001])
+def test_numbers_of_another_type_or_beyond_their_range_are_refused(number: object) -> None:
+    with pytest.raises(SpecError, match=r"^count must be an integer in \[0, 1000\]\. Got "):
+        integer("count", number, 0, 1000)
