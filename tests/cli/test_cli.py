@@ -132,13 +132,15 @@ def test_verify(here: Path, clg: Clg) -> None:
 
 
 def test_export_and_import(here: Path, clg: Clg) -> None:
-    clg("build se2 --size 16 --quiet")
+    built = clg("build se2 --size 16 --gradients --resume --name g")
+    assert "There was no interrupted build of this graph." in built.err
     for target, suffix in (("scipy", "npz"), ("pyg", "pyg.npz")):
-        assert clg(f"export --to {target} --level 1").out == f"se2-16x16x6-level1.{suffix}\n"
-        assert (here / f"se2-16x16x6-level1.{suffix}").exists()
-    assert clg("export --to scipy --output laplacian").out == "laplacian\n"
+        assert clg(f"export --to {target} --level 1").out == f"g-level1.{suffix}\n"
+        assert (here / f"g-level1.{suffix}").exists()
+    out, err = clg("export --to scipy --output laplacian")
+    assert (out, err) == ("laplacian\n", "Left out: gradients; --to npz has them.\n")
     assert (here / "laplacian").exists()
-    assert clg("export se2-16x16x6@v001 --to zip --output x.zip").out == "x.zip\n"
+    assert clg("export g@v001 --to zip --output x.zip").out == "x.zip\n"
     assert clg("import x.zip --name copy").out == "copy@v001\n"
     clg("import x.zip --name a/b", 2)
 
