@@ -46,6 +46,24 @@ def turned(images: Tensor) -> Tensor:
     return torch.rot90(images, 1, (2, 3))
 
 
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device here")
+@pytest.mark.parametrize("pool", ["max", "mean"])
+def test_networks_on_a_gpu(pyramid: Pyramid, pool: str) -> None:
+    network, images = network_on(pyramid, pool=pool), torch.randn(4, 2, 16, 16)
+    expected = network(images)
+    network.to("cuda")
+    assert pyramid.levels[0].values.is_cuda
+    y = network(images.cuda())
+    y.sum().backward()
+    assert torch.allclose(y.cpu(), expected, atol=1e-4)
+    with torch.no_grad(), torch.autocast("cuda", dtype=torch.bfloat16):
+        assert (network(images.cuda()).float().cpu() - expected).abs().max() < 0.2
+    with pytest.raises(ValueError, match="takes a tensor on cuda"):
+        network.conv(torch.zeros(1, 2, pyramid.levels[0].num_vertices))
+    assert torch.allclose(network.to("cpu")(images), expected, atol=1e-4)
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # from torch's own inductor
 def test_compiled_to_code(pyramid: Pyramid) -> None:
