@@ -1,6 +1,11 @@
 """Searches of extreme metrics: no neighbor is missed, and no work is done in vain."""
 
+import itertools
+import math
+
+import numpy as np
 import pytest
+import torch
 from all_pairs import pairs
 from counted import LIMITS, Work
 from sphere_truth import edges_of_rows, rows_of
@@ -9,8 +14,33 @@ from cheblienet_graphs import GraphSpec, SpecError
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.pruned import PrunedSearch
+from cheblienet_graphs.search.rule import cloud
 
 PRUNED = Choice("pruned", "cpu")
+
+
+@pytest.mark.parametrize("manifold", ["se2", "so3"])
+@pytest.mark.parametrize("xi", [0.1, 5.0])
+def test_no_vertex_is_nearer_than_its_turn(manifold: str, xi: float) -> None:
+    """Whatever orientation is left out of a search lies beyond the bound."""
+    orientations = 7
+    spec = GraphSpec(manifold, points=40, orientations=orientations, eps=0.4, xi=xi)
+    level = Level(spec, PRUNED)
+    vertices = cloud(level.sampled())
+    elements = [torch.from_numpy(element) for element in vertices.elements]
+    turn = spec.geometry.rotation_angle(
+        tuple(e[0][:, None] for e in elements), tuple(e[0][None] for e in elements)
+    ).numpy()
+    measured = np.concatenate(list(rows_of(manifold, level.sampling.coordinates(), 0.4, xi)))
+    step, points = math.pi / orientations, spec.base_points(0)
+    for k, j in itertools.product(range(orientations), repeat=2):
+        angle = turn + (j - k) * step
+        angle = abs(angle - math.pi * np.round(angle / math.pi))
+        squared = measured[k * points :, j * points :][:points, :points]
+        least = np.vectorize(lambda a: spec.geometry.squared_length_of_rotation(a, level.metric))(
+            angle
+        )
+        assert (least <= squared * (1 + 1e-9) + 1e-9).all()
 
 
 @pytest.mark.parametrize(
