@@ -6,6 +6,7 @@ What is recorded of finished blocks is all that their bytes depend on.
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from unittest.mock import Mock
@@ -15,8 +16,10 @@ from builds import SPECS, calls_of, inodes, interrupted, manifest
 from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, SpecError, build
-from cheblienet_graphs.assembly import assemble, versions
+from cheblienet_graphs.assembly import assemble, sweeps, versions
+from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.assembly.versions import software
+from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.store.verify import leftovers, verify
 from cheblienet_graphs.weights.edges import KernelWeights
 
@@ -209,3 +212,22 @@ def test_torch_is_of_no_account_where_it_is_not_used(
     assert manifest(tmp_path / "g") == manifest(tmp_path / "whole")
     with pytest.raises(PackageNotFoundError):
         software(spec.sampling, "pruned")
+
+
+def test_records_are_named_by_all_that_blocks_depend_on(tmp_path: Path) -> None:
+    searched = Level(RINGS["plane"], Choice("pruned", "cpu"), rings=1)
+    lattice = Level(RINGS["plane"], Choice("stencil", "cpu"))
+    measured = [replace(searched, mean=mean) for mean in (None, 0.1, 0.2)]
+    made = [
+        *(sweeps.Filled(lattice, bound) for bound in (None, 1.5)),
+        *(sweeps.Rescaled(lattice, bound) for bound in (1.5, 1.25)),
+        sweeps.Weighed(lattice),
+        sweeps.Weighed(replace(lattice, direction="forward")),
+        *(sweeps.Lists(replace(searched, rings=rings)) for rings in (1, 2)),
+        *(sweeps.Weighed(level) for level in measured),
+        sweeps.Lists(replace(searched, number=1)),
+        sweeps.Measured(searched),
+    ]
+    assert len({sweep.key for sweep in made}) == len(made)
+    assert made[0].key == "0-filled-lambda_max=null-mean=null-rings=0"
+    assert [sweep.unit for sweep in made[:5]] == [16] * 5

@@ -11,7 +11,7 @@ from examined import random_matrix
 from hypothesis import given
 from hypothesis import strategies as st
 from masks import disc
-from sealing import put, reseal_array, reseal_file
+from sealing import put, reseal, reseal_array, reseal_file
 from stores import store_of
 
 from cheblienet_graphs import GraphSpec, StoreError, build, inspect, verify
@@ -238,3 +238,11 @@ def test_places_that_are_not_those_inside_a_mask(
     for read in (inspect, eigenvalues) if fault == "must ascend" else ():
         with pytest.raises(StoreError, match=r"base_index must ascend in \[0, 63\]"):
             read(tmp_path / "g.zarr", "g")
+
+
+@pytest.mark.parametrize("mask", [None, {"inside": [51, 16], "sha256": "0" * 64}])
+def test_a_spec_of_another_mask(tmp_path: Path, mask: object) -> None:
+    version = published(tmp_path, GraphSpec("r2", mask=disc(8), levels=2))
+    reseal(version, lambda clg: clg["spec"].update(mask=mask) or mask or clg["spec"].pop("mask"))
+    with pytest.raises(StoreError, match="was changed"):
+        inspect(tmp_path / "g.zarr", "g")

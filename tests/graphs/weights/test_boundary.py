@@ -110,3 +110,24 @@ def test_sides_that_no_edge_crosses_take_nothing() -> None:
     weights = np.array([1.0, 1.0, 0.5, 0.5])
     assert (missing(steps, weights, 0) == 0).all()
     assert missing(steps, weights, 2)[1, 1] > 0
+
+
+@pytest.mark.parametrize("orientations", [5, 6])
+def test_steps_along_the_fiber_give_back_what_sides_cut(orientations: int) -> None:
+    """The energy of a function that rises evenly with the angle, row by row next to a side."""
+    spec = GraphSpec("se2", 24, orientations=orientations, eps=0.3, weights="matched", levels=1)
+    weighed = of_lattice(spec)
+
+    def energies(stencil: Stencil, weights: np.ndarray, k: int) -> np.ndarray:
+        turn = (stencil.orientation - k + orientations // 2) % orientations - orientations // 2
+        return weights * turn**2 / 2
+
+    for axis, (sides, values) in enumerate(weighed.sides):
+        cut = given = 0.0
+        for k, stencil in enumerate(weighed.stencils):
+            across = stencil.offsets[:, axis]
+            for row in range(abs(across).max()):
+                cut += energies(stencil, weighed.values[k], k)[row + across < 0].sum()
+            given += energies(sides[k], values[k], k).sum()
+        assert cut > 1
+        assert given == pytest.approx(cut, rel=1e-9)

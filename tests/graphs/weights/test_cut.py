@@ -78,6 +78,17 @@ def test_orientations_converge_at_second_order(
     assert errors[-1] < largest
 
 
+def test_entries_and_lambda_max_stay_those_of_the_staircase(tmp_path: Path) -> None:
+    mask = elliptic(ROUND, 64)
+    stairs, cut = (
+        built(tmp_path, "se2", mask, size=64, orientations=16, mask_edge=edge).of_level
+        for edge in ("pixels", "cut")
+    )
+    assert cut.nnz < 1.1 * stairs.nnz
+    scaled = [of.lambda_max * of.eigenvalue_scale for of in (cut, stairs)]
+    assert scaled[0] < 1.3 * scaled[1]
+
+
 CASES = {
     "plane": ("r2", {}),
     "matched": ("r2", {"weights": "matched"}),
