@@ -33,6 +33,8 @@ def ls(store: Path, as_json: bool) -> None:
         graphs = count(len({version.name for version in versions}), "graph")
         total = "total", count(len(versions), "version"), graphs, size, "", ""
         print_table([*(_row(version, human_bytes(version.bytes)) for version in versions), total])
+    else:
+        click.echo(f"{store} is empty; `clg build` makes a graph.", err=True)
 
 
 def _row(version: "Listed", size: str) -> tuple[str, ...]:

@@ -105,7 +105,8 @@ def test_versions_refs_and_removal(clg: Clg) -> None:
     assert total.split()[:5] == ["total", "1", "version", "1", "graph"]
     clg("tag r2-8x8 paper --delete")
     clg("rm r2-8x8@v001")
-    assert clg("ls").out == ""
+    empty = clg("ls")
+    assert (empty.out, empty.err.endswith("is empty; `clg build` makes a graph.\n")) == ("", True)
 
 
 def test_verify(here: Path, clg: Clg) -> None:
