@@ -43,6 +43,7 @@ class Part:
     tests: tuple[str, ...]
 
 
+BYTES = "tests/graphs/assembly/test_bytes.py"
 PARTS = {
     "reader": Part(
         ("cheblienet_models/store",),
@@ -55,9 +56,9 @@ PARTS = {
     ),
     "laplacian": Part(
         ("cheblienet_graphs/sparse.py",),
-        ("tests/graphs/test_sparse.py", "tests/graphs/assembly/test_masked.py"),
+        ("tests/graphs/test_sparse.py", "tests/graphs/assembly/test_masked.py", BYTES),
     ),
-    "weights": Part(("cheblienet_graphs/weights",), ("tests/graphs/weights",)),
+    "weights": Part(("cheblienet_graphs/weights",), ("tests/graphs/weights", BYTES)),
     "chebyshev": Part(
         (
             "cheblienet_models/layers/cheb_conv.py",

@@ -18,6 +18,7 @@ from cheblienet_graphs.sparse import (
     inverse_root,
     laplacian,
     mapped_product,
+    null_shift,
     rescaled,
     rounded,
     row_blocks,
@@ -120,6 +121,23 @@ def test_products_are_those_of_float64_in_any_blocks(
         exact = matrix.toarray().astype(np.float64) @ x
         assert whole.dtype == np.float64
         assert np.allclose(whole, exact, rtol=1e-13, atol=1e-14)
+        shift = np.random.default_rng(seed + 1).standard_normal(size)
+        shifted = mapped_product(matrix, shift)(x)
+        assert np.allclose(shifted, whole + np.diag(shift) @ x, rtol=1e-13, atol=1e-13)
+
+
+def test_a_shift_of_the_diagonal_gives_the_null_vector_back() -> None:
+    """-1 belongs to the root of the masses, but for what float32 rounds away."""
+    graph = weighted_graph(60, 0.03, 0)
+    root = np.sqrt(graph.sum(axis=1))
+    assert 0 < np.count_nonzero(root == 0) < 30
+    inverse = np.divide(1, root, out=np.zeros(60), where=root > 0)
+    delta = np.eye(60) - inverse[:, None] * graph.toarray() * inverse
+    matrix = csr_array((2 / 1.7 * delta - np.eye(60)).astype(np.float32))
+    shift = null_shift(matrix, root)
+    assert np.all(shift[root == 0] == 0)
+    assert 0 < abs(shift).max() < 1e-6
+    assert mapped_product(matrix, shift)(root) == pytest.approx(-root, rel=1e-14, abs=1e-15)
 
 
 def test_rows_are_views(versions: Path) -> None:
