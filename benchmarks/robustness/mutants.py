@@ -58,7 +58,15 @@ PARTS = {
         ("cheblienet_graphs/sparse.py",),
         ("tests/graphs/test_sparse.py", "tests/graphs/assembly/test_masked.py", BYTES),
     ),
-    "weights": Part(("cheblienet_graphs/weights",), ("tests/graphs/weights", BYTES)),
+    "weights": Part(
+        ("cheblienet_graphs/weights",),
+        (
+            "tests/graphs/weights",
+            "tests/graphs/assembly/test_scattered.py",
+            "tests/graphs/assembly/test_stored_lattices.py",
+            BYTES,
+        ),
+    ),
     "chebyshev": Part(
         (
             "cheblienet_models/layers/cheb_conv.py",
