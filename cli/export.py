@@ -41,7 +41,6 @@ def export(
     matrix.
     """
     from cheblienet_graphs.store import export as exports  # help does without
-    from cheblienet_graphs.store.export import export_zip
     from cheblienet_graphs.store.facts import read_facts
     from cheblienet_graphs.store.map_facts import is_map
 
@@ -62,7 +61,7 @@ def export(
     file = output or Path(f"{version.parent.name}{inner}{SUFFIXES[target]}")
     exports.check_output(file)
     if target in WHOLE:
-        {"npz": exports.to_npz, "zip": export_zip}[target](version, file)
+        {"npz": exports.to_npz, "zip": exports.export_zip}[target](version, file)
     else:
         {"scipy": exports.to_scipy, "pyg": exports.to_pyg}[target](version, level, file)
         further = {"directional Laplacians": spec.directional, "gradients": spec.gradients}
@@ -75,9 +74,8 @@ def export(
 
 def _export_map(version: Path, target: str, level: int | None, output: Path | None) -> None:
     from cheblienet_graphs.store import export as exports  # help does without
-    from cheblienet_graphs.store.export import export_zip
 
-    writers = {"scipy": exports.map_to_scipy, "zip": export_zip}
+    writers = {"scipy": exports.map_to_scipy, "zip": exports.export_zip}
     if target not in writers or level is not None:
         accepted = " or ".join(writers)
         raise click.UsageError(
