@@ -33,6 +33,18 @@ def any_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(symbol, "WORK", math.inf)
 
 
+def largest_eigenvalue(matrix: scipy.sparse.csr_array) -> float:
+    """By ARPACK, to 1e-9: where corners have nearly the same one, the last bits may never converge.
+
+    The first vector is given, as ARPACK would draw another one in each run.
+    """
+    start = np.random.default_rng(0).standard_normal(matrix.shape[0])
+    values = scipy.sparse.linalg.eigsh(
+        matrix, 1, which="LA", v0=start, tol=1e-9, return_eigenvectors=False
+    )
+    return float(values[0])
+
+
 def five_points(width: int, height: int, along_sides: float = 1.0) -> scipy.sparse.csr_array:
     """D - W of an open lattice with weights 1, but for edges along its sides."""
     path = [
@@ -134,7 +146,7 @@ def test_bounds_hold_of_stored_graphs(
     for part, facts in {"laplacian": level, **operators}.items():
         assert facts.lambda_max_method == "bound"
         rescaled = mapped_csr(version / "levels/0" / part).astype(np.float64)
-        largest = scipy.sparse.linalg.eigsh(rescaled, 1, which="LA", return_eigenvectors=False)[0]
+        largest = largest_eigenvalue(rescaled)
         assert largest <= 1 + 1e-12
         if spec.boundary == "periodic":
             assert (largest + 1) / 2 >= 1 - 1e-5
@@ -179,7 +191,7 @@ def test_sides_that_have_larger_eigenvalues(
     version, (level,) = stored(spec, tmp_path)
     assert level.lambda_max_method == "lanczos"
     rescaled = mapped_csr(version / "levels/0/laplacian").astype(np.float64)
-    largest = scipy.sparse.linalg.eigsh(rescaled, 1, which="LA", return_eigenvectors=False)[0]
+    largest = largest_eigenvalue(rescaled)
     share = (largest + 1) / 2 * (1 + symbol.CLOSE)
     assert 0.999 < share <= 1 + 1e-7
     assert (share > 1 - 5e-5) == corner
