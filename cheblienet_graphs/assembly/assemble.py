@@ -6,6 +6,7 @@ from cheblienet_graphs.assembly import sweeps
 from cheblienet_graphs.assembly.building import CRS, Build, grid_mapping, named
 from cheblienet_graphs.assembly.checks import LevelCheck, check
 from cheblienet_graphs.assembly.gradients import write_gradients
+from cheblienet_graphs.assembly.lattice_rows import LatticeRows
 from cheblienet_graphs.assembly.level import (
     CELLS,
     EDGE_ROWS,
@@ -41,9 +42,6 @@ from cheblienet_graphs.weights.edges import vanishing
 
 Edges = tuple[Indices, Indices, Floats]
 """Rows, columns and weights of both directions of edges."""
-
-SCRATCH = {"degree": "float64", "inverse-root-mass": "float64"}
-"""Arrays of the vertices from which rows are made that are no copies."""
 
 MANY = 2**17
 """Vertices from which the recursion takes seconds: so many have a bound by the symbol first."""
@@ -155,11 +153,14 @@ def _assembled(build: Build, level: Level) -> LevelFacts:
         level, listed = _searched(build, level)
     rows, vertices = sweeps.rows_of(level), level.num_vertices
     _reserve_vertices(build, level)
-    weighed = build.sweep(sweeps.Weighed(level), rows.level.degree_bound + vertices)
+    if isinstance(rows, LatticeRows):
+        weighed = [rows.totals]
+    else:
+        weighed = build.sweep(sweeps.Weighed(level), rows.level.degree_bound + vertices)
     nnz = sum(result["entries"] for result in weighed)
     _check(level, nnz - vertices, sum(result["vanished"] for result in weighed))
     build.staging.csr(level.matrix_path, (vertices, vertices), nnz)
-    build.write_row_pointers(level.scratch("counts"), level.csr.indptr)
+    build.write_row_pointers(rows.counts, level.csr.indptr, level.unit)
     limit, bound = max(result["largest"] for result in weighed), None
     if level.lambda_max_known:
         bound = SpectralBound(limit, "bound")
@@ -189,7 +190,7 @@ def _assembled(build: Build, level: Level) -> LevelFacts:
 def _reserve_vertices(build: Build, level: Level) -> None:
     """Reserve the arrays of the vertices; those of the points come with the metric's Laplacian."""
     vertices, columns = level.num_vertices, level.spec.geometry.columns
-    for name, dtype in {"counts": "int64", **({} if level.copied else SCRATCH)}.items():
+    for name, dtype in {} if level.copied else sweeps.SUMS.items():
         build.scratch(level, name, (vertices,), dtype)
     if level.direction is not None:
         return

@@ -23,8 +23,10 @@ from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.staged import Range, Result, StagedArray, Writer, cut, gaps
 from cheblienet_graphs.store.writer import UNNAMED, Named, Staging
-from cheblienet_graphs.typing import Progress
+from cheblienet_graphs.typing import Indices, Progress
 
+ROWS_AT_ONCE = 2**16
+"""Rows whose entries are added up together."""
 LEAST_ROWS = 192
 """Vertices in a block that is not worth cutting further."""
 ONCE = (0, 1)
@@ -168,13 +170,15 @@ class Build:
         array.chunk.unlink()
         return mapped
 
-    def write_row_pointers(self, counts: StagedArray, indptr: StagedArray) -> None:
-        """Add up counts of entries."""
+    def write_row_pointers(
+        self, counts: Callable[[int, int], Indices], indptr: StagedArray, unit: int = 1
+    ) -> None:
+        """Add up the entries of rows; `counts` gives those of some, whose ends no unit cuts."""
         total = 0
         with write_errors(self.store), Writer(durable=False) as out:
             out.write(indptr, 0, [0])
-            for start, stop in cut([(0, counts.shape[0])], self.block_rows):
-                ends = total + np.cumsum(counts.part(start, stop))
+            for start, stop in cut([(0, indptr.shape[0] - 1)], _whole(ROWS_AT_ONCE, unit)):
+                ends = total + np.cumsum(counts(start, stop))
                 out.write(indptr, start + 1, ends)
                 total = int(ends[-1])
 

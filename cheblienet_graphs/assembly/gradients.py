@@ -30,7 +30,7 @@ from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.sparse import RowBlock, rows
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import GradientFacts
-from cheblienet_graphs.store.staged import Range, Result, Writer
+from cheblienet_graphs.store.staged import Range, Result, Writer, cut
 from cheblienet_graphs.typing import Floats, Indices
 
 MARGIN = WINDOW + 1
@@ -90,11 +90,13 @@ class CopiedGradients(GradientRows):
         return int(sum(np.diff(block.indptr) @ self._small.times for block in blocks))
 
     def of(self, part: str, start: int, stop: int) -> Iterator[FieldRows]:
-        """As `GradientRows.of`, of whole lines."""
-        points = self._lattice.num_points
+        """As `GradientRows.of`, of whole lines, few at a time."""
+        lattice, few = self._lattice, max(1, ROWS_AT_ONCE // self._lattice.width)
+        turns = range(0, lattice.num_vertices, lattice.num_points)
+        slabs = [(turn + start, turn + stop) for turn in turns]
         for field, copied in enumerate(self._copied[part]):
-            for first in range(start, self._lattice.num_vertices, points):
-                counts = copied.counts(first, first + stop - start)
+            for first, last in cut(slabs, few * lattice.width):
+                counts = copied.counts(first, last)
                 entries = copied.entries(first, np.append(0, np.cumsum(counts)))
                 yield FieldRows(field, first, counts, entries.columns, entries.values)
 
@@ -342,7 +344,7 @@ def write_gradients(build: Build, level: Level) -> GradientFacts:
         if not nnz[part]:
             continue
         csr = build.staging.csr(level.gradient_path(part), shape, nnz[part])
-        build.write_row_pointers(counts, csr.indptr)
+        build.write_row_pointers(counts.part, csr.indptr)
         build.sweep(FilledGradients(level, part), nnz[part])
     spacings = units(level.spec, level.number)
     bounds, largest = norms(gradient_rows(level).matrix, spacings)

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.assembly.level import Level
-from cheblienet_graphs.assembly.rows import BlockRows, Ends, Entries, Rows, Scaling
+from cheblienet_graphs.assembly.rows import BlockRows, Ends, Entries, Rows, Scaling, totals
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.search.masked import MaskedStencils
 from cheblienet_graphs.search.stencil import nearest_image
@@ -174,6 +174,7 @@ class LatticeRows(Rows):
     Attributes:
         level: with all that was computed of it.
         weights: of its edges.
+        totals: of all vertices; see `rows.totals`.
     """
 
     def __init__(self, level: Level) -> None:
@@ -189,6 +190,8 @@ class LatticeRows(Rows):
         self._values = laplacian(self._block, values, self._degree, inverse_root(mass)).astype(
             np.float32
         )
+        counts, times = np.diff(self._block.indptr), self._small.times
+        self.totals = totals(level, counts, self._degree, mass, times)
         self.bandwidth = self.weights.bandwidth
         self._scaled = lru_cache(1)(self._copied)
 
@@ -197,10 +200,16 @@ class LatticeRows(Rows):
         """Those that the weights know of."""
         return self.weights.dropped_edges
 
-    def weighed(self, start: int, stop: int) -> tuple[Indices, Floats]:
-        """As `Rows.weighed`, of whole lines."""
-        like = self._small.vertices(self._small.like(start, stop)).ravel()
-        return np.diff(self._block.indptr)[like], self._degree[like]
+    def counts(self, start: int, stop: int) -> Indices:
+        """As `Rows.counts`, of whole lines."""
+        return np.diff(self._block.indptr)[self._like(start, stop)]
+
+    def degrees(self, start: int, stop: int) -> Floats:
+        """As `Rows.degrees`, of whole lines."""
+        return self._degree[self._like(start, stop)]
+
+    def _like(self, start: int, stop: int) -> Indices:
+        return self._small.vertices(self._small.like(start, stop)).ravel()
 
     def entries(self, start: int, ends: Ends, scaling: Scaling) -> Entries:
         """As `Rows.entries`, of whole lines."""
@@ -257,7 +266,7 @@ class MaskedRows(BlockRows):
         return (united.total_degree - inside.total_degree) // 2
 
     def weighed(self, start: int, stop: int) -> tuple[Indices, Floats]:
-        """As `Rows.weighed`; rows that lack nothing all have the same, and are not looked up."""
+        """As `BlockRows.weighed`; rows that lack nothing are all the same, and not looked up."""
         pieces = [self._weighed_piece(*piece) for piece in self._stencils.pieces(start, stop)]
         counts, degrees = map(np.concatenate, zip(*pieces, strict=True))
         if self._at_edge is not None:

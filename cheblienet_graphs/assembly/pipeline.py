@@ -81,7 +81,7 @@ def build(
             for each core.
         memory_limit: bytes, or text such as "2GB", that all processes here may take together, or
             each worker of a cluster elsewhere; makes blocks as large as that allows. Default:
-            blocks of 65,536 vertices.
+            blocks of 65,536 vertices, of 2^20 on whole lattices.
         resume: go on with an interrupted build of the same graph, if there is one.
         block_rows: vertices in a block, at least 1, instead of what the memory limit gives.
         progress: called as the work proceeds.

@@ -17,17 +17,17 @@ from cheblienet_graphs.store.staged import csr_nbytes, index_type
 from cheblienet_graphs.typing import Progress
 
 BLOCK_ROWS = 65_536
-"""Vertices in a block where no memory limit is given,"""
+"""Vertices in a block where no memory limit is given, if rows are no copies,"""
 MOST_BLOCK_ROWS = 2**20
-"""and at most, so that a block is a matter of seconds,"""
+"""and if they are, or at most, so that a block is a matter of seconds,"""
 LEAST_BLOCK_ROWS = 1_024
 """and at least."""
 
 PROCESS = {"stencil": 100e6, "search": 350e6}
 """What a process takes before it does a block: interpreter, libraries, for a search torch too."""
 
-GRADIENT = {True: 300, False: 2_000}
-"""What a vertex of a block takes for each field of its gradient, copied or computed."""
+GRADIENT = 2_000
+"""What a vertex of a block takes for each field of its gradient, unless it is copied."""
 
 VORONOI = 1_000
 """What a point takes besides, while its Voronoi cell is computed."""
@@ -149,7 +149,7 @@ def rows_within(level: Level, memory_limit: int | str | None, processes: int) ->
         SpecError: nothing does.
     """
     if memory_limit is None:
-        return BLOCK_ROWS
+        return MOST_BLOCK_ROWS if level.copied else BLOCK_ROWS
     limit = byte_count("memory_limit", memory_limit)
     kept, row = _kept(level), _row(level)
     rows = int((limit - kept * processes - _vectors(level)) / processes / row)
@@ -171,8 +171,7 @@ def scratch_nbytes(level: Level) -> int:
     vertices, entries = level.num_vertices, level.degree_bound + level.num_vertices
     unscaled = 0 if level.spec.lambda_max == 2 else 4 * entries
     unscaled += sum(4 * (of.degree_bound + vertices) for of in level.directed.values())
-    counts_and_sums = 8 if level.copied else 24
-    sums = counts_and_sums * vertices * (1 + len(level.directed))
+    sums = 0 if level.copied else 24 * vertices * (1 + len(level.directed))
     if level.spec.gradients:
         sums += 16 * len(level.spec.geometry.frame) * vertices  # counts of both parts
     if level.choice.engine == "stencil":
@@ -185,11 +184,12 @@ def scratch_nbytes(level: Level) -> int:
 
 
 def _row(level: Level) -> int:
-    """Bytes that a vertex of a block takes."""
-    entries = level.degree_bound // level.num_vertices + 1
-    fields = len(level.spec.geometry.frame) if level.spec.gradients else 0
+    """Bytes that a vertex of a block takes; copies are made few at a time, whatever the block."""
+    entries = 0 if level.copied else level.degree_bound // level.num_vertices + 1
+    computed = level.spec.gradients and not level.whole_lattice
+    fields = len(level.spec.geometry.frame) if computed else 0
     each = 20 if level.choice.engine == "stencil" else 300
-    return 100 + entries * each + fields * GRADIENT[level.whole_lattice]
+    return 100 + entries * each + fields * GRADIENT
 
 
 def _kept(level: Level) -> float:

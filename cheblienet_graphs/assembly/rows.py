@@ -10,7 +10,8 @@ import numpy.typing as npt
 from cheblienet_graphs.assembly.level import LISTED, SQUARED, Level
 from cheblienet_graphs.search.rule import Lengths
 from cheblienet_graphs.sparse import RowBlock, laplacian, rescaled, with_diagonal
-from cheblienet_graphs.store.staged import cut
+from cheblienet_graphs.spectrum.lanczos import NORMALIZED, largest_possible
+from cheblienet_graphs.store.staged import Result, cut
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.edges import KernelWeights, ListedEdges
 
@@ -71,8 +72,12 @@ class Rows(ABC):
         return 0
 
     @abstractmethod
-    def weighed(self, start: int, stop: int) -> tuple[Indices, Floats]:
-        """(stop - start,) entries of each row, its diagonal among them, and sums of its weights."""
+    def counts(self, start: int, stop: int) -> Indices:
+        """(stop - start,) entries of each row, its diagonal among them, once all are weighed."""
+
+    @abstractmethod
+    def degrees(self, start: int, stop: int) -> Floats:
+        """(stop - start,) sums of the weights of each row, once all are weighed."""
 
     @abstractmethod
     def entries(self, start: int, ends: Ends, scaling: Scaling) -> Entries:
@@ -85,6 +90,28 @@ class Rows(ABC):
         """
 
 
+def totals(
+    level: Level, counts: Indices, degree: Floats, mass: Floats, times: Indices | int = 1
+) -> Result:
+    """What a level's facts, and its refusals, need of some vertices.
+
+    Args:
+        level: of them.
+        counts: (V,) entries of each row, its diagonal among them.
+        degree: (V,) sums of weights.
+        mass: (V,) N.
+        times: (V,) how often each one is there.
+    """
+    isolated, vanished = counts == 1, (degree.astype(np.float32) == 0) & (counts > 1)
+    normalized = level.laplacian == "normalized"
+    return {
+        "entries": int((times * counts).sum()),
+        "isolated": int((times * isolated).sum()),
+        "vanished": int((times * vanished).sum()),
+        "largest": NORMALIZED if normalized else largest_possible(degree, mass),
+    }
+
+
 class BlockRows(Rows):
     """Rows that are computed one by one, whenever they are asked for.
 
@@ -95,8 +122,16 @@ class BlockRows(Rows):
     def __init__(self, level: Level) -> None:
         self.level = level
 
+    def counts(self, start: int, stop: int) -> Indices:
+        """As `Rows.counts`."""
+        return self.level.scratch("counts").part(start, stop)
+
+    def degrees(self, start: int, stop: int) -> Floats:
+        """As `Rows.degrees`."""
+        return self.level.scratch("degree").part(start, stop)
+
     def weighed(self, start: int, stop: int) -> tuple[Indices, Floats]:
-        """As `Rows.weighed`."""
+        """(stop - start,) entries of each row, its diagonal among them, and sums of its weights."""
         counts, sums = np.empty(stop - start, np.int64), np.empty(stop - start)
         for lo, hi in cut([(start, stop)], ROWS_AT_ONCE):
             block, weights = self._block(lo, hi)

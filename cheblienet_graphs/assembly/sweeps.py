@@ -1,9 +1,9 @@
 """The sweeps over a level, in their order; each goes once over it, in blocks.
 
 Searches list the nearest vertices of each, and measure the edges, on whose mean squared length a
-kernel depends. Then whatever rows come from, one sweep counts their entries and adds up their
-weights, the next writes them down, which needs all degrees, and the last rescales them, where that
-needs the spectrum.
+kernel depends. Then one sweep counts the entries of each row and adds up their weights, unless rows
+are copies of few, of which both are known; the next writes them down, which needs all degrees, and
+the last rescales them, where that needs the spectrum.
 """
 
 from abc import ABC, abstractmethod
@@ -14,14 +14,22 @@ import numpy as np
 
 from cheblienet_graphs.assembly.lattice_rows import LatticeRows, MaskedRows
 from cheblienet_graphs.assembly.level import SQUARED, Level
-from cheblienet_graphs.assembly.rows import ListedRows, Rows, Scaling, SearchedRows
+from cheblienet_graphs.assembly.rows import (
+    BlockRows,
+    ListedRows,
+    Rows,
+    Scaling,
+    SearchedRows,
+    totals,
+)
 from cheblienet_graphs.assembly.versions import check_worker
 from cheblienet_graphs.machine import kept
 from cheblienet_graphs.sparse import ascending_sums, exact_sum, inverse_root, rescaled
-from cheblienet_graphs.spectrum.lanczos import NORMALIZED, largest_possible
 from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.staged import Range, Result, Writer, cut
 
+SUMS = {"counts": "int64", "degree": "float64", "inverse-root-mass": "float64"}
+"""Arrays of the vertices from which rows are made that are no copies."""
 ENTRIES_AT_ONCE = 2**16
 """Entries that are made together: few enough to stay in a cache, and in memory that is kept."""
 
@@ -65,8 +73,8 @@ class Sweep(ABC):
 
     @property
     def unit(self) -> int:
-        """What no block cuts: a line of a lattice, whose rows are copies of few; else one row."""
-        return self.level.spec.grid(self.level.number)[-1] if self.level.copied else 1
+        """How many of these no block cuts."""
+        return self.level.unit
 
     @abstractmethod
     def write(self, out: Writer, block: Range) -> Result:
@@ -141,24 +149,14 @@ class Weighed(Sweep):
     shown: ClassVar[str] = "weighing edges"
 
     def write(self, out: Writer, block: Range) -> Result:
-        """Write the degrees of some vertices."""
-        rows, start = rows_of(self.level), block[0]
+        """Write the sums of some vertices."""
+        rows, start = computed_rows(self.level), block[0]
         level = rows.level
         counts, degree = rows.weighed(*block)
-        stored, normalized = degree.astype(np.float32), level.laplacian == "normalized"
-        mass = degree if normalized else level.sampling.areas(*block)
-        out.write(level.scratch("counts"), start, counts)
-        if not level.copied:
-            out.write(level.scratch("degree"), start, degree)
-            out.write(level.scratch("inverse-root-mass"), start, inverse_root(mass))
-        if level.direction is None:
-            out.write(level.dense("degree"), start, stored)
-        return {
-            "entries": int(counts.sum()),
-            "isolated": int(np.count_nonzero(counts == 1)),
-            "vanished": int(np.count_nonzero((stored == 0) & (counts > 1))),
-            "largest": NORMALIZED if normalized else largest_possible(degree, mass),
-        }
+        mass = degree if level.laplacian == "normalized" else level.sampling.areas(*block)
+        for name, values in zip(SUMS, (counts, degree, inverse_root(mass)), strict=True):
+            out.write(level.scratch(name), start, values)
+        return totals(level, counts, degree, mass)
 
 
 @dataclass(frozen=True)
@@ -175,9 +173,12 @@ class Filled(Sweep):
         rows, (start, stop) = rows_of(self.level), block
         level, csr = rows.level, rows.level.csr
         ends, unit = csr.indptr.part(start, stop + 1), self.unit
-        sums = () if level.copied else map(level.scratch, ("degree", "inverse-root-mass"))
+        sums = () if level.copied else map(level.scratch, [*SUMS][1:])
         scaling = Scaling(self.lambda_max, *(array.mapped() for array in sums))
         target = level.scratch("unscaled") if self.lambda_max is None else csr.data
+        of_points = level.sampling.areas, level.sampling.coordinates, rows.degrees
+        names = () if level.direction else ("area", "coordinates", "degree")
+        points = [(level.dense(name), of) for name, of in zip(names, of_points, strict=False)]
         few = max(1, ENTRIES_AT_ONCE * (stop - start) // int(ends[-1] - ends[0]) // unit) * unit
         in_plane = 0
         for lo, hi in cut([block], few):
@@ -186,9 +187,8 @@ class Filled(Sweep):
             in_plane += kept_orientation
             out.write(csr.indices, int(part[0]), columns)
             out.write(target, int(part[0]), values)
-        if level.direction is None:
-            out.write(level.dense("area"), start, level.sampling.areas(start, stop))
-            out.write(level.dense("coordinates"), start, level.sampling.coordinates(start, stop))
+            for array, of in points:
+                out.write(array, lo, of(lo, hi))
         return {"in_plane": in_plane}
 
 
@@ -219,8 +219,11 @@ class Rescaled(Sweep):
 
 def rows_of(level: Level) -> Rows:
     """The rows of a level, as this process keeps them."""
-    if level.copied:
-        return kept(LatticeRows, level)
+    return kept(LatticeRows, level) if level.copied else computed_rows(level)
+
+
+def computed_rows(level: Level) -> BlockRows:
+    """Those of a level whose rows are no copies."""
     if level.choice.engine == "stencil":
         return kept(MaskedRows, level)
     return kept(ListedRows if level.weights_listed else SearchedRows, level)

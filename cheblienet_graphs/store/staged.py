@@ -131,13 +131,13 @@ class Writer:
         offset = start * math.prod(array.shape[1:]) * array.kind.itemsize
         left = contents.reshape(-1).view(np.uint8).data
         while left:
-            written = os.pwrite(self._descriptor(array.chunk), left, offset)
+            written = os.pwrite(self._descriptor(array), left, offset)
             left, offset = left[written:], offset + written
 
-    def _descriptor(self, file: Path) -> int:
-        if file not in self._descriptors:
-            self._descriptors[file] = os.open(file, os.O_WRONLY)
-        return self._descriptors[file]
+    def _descriptor(self, array: StagedArray) -> int:
+        if array.folder not in self._descriptors:
+            self._descriptors[array.folder] = os.open(array.chunk, os.O_WRONLY)
+        return self._descriptors[array.folder]
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         try:
