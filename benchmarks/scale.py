@@ -1,14 +1,15 @@
 """How long builds take as graphs grow, how near they come to the disk's speed, and their memory.
 
-Each build is the whole command in a fresh process, start of the interpreter included. Meanwhile the
-anonymous memory of the process and all its descendants is added up every 20 ms from smaps_rollup;
-its maximum is reported. Pages of the files that are written are not in it: they are the system's to
-drop. Right before and right after each build as many bytes as it publishes are written to the same
-disk one after the other, in pieces of 8 MiB with an fsync at the end; the mean of both is the
-disk's speed, and the share that a build reaches of it is published bytes over wall time over that
-speed. The limit is the share that as many threads as workers reach who write as many bytes with
-their SHA-256 and do nothing else. Graphs named disc have a mask: pixels of a disc are inside, 79 %.
-Medians over the repeats; least and largest in brackets. Everything written is deleted.
+Each build is the whole command in a fresh process, start of the interpreter included. In one more,
+which is not timed, as looking slows it down, the anonymous memory of the process and all its
+descendants is added up every 20 ms from smaps_rollup; its maximum is reported. Pages of the files
+that are written are not in it: they are the system's to drop. Right before and right after each
+build as many bytes as it publishes are written to the same disk one after the other, in pieces of 8
+MiB with an fsync at the end; the mean of both is the disk's speed, and the share that a build
+reaches of it is published bytes over wall time over that speed. The limit is the share that as many
+threads as workers reach who write as many bytes with their SHA-256 and do nothing else. Graphs
+named disc have a mask: pixels of a disc are inside, 79 %. Medians over the repeats; least and
+largest in brackets. Everything written is deleted.
 
     python benchmarks/scale.py [--only se2-256 ...] [--workers 1 2] [--repeats 3] [--folder DIR]
 """
@@ -87,9 +88,11 @@ class Built:
         return self.nbytes / self.seconds / self.disk
 
 
-def waited(process: subprocess.Popen[bytes]) -> tuple[int, int]:
-    """A process' exit code, and most anonymous memory of it and its descendants meanwhile."""
+def waited(process: subprocess.Popen[bytes], *, watch: bool) -> tuple[int, int]:
+    """A process' exit code, and most anonymous memory of it and its descendants meanwhile, or 0."""
     most = 0
+    if not watch:
+        return process.wait(), most
     while True:
         try:
             return process.wait(POLL), most
@@ -163,7 +166,9 @@ def command(name: str, folder: Path) -> list[str]:
     return [*ENTRY, "build", manifold, *options, "--quiet"]
 
 
-def built(name: str, workers: int, folder: Path, pieces: list[bytes], nbytes: int) -> Built:
+def built(
+    name: str, workers: int, folder: Path, pieces: list[bytes], nbytes: int, *, watch: bool = False
+) -> Built:
     """Build in a fresh process; `nbytes` is what is written to the disk before."""
     with tempfile.TemporaryDirectory(dir=folder, prefix="scale-") as inside:
         store = Path(inside) / "graphs.zarr"
@@ -172,7 +177,7 @@ def built(name: str, workers: int, folder: Path, pieces: list[bytes], nbytes: in
         began = time.perf_counter()
         process = subprocess.Popen(whole, stdout=subprocess.DEVNULL)
         try:
-            failed, most = waited(process)
+            failed, most = waited(process, watch=watch)
             seconds = time.perf_counter() - began
         finally:
             process.kill()
@@ -196,7 +201,7 @@ def spread(values: list[float], form: str) -> str:
     return f"{middle} [{min(values):{form}}, {max(values):{form}}]"
 
 
-def print_runs(name: str, workers: int, runs: list[Built]) -> None:
+def print_runs(name: str, workers: int, runs: list[Built], anonymous: int) -> None:
     """A line of the table."""
     first = runs[0]
     print_row(
@@ -207,7 +212,7 @@ def print_runs(name: str, workers: int, runs: list[Built]) -> None:
         spread([run.disk / 1e6 for run in runs], ".0f"),
         spread([run.share for run in runs], ".2f"),
         spread([run.limit / run.disk for run in runs], ".2f"),
-        spread([run.anonymous / 1e6 for run in runs], ".0f"),
+        f"{anonymous / 1e6:.0f}",
     )
 
 
@@ -247,8 +252,9 @@ def print_table(names: list[str], workers: list[int], repeats: int, folder: Path
             for _ in range(repeats):
                 runs.append(built(name, count, folder, pieces, nbytes))
                 nbytes = runs[0].nbytes
+            watched = built(name, count, folder, pieces, nbytes, watch=True)
             measured[name, count] = runs
-            print_runs(name, count, runs)
+            print_runs(name, count, runs, watched.anonymous)
     print_growth(measured)
 
 
