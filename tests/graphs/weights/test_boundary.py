@@ -1,6 +1,7 @@
 """What open sides take, against least squares over whole strips; edges along sides, one by one."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +18,16 @@ from cheblienet_graphs.sparse import with_diagonal
 from cheblienet_graphs.weights.boundary import missing
 
 ROWS, LINES = 40, 11
+
+
+def edges_from(
+    place: tuple[int, ...], stencil: Stencil, values: np.ndarray
+) -> Iterator[tuple[tuple[int, int], float]]:
+    """The edges from a place of 6 x 7 x 9 to others on it, each with its value."""
+    k, y, x = place
+    for j, (dy, dx), value in zip(stencil.orientation, stencil.offsets, values, strict=True):
+        if 0 <= y + dy < 7 and 0 <= x + dx < 9:
+            yield ((k * 7 + y) * 9 + x, (int(j) * 7 + y + int(dy)) * 9 + x + int(dx)), value
 
 
 def least_energy(steps: np.ndarray, weights: np.ndarray, p: np.ndarray) -> float:
@@ -71,10 +82,8 @@ def test_engine_has_the_edges_of_sides_at_sides_alone(weights: str, eps: float) 
             if there:
                 parts.append(tuple(part[k] for part in weighed.sides[axis]))
         for stencil, values in parts:
-            for j, (dy, dx), w in zip(stencil.orientation, stencil.offsets, values, strict=True):
-                if 0 <= y + dy < 7 and 0 <= x + dx < 9:
-                    edge = (k * 7 + y) * 9 + x, (int(j) * 7 + y + int(dy)) * 9 + x + int(dx)
-                    expected[edge] = expected.get(edge, 0.0) + float(w)
+            for edge, weight in edges_from((k, y, x), stencil, values):
+                expected[edge] = expected.get(edge, 0.0) + float(weight)
     assert pairs(engine, lattice.num_vertices) == sorted(expected)
     assert engine.total_degree == len(expected)
     assert engine.in_plane_degree == sum(a // 63 == b // 63 for a, b in expected)
@@ -84,6 +93,18 @@ def test_engine_has_the_edges_of_sides_at_sides_alone(weights: str, eps: float) 
     bare = replace(weighed, sides=()).engine
     assert engine.total_degree > bare.total_degree
     assert lattice_components(engine) == Components(1, 1)
+
+
+@pytest.mark.parametrize("corrected", [True, False])
+def test_dropped_edges_are_of_the_union_and_without_weight(corrected: bool) -> None:
+    fields = {"orientations": 6, "eps": 0.1, "neighbors": 32, "boundary_correction": corrected}
+    weighed = of_lattice(GraphSpec("se2", (9, 7), weights="matched", levels=1, **fields))
+    union: set[tuple[int, int]] = set()
+    for place in np.ndindex(6, 7, 9):
+        stencil = weighed.united[place[0]]
+        union |= {edge for edge, _ in edges_from(place, stencil, stencil.squared_distance)}
+    dropped = union - set(pairs(weighed.engine, weighed.lattice.num_vertices))
+    assert weighed.dropped_edges == len(dropped) / 2 > 0
 
 
 def test_edges_along_sides_join_components_of_the_stencils() -> None:
