@@ -64,6 +64,7 @@ PARTS = {
             "tests/graphs/weights",
             "tests/graphs/assembly/test_scattered.py",
             "tests/graphs/assembly/test_stored_lattices.py",
+            "tests/graphs/assembly/test_stored_spheres.py",
             BYTES,
         ),
     ),

@@ -152,3 +152,21 @@ def test_steps_along_the_fiber_give_back_what_sides_cut(orientations: int) -> No
             given += energies(sides[k], values[k], k).sum()
         assert cut > 1
         assert given == pytest.approx(cut, rel=1e-9)
+
+
+def test_edges_between_axes_give_back_what_sides_cut() -> None:
+    """Pair by pair of axes, half of each of both directions, row by row next to a side."""
+    fields = {"axes": "ico6", "eps_squared": 0.3, "neighbors": 48, "weights": "matched"}
+    weighed = of_lattice(GraphSpec("r3s2", 12, levels=1, **fields))
+    for axis, (sides, values) in enumerate(weighed.sides):
+        cut, given = np.zeros((2, 6, 6))
+        for k, stencil in enumerate(weighed.stencils):
+            across = stencil.offsets[:, axis]
+            for row in range(abs(across).max()):
+                lost = row + across < 0
+                np.add.at(cut[k], stencil.orientation[lost], weighed.values[k][lost])
+            np.add.at(given[k], sides[k].orientation, values[k])
+        for weights in (cut, given):
+            np.fill_diagonal(weights, 0)  # edges within an axis give back other terms
+        assert cut.max() > 1
+        assert given == pytest.approx((cut + cut.T) / 2, rel=1e-9)

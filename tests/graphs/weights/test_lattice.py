@@ -13,6 +13,7 @@ from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.samplings.axes import axis_set
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
+from cheblienet_graphs.weights import matching
 from cheblienet_graphs.weights.lattice import LatticeWeights, directional_weights, lattice_weights
 
 
@@ -109,6 +110,14 @@ def test_moments_on_axes_are_those_of_the_metric(weights: str, name: str, fields
     wanted = metric.eps**2 * np.eye(3) + (1 - metric.eps**2) * along
     assert moments == pytest.approx(2 * axes.areas[:, None, None] * wanted, abs=1e-9)
     assert tilt_residual(axes.points, axes.areas, tilts * metric.xi**2) <= 1e-9
+
+
+def test_edges_on_which_nothing_realizes_the_metric(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The solver ends without a solution where it has no steps."""
+    monkeypatch.setattr(matching, "MAX_STEPS", 0)
+    spec = GraphSpec("se2", 24, orientations=6, weights="matched", levels=1)
+    with pytest.raises(SpecError, match=r"no matched weights exist on these edges.*`neighbors`"):
+        of_lattice(spec)
 
 
 ROOM = 4096
