@@ -4,15 +4,64 @@ import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache
+from functools import cache, partial, update_wrapper
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.autograd.forward_ad import unpack_dual
 
 from cheblienet_models.arguments import check_tensor, file_path, instance
+
+NAMESPACE = "cheblienet_models"
+"""Of operators: the package that a saved program with them needs imported."""
+
+
+class CustomOp:
+    """An operator of torch with a backward of its own; called with a tangent, it refuses.
+
+    Torch has no derivatives in forward mode for operators of packages, and drops tangents without a
+    word: torch.func.jvp and jacfwd would be 0.
+
+    Args:
+        name: after that of the package.
+        schema: of arguments and results, in torch's language.
+        compute: the kernel.
+
+    Attributes:
+        definition: what torch has of it.
+    """
+
+    def __init__(self, name: str, schema: str, compute: Callable[..., Any]) -> None:
+        self._name, whole = name, f"{NAMESPACE}::{name}"
+        self.definition = torch.library.custom_op(whole, compute, mutates_args=(), schema=schema)
+        self.register_fake = self.definition.register_fake
+        self.register_autograd = self.definition.register_autograd
+        update_wrapper(self, compute)
+
+    def __call__(self, x: Tensor, second: object, *others: object) -> Any:
+        """As the kernel.
+
+        Raises:
+            NotImplementedError: x, or what comes second, has a tangent.
+        """
+        if not torch.compiler.is_compiling() and (_has_tangent(x) or _has_tangent(second)):
+            raise NotImplementedError(
+                f"{self._name} has no derivative in forward mode, which torch.func.jvp takes. "
+                "Use one in reverse mode, such as torch.autograd.functional.jvp."
+            )
+        return self.definition(x, second, *others)
+
+
+def custom_op(name: str, schema: str) -> Callable[[Callable[..., Any]], CustomOp]:
+    """Make a kernel a custom op."""
+    return partial(CustomOp, name, schema)
+
+
+def _has_tangent(value: object) -> bool:
+    return isinstance(value, Tensor) and unpack_dual(value).tangent is not None
 
 
 def vertex_major(x: Tensor) -> Tensor:

@@ -160,7 +160,7 @@ def _assembled(build: Build, level: Level) -> LevelFacts:
     nnz = sum(result["entries"] for result in weighed)
     _check(level, nnz - vertices, sum(result["vanished"] for result in weighed))
     build.staging.csr(level.matrix_path, (vertices, vertices), nnz)
-    build.write_row_pointers(rows.counts, level.csr.indptr, level.unit)
+    build.write_row_pointers(rows.counts, level.csr.indptr)
     limit, bound = max(result["largest"] for result in weighed), None
     if level.lambda_max_known:
         bound = SpectralBound(limit, "bound")

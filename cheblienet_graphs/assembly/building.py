@@ -171,13 +171,13 @@ class Build:
         return mapped
 
     def write_row_pointers(
-        self, counts: Callable[[int, int], Indices], indptr: StagedArray, unit: int = 1
+        self, counts: Callable[[int, int], Indices], indptr: StagedArray
     ) -> None:
-        """Add up the entries of rows; `counts` gives those of some, whose ends no unit cuts."""
+        """Add up the entries of rows; `counts` gives those of some."""
         total = 0
         with write_errors(self.store), Writer(durable=False) as out:
             out.write(indptr, 0, [0])
-            for start, stop in cut([(0, indptr.shape[0] - 1)], _whole(ROWS_AT_ONCE, unit)):
+            for start, stop in cut([(0, indptr.shape[0] - 1)], ROWS_AT_ONCE):
                 ends = total + np.cumsum(counts(start, stop))
                 out.write(indptr, start + 1, ends)
                 total = int(ends[-1])

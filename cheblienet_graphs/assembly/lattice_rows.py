@@ -201,15 +201,19 @@ class LatticeRows(Rows):
         return self.weights.dropped_edges
 
     def counts(self, start: int, stop: int) -> Indices:
-        """As `Rows.counts`, of whole lines."""
+        """As `Rows.counts`."""
         return np.diff(self._block.indptr)[self._like(start, stop)]
 
     def degrees(self, start: int, stop: int) -> Floats:
-        """As `Rows.degrees`, of whole lines."""
+        """As `Rows.degrees`."""
         return self._degree[self._like(start, stop)]
 
     def _like(self, start: int, stop: int) -> Indices:
-        return self._small.vertices(self._small.like(start, stop)).ravel()
+        """The small lattice's vertices that some look like."""
+        width = self._small.large.width
+        skipped, lines = start % width, (start // width * width, -(-stop // width) * width)
+        like = self._small.vertices(self._small.like(*lines)).ravel()
+        return like[skipped : skipped + stop - start]
 
     def entries(self, start: int, ends: Ends, scaling: Scaling) -> Entries:
         """As `Rows.entries`, of whole lines."""

@@ -264,11 +264,6 @@ class Level:
         return self.choice.engine == "stencil" and self.whole_lattice
 
     @property
-    def unit(self) -> int:
-        """Rows that no block cuts: a line of a lattice, whose rows are copies of few; else one."""
-        return self.spec.grid(self.number)[-1] if self.copied else 1
-
-    @property
     def whole_lattice(self) -> bool:
         """Whether it is of all pixels or voxels of a lattice."""
         return self.spec.sampling_kind.regular and self.spec.mask is None

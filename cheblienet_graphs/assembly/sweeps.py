@@ -73,8 +73,8 @@ class Sweep(ABC):
 
     @property
     def unit(self) -> int:
-        """How many of these no block cuts."""
-        return self.level.unit
+        """What no block cuts: a line of a lattice, whose rows are copies of few; else one row."""
+        return self.level.spec.grid(self.level.number)[-1] if self.level.copied else 1
 
     @abstractmethod
     def write(self, out: Writer, block: Range) -> Result:

@@ -10,7 +10,6 @@ where a program is exported or compiled.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -19,7 +18,7 @@ from torch import Tensor
 
 from cheblienet_models.arguments import check_signal
 from cheblienet_models.graphs.polynomials import Polynomial, check_tolerance, heat
-from cheblienet_models.tensors import Csr, Product, logical, vertex_major
+from cheblienet_models.tensors import Csr, Product, custom_op, logical, vertex_major
 
 SINGLE = 64
 """Up to this degree float32 is not widened: it rounds by 3e-6 of |x| at most."""
@@ -58,7 +57,6 @@ MATRIX = "Tensor row_pointers, Tensor columns, Tensor values, Tensor? mass=None"
 """With the mass float64 has a diagonal that follows from it, see `exact`."""
 HOW = "SymInt order, float lambda_max, float tolerance"
 """Of the operators' schemas."""
-custom_op = partial(torch.library.custom_op, mutates_args=())
 
 
 def exact(laplacian: Csr, mass: Tensor) -> Csr:
@@ -74,9 +72,7 @@ def exact(laplacian: Csr, mass: Tensor) -> Csr:
     return Csr(pointers, columns, values - torch.where(rows == columns, surplus[rows], 0))
 
 
-@custom_op(
-    "cheblienet_models::filtered", schema=f"(Tensor x, Tensor coefficients, {MATRIX}) -> Tensor"
-)
+@custom_op("filtered", f"(Tensor x, Tensor coefficients, {MATRIX}) -> Tensor")
 def filtered(x: Tensor, coefficients: Tensor, *laplacian: Tensor | None) -> Tensor:
     """sum_k c_k T_k(L) x; x (V, B, C) contiguous, c (K, 1) or (K, C) -> as x.
 
@@ -86,9 +82,7 @@ def filtered(x: Tensor, coefficients: Tensor, *laplacian: Tensor | None) -> Tens
     return total.to(x.dtype)
 
 
-@custom_op(
-    "cheblienet_models::diffused", schema=f"(Tensor x, Tensor times, {HOW}, {MATRIX}) -> Tensor"
-)
+@custom_op("diffused", f"(Tensor x, Tensor times, {HOW}, {MATRIX}) -> Tensor")
 def diffused(
     x: Tensor,
     times: Tensor,
@@ -110,8 +104,8 @@ def diffused(
 
 
 @custom_op(
-    "cheblienet_models::diffused_twice",
-    schema=f"(Tensor x, Tensor times, {HOW}, {MATRIX}) -> (Tensor, Tensor)",
+    "diffused_twice",
+    f"(Tensor x, Tensor times, {HOW}, {MATRIX}) -> (Tensor, Tensor)",
 )
 def diffused_twice(
     x: Tensor,

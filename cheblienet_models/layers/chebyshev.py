@@ -16,13 +16,12 @@ Not as a list, of which torch's dispatcher takes apart each call for as long as 
 """
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from cheblienet_models.tensors import Csr, Product, uncast
+from cheblienet_models.tensors import Csr, Product, custom_op, uncast
 
 MATRICES = ", ".join(
     f"Tensor{'?' * (n > 0)} {part}{n or ''}{'=None' * (n > 0)}"
@@ -34,12 +33,9 @@ NONE = (None,) * 9
 """Their gradients."""
 SLICES = 64
 """Tall matrices are cut into so many parts, which are multiplied side by side."""
-custom_op = partial(torch.library.custom_op, mutates_args=())
 
 
-@custom_op(
-    "cheblienet_models::chebyshev", schema=f"(Tensor x, Tensor weight, {MATRICES}) -> Tensor"
-)
+@custom_op("chebyshev", f"(Tensor x, Tensor weight, {MATRICES}) -> Tensor")
 def chebyshev(x: Tensor, weight: Tensor, *laplacians: Tensor) -> Tensor:
     """The sum; x (V, B, in) contiguous, weight (1 + J n, in, out) -> (V, B, out) of x's dtype.
 
@@ -58,8 +54,8 @@ def _(x: Tensor, weight: Tensor, *laplacians: Tensor) -> Tensor:
 
 
 @custom_op(
-    "cheblienet_models::chebyshev_basis",
-    schema=f"(Tensor x, Tensor weight, {MATRICES}) -> (Tensor, Tensor)",
+    "chebyshev_basis",
+    f"(Tensor x, Tensor weight, {MATRICES}) -> (Tensor, Tensor)",
 )
 def chebyshev_basis(x: Tensor, weight: Tensor, *laplacians: Tensor) -> tuple[Tensor, Tensor]:
     """As `chebyshev`, with all T_k(L_j) x, k >= 1, (J n, V, B, in) for a faster backward."""
@@ -78,8 +74,8 @@ def _(x: Tensor, weight: Tensor, *laplacians: Tensor) -> tuple[Tensor, Tensor]:
 
 
 @custom_op(
-    "cheblienet_models::chebyshev_moments",
-    schema=f"(Tensor x, Tensor g, SymInt count, {MATRICES}) -> Tensor",
+    "chebyshev_moments",
+    f"(Tensor x, Tensor g, SymInt count, {MATRICES}) -> Tensor",
 )
 def chebyshev_moments(x: Tensor, g: Tensor, count: int, *laplacians: Tensor) -> Tensor:
     """The moment x^T g, then each x^T T_k(L_j) g; x (V, B, in) and g (V, B, out) contiguous.
@@ -97,8 +93,8 @@ def _(x: Tensor, g: Tensor, count: int, *laplacians: Tensor) -> Tensor:
 
 
 @custom_op(
-    "cheblienet_models::chebyshev_gradients",
-    schema=f"(Tensor g, Tensor x, Tensor weight, Tensor? basis, {MATRICES}) -> (Tensor, Tensor)",
+    "chebyshev_gradients",
+    f"(Tensor g, Tensor x, Tensor weight, Tensor? basis, {MATRICES}) -> (Tensor, Tensor)",
 )
 def chebyshev_gradients(
     g: Tensor, x: Tensor, weight: Tensor, basis: Tensor | None, *laplacians: Tensor

@@ -11,7 +11,6 @@ then of S. Signals are vertex-major, (V, B, C).
 
 import math
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, cast
 
 import torch
@@ -24,6 +23,7 @@ from cheblienet_models.layers.chebyshev import as_rows, contracted
 from cheblienet_models.tensors import (
     Csr,
     csr_tensor,
+    custom_op,
     is_cast,
     logical,
     uncast,
@@ -40,10 +40,9 @@ SMALL = 1e-6
 """Added below roots, which have no derivative at 0."""
 ROWS_AT_ONCE = 2**12
 """Rows whose norms a CPU takes while their parts are in its cache; a GPU takes all at once."""
-custom_op = partial(torch.library.custom_op, mutates_args=())
 
 
-@custom_op("cheblienet_models::gradient", schema=f"(Tensor x, {SETTINGS}) -> Tensor")
+@custom_op("gradient", f"(Tensor x, {SETTINGS}) -> Tensor")
 def gradient(
     x: Tensor, scales: Sequence[float], own: int, starts: Sequence[int], *parts: Tensor
 ) -> Tensor:
@@ -73,7 +72,7 @@ def _(
     return x.new_empty(*x.shape[:2], (own + len(scales)) * x.shape[2])
 
 
-@custom_op("cheblienet_models::gradient_adjoint", schema=f"(Tensor y, {SETTINGS}) -> Tensor")
+@custom_op("gradient_adjoint", f"(Tensor y, {SETTINGS}) -> Tensor")
 def gradient_adjoint(
     y: Tensor, scales: Sequence[float], own: int, starts: Sequence[int], *parts: Tensor
 ) -> Tensor:
@@ -118,7 +117,7 @@ def _adjoint_backward(ctx: Any, g: Tensor) -> tuple[Any, ...]:
     return gradient(g.contiguous(), *ctx.settings, *ctx.saved_tensors), *NONE
 
 
-@custom_op("cheblienet_models::norms", schema="(Tensor along, Tensor weight, int fields) -> Tensor")
+@custom_op("norms", "(Tensor along, Tensor weight, int fields) -> Tensor")
 def norms(along: Tensor, weight: Tensor, fields: int) -> Tensor:
     """sqrt(sum_f z_f^2 + SMALL), z = along W; (V, B, F in) contiguous -> (V, B, out).
 

@@ -156,12 +156,12 @@ def test_operators_pass_opcheck(heated_graphs: Path) -> None:
     graph = level(heated_graphs, "normalized")
     parts = tuple(part.clone() for part in graph.laplacian_parts())
     x = torch.randn(graph.num_vertices, 2, 3, requires_grad=True)
-    torch.library.opcheck(filtered, (x, torch.rand(4, 1, dtype=torch.float64), *parts))
+    torch.library.opcheck(filtered.definition, (x, torch.rand(4, 1, dtype=torch.float64), *parts))
     for times in (torch.rand(1), torch.rand(3)):
         times.requires_grad_()
         how = (0, graph.lambda_max, 1e-6, *parts)
-        torch.library.opcheck(diffused, (x, times, *how))
-        torch.library.opcheck(diffused_twice, (x, times, *how))
+        torch.library.opcheck(diffused.definition, (x, times, *how))
+        torch.library.opcheck(diffused_twice.definition, (x, times, *how))
 
 
 @pytest.mark.gpu

@@ -42,7 +42,7 @@ def test_operators_pass_opcheck(
 ) -> None:
     laplacians = matrices(graph, number)
     for operator, given in calls(laplacians, 1 + number * degree, *channels, requires_grad=True):
-        torch.library.opcheck(operator, given)
+        torch.library.opcheck(operator.definition, given)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])

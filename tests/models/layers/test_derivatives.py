@@ -1,5 +1,6 @@
 """First derivatives: operators and dense algebra, layers, any frame, mirror images, refusals."""
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -49,7 +50,7 @@ def calls(graph: Graph) -> list[Case]:
 @pytest.mark.slow
 def test_operators_pass_opcheck(gradient_graphs: Store) -> None:
     for operator, given in calls(gradient_graphs["arrows"].levels[-1].double()):
-        torch.library.opcheck(operator, given)
+        torch.library.opcheck(operator.definition, given)
 
 
 @pytest.mark.parametrize("name", ["arrows", "space", "sphere", "torus"])
@@ -198,3 +199,27 @@ def test_refusals(gradient_graphs: Store, directional: Store) -> None:
         refused(r"space@v001, level 0 has no handed .*handed=False", make, space)
     refused("Got torch.float64", GradientNorm(2, 1, plane), torch.zeros(1, 2, 256).double())
     refused("name must be 'x' or 'y'", plane.gradients.matrix, "rotation")
+
+
+def test_forward_mode_is_refused(gradient_graphs: Store) -> None:
+    """Torch would drop tangents of signals, weights and times without a word."""
+    graph = gradient_graphs["arrows"].levels[0]
+    x, t = torch.randn(1, 2, graph.num_vertices), torch.tensor(0.01)
+    conv, norm = ChebConv(2, 3, 3, graph), GradientNorm(2, 3, graph)
+    functions: list[tuple[Callable[[Tensor], Tensor], Tensor]] = [
+        (conv.requires_grad_(requires_grad=False), x),
+        (ChebConv(2, 3, 3, graph, save_basis=True), x),
+        (ChebConv(2, 3, 3, graph, operators="first-order"), x),
+        (lambda w: torch.func.functional_call(conv, {"weight": w}, (x,)), conv.weight),
+        (lambda w: torch.func.functional_call(norm, {"weight": w}, (x,)), norm.weight),
+        (norm, x),
+        (Gradient(graph), x),
+        (lambda y: graph.filter(y, lambda v: v), x),
+        (lambda y: graph.diffuse(y, t), x),
+        (lambda s: graph.diffuse(x, s), t),
+    ]
+    for function, given in functions:
+        with pytest.raises(NotImplementedError, match=r"in forward mode.*in reverse mode"):
+            torch.func.jvp(function, (given,), (torch.ones_like(given),))
+    seen = torch.func.vmap(conv)(torch.stack([x, 2 * x]))
+    assert torch.equal(seen, torch.stack([conv(x), conv(2 * x)]))
