@@ -223,3 +223,22 @@ def test_forward_mode_is_refused(gradient_graphs: Store) -> None:
             torch.func.jvp(function, (given,), (torch.ones_like(given),))
     seen = torch.func.vmap(conv)(torch.stack([x, 2 * x]))
     assert torch.equal(seen, torch.stack([conv(x), conv(2 * x)]))
+
+
+def test_cotangents_are_taken_together(gradient_graphs: Store) -> None:
+    """As torch's vectorized Jacobians take them."""
+    graph = gradient_graphs["arrows"].levels[-1].double()
+    x = torch.randn(1, 2, graph.num_vertices, dtype=torch.float64)
+    layers = ChebConv(2, 3, 3, graph, operators="first-order"), GradientNorm(2, 3, graph)
+    for layer in (*layers, Gradient(graph), partial(graph.diffuse, t=0.01)):
+        if isinstance(layer, nn.Module):
+            layer.double()
+
+        def some(signal: Tensor, layer: Callable[[Tensor], Tensor] = layer) -> Tensor:
+            return layer(signal)[:, :, :3]
+
+        one_by_one, together = (
+            torch.autograd.functional.jacobian(some, x, vectorize=at_once)
+            for at_once in (False, True)
+        )
+        assert torch.allclose(one_by_one, together, rtol=0, atol=1e-12)
