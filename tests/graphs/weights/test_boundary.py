@@ -150,13 +150,14 @@ def test_steps_along_the_fiber_give_back_what_sides_cut(orientations: int) -> No
             for row in range(abs(across).max()):
                 cut += energies(stencil, weighed.values[k], k)[row + across < 0].sum()
             given += energies(sides[k], values[k], k).sum()
+            assert set((sides[k].orientation - k) % orientations) <= {0, 1, orientations - 1}
         assert cut > 1
         assert given == pytest.approx(cut, rel=1e-9)
 
 
 def test_edges_between_axes_give_back_what_sides_cut() -> None:
     """Pair by pair of axes, half of each of both directions, row by row next to a side."""
-    fields = {"axes": "ico6", "eps_squared": 0.3, "neighbors": 48, "weights": "matched"}
+    fields = {"axes": "ico6", "eps_squared": 0.3, "neighbors": 80, "weights": "matched"}
     weighed = of_lattice(GraphSpec("r3s2", 12, levels=1, **fields))
     for axis, (sides, values) in enumerate(weighed.sides):
         cut, given = np.zeros((2, 6, 6))
