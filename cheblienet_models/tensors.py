@@ -104,13 +104,17 @@ def uncast(x: Tensor) -> AbstractContextManager[Any]:
 def never_below_float32(fn: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
     """Change the function that `.to()` and `.half()` apply to a module, for a module of constants.
 
-    It follows to other devices and to float64, but keeps its dtype instead of half precision.
+    They follow to other devices and to float64, but keep their dtypes instead of half precision,
+    and their values, whatever the function does: `.to_empty()` leaves parameters without any.
     """
 
     def kept(tensor: Tensor) -> Tensor:
-        applied = fn(tensor)
-        lossy = tensor.is_floating_point() and applied.dtype in {torch.half, torch.bfloat16}
-        return tensor.to(applied.device) if lossy else applied
+        like = fn(tensor.new_empty(0))
+        if (like.device, like.dtype) == (tensor.device, tensor.dtype):
+            fn(tensor)  # `.share_memory()` changes it in place
+            return tensor
+        wide = tensor.is_floating_point() and like.dtype in {torch.float32, torch.float64}
+        return tensor.to(like.device, like.dtype if wide else tensor.dtype)
 
     return kept
 

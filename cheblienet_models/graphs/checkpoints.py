@@ -182,7 +182,7 @@ def operators_of(names: Any) -> str:
     """
     known = isinstance(names, Tensor) and names.dtype == torch.uint8
     told = bytes(names.flatten().tolist()).decode(errors="replace").split(",") if known else []
-    operators = [name for name in told if name != LOW_PASS]
+    operators = [name for name in told if name not in {LOW_PASS, ""}]
     kind = "directional" if operators else "laplacian"
     kind = "first-order" if operators == ["first-order"] else kind
     return f"operators='{kind}'{', low_pass=True' * (LOW_PASS in told)}"

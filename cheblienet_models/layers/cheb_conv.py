@@ -1,8 +1,8 @@
 """The Chebyshev convolution of signals on a graph."""
 
 import math
-from collections.abc import Mapping
-from typing import Any, Literal, get_args
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, Self, get_args
 
 import torch
 from torch import Tensor, nn
@@ -108,20 +108,17 @@ class ChebConv(nn.Module):
         self.fields = 0  # that are taken as they are
         graph.laplacian_parts()  # refused here where they are damaged
         terms, width = kernel_size, in_channels
-        names: list[str] = [operators] * (operators == "first-order")
         if operators == "directional":
-            names = [*graph.directional]
-            if not names:
+            if not graph.directional:
                 raise ValueError(
                     f"{graph.label} has no directional Laplacians; build it with "
                     "`directional=0.05`."
                 )
-            terms = 1 + len(names) * (kernel_size - 1)
+            terms = 1 + len(graph.directional) * (kernel_size - 1)
         elif operators == "first-order":
             width *= 1 + self._derivatives()
-        if names or low_pass:
-            told = ",".join([*names, *[LOW_PASS] * low_pass]).encode()
-            self.register_buffer(OPERATOR_NAMES, torch.tensor([*told], dtype=torch.uint8))
+        if names := self._names():
+            self.register_buffer(OPERATOR_NAMES, torch.tensor(names, dtype=torch.uint8))
         self.weight = nn.Parameter(torch.empty(terms, width, out_channels))
         self.bias = nn.Parameter(torch.empty(out_channels)) if flag("bias", bias) else None
         self.reset_parameters()
@@ -193,12 +190,26 @@ class ChebConv(nn.Module):
         self.norms = GradientNorm(channels, channels, self.graph, handed=self.handed)
         return 1
 
+    def _names(self) -> list[int]:
+        """Bytes of what the weights are of, beside the Laplacian."""
+        own = {"directional": [*self.graph.directional], "first-order": ["first-order"]}
+        names = [*own.get(self.operators, []), *[LOW_PASS] * self.low_pass]
+        return [*",".join(names).encode()]
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
+        """Names are made anew, as `.to_empty()` leaves none."""
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        if names := self._names():
+            made = torch.tensor(names, dtype=torch.uint8, device=self.weight.device)
+            setattr(self, OPERATOR_NAMES, made)
+        return self
+
     def _load_from_state_dict(
         self, state_dict: Mapping[str, Any], prefix: str, *others: Any, **named: Any
     ) -> None:
         """Refuse weights of other operators, which may have the same shape."""
         then = operators_of(state_dict.get(f"{prefix}{OPERATOR_NAMES}"))
-        here = operators_of(getattr(self, OPERATOR_NAMES, None))
+        here = operators_of(torch.tensor(self._names(), dtype=torch.uint8, device="cpu"))
         if f"{prefix}weight" in state_dict and then != here:
             raise ValueError(
                 f"{prefix}weight is of {then}; this layer has {here}, of which the same weights "

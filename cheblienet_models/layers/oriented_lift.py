@@ -192,8 +192,13 @@ class Wavelets(Mapped):
     def __init__(self, graph: Graph, kind: Kind, lengths: tuple[float, ...]) -> None:
         super().__init__(made_of(graph.handle, wavelets_of, kind, lengths))
         self._made_for = kind, lengths, graph.grid, graph.boundary == "periodic"
-        for name, constants in self._made().items():
+        for name, constants in self._constants().items():
             self.register_buffer(name, constants.float(), persistent=False)
+
+    def _constants(self) -> dict[str, Tensor]:
+        """The buffers, with values also where networks are made on "meta"."""
+        with torch.device("cpu"):
+            return self._made()
 
     def _made(self) -> dict[str, Tensor]:
         """The buffers, float64."""
@@ -224,7 +229,7 @@ class Wavelets(Mapped):
         before = self.even.dtype
         super()._apply(fn, recurse)
         if self.even.dtype != before:
-            for name, constants in self._made().items():
+            for name, constants in self._constants().items():
                 setattr(self, name, constants.to(self.get_buffer(name)))
         return self
 

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -42,8 +43,9 @@ def test_constants_follow_a_layer(spectral: Graph) -> None:
     def dtypes() -> list[torch.dtype]:
         return [getattr(spectral, name).dtype for name in CONSTANTS]
 
+    empty = partial(conv.to_empty, device="cpu")
     single, double = map(list, zip(*CONSTANTS.values(), strict=True))
-    for change in (conv.float, conv.half, conv.bfloat16, conv.cpu):
+    for change in (conv.float, conv.half, conv.bfloat16, conv.cpu, empty):
         change()
         assert dtypes() == single
         for name, tensor in stored.items():

@@ -10,7 +10,7 @@ from stores import pyramid_of
 from torch import nn
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_models import Pyramid, Store, WideResNet, load_weights, open_store
+from cheblienet_models import Pyramid, Store, UNet, WideResNet, load_weights, open_store
 from cheblienet_models.testing import assert_equivariant
 
 SMALL = {"depth": 1, "widen": 1}
@@ -98,3 +98,31 @@ def test_a_later_first_level_is_a_network_on_smaller_images(tmp_path: Path) -> N
     with torch.no_grad():
         expected = half(nn.functional.avg_pool2d(images, 2))
         assert torch.allclose(network(images), expected, atol=1e-5)
+
+
+NETWORKS = [
+    ("arrows", WideResNet, {"operators": "first-order", "low_pass": True, "head": "oriented"}),
+    ("arrows", WideResNet, {"lift": "cake"}),
+    ("arrows", UNet, {"operators": "first-order"}),
+    ("sphere", UNet, {"operators": "first-order"}),
+    ("sphere", WideResNet, {}),
+]
+
+
+@pytest.mark.parametrize(("name", "kind", "settings"), NETWORKS)
+def test_made_without_memory_and_filled_later(
+    gradient_graphs: Store, name: str, kind: type[nn.Module], settings: dict
+) -> None:
+    """As large networks are loaded: on "meta", then `.to_empty()`, which leaves constants alone."""
+    pyramid = gradient_graphs[name]
+    network = kind(pyramid, 1, 2, **settings).eval()
+    x = torch.randn(2, 1, *pyramid.levels[0].grid[1:])
+    expected = network(x)
+    with torch.device("meta"):
+        later = kind(pyramid, 1, 2, **settings)
+    later.to_empty(device="cpu").load_state_dict(network.state_dict())
+    for each in (later.eval(), network):
+        assert torch.equal(each(x), expected)
+    assert network.to_empty(device="cpu").state_dict().keys() == later.state_dict().keys()
+    network.load_state_dict(later.state_dict())
+    assert torch.equal(network(x), expected)
