@@ -80,7 +80,7 @@ PARTS = {
             "tests/models/layers/test_derivatives.py",
             "tests/models/layers/test_layout.py",
             "tests/models/test_modules.py",
-            "tests/models/resampling/test_matrices.py",
+            "tests/models/resampling/test_matrix_files.py",
             "tests/models/test_tensors.py",
         ),
     ),
