@@ -252,7 +252,7 @@ class _Harmonics(Recorded):
     def __init__(self, matrix: Tensor, degree: int, basis: Basis) -> None:
         super().__init__()
         self.settings = {"degree": degree, "basis": basis}  # not the affine, which is the image's
-        self.register_buffer("matrix", matrix, persistent=False)
+        self.matrix = matrix
 
     def _product(self, x: Tensor) -> Tensor:
         """(B, C, m, ...) -> (B, C, n, ...) by the matrix (n, m), in float32 at least."""

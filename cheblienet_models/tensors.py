@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache, partial, update_wrapper
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.autograd.forward_ad import unpack_dual
 
 from cheblienet_models.arguments import check_tensor, file_path, instance
@@ -101,22 +101,43 @@ def uncast(x: Tensor) -> AbstractContextManager[Any]:
     return torch.autocast(x.device.type, enabled=False) if on else nullcontext()
 
 
-def never_below_float32(fn: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
-    """Change the function that `.to()` and `.half()` apply to a module, for a module of constants.
+class Constants(nn.Module):
+    """A module of tensors that nothing changes.
 
-    They follow to other devices and to float64, but keep their dtypes instead of half precision,
-    and their values, whatever the function does: `.to_empty()` leaves parameters without any.
+    They are no buffers: what treats these as state of a training, such as averages of networks,
+    broadcasts between ranks and `.to_empty()`, neither sees nor spoils them. They follow a network
+    to other devices and to float64, but keep their dtypes instead of half precision.
     """
 
-    def kept(tensor: Tensor) -> Tensor:
-        like = fn(tensor.new_empty(0))
-        if (like.device, like.dtype) == (tensor.device, tensor.dtype):
-            fn(tensor)  # `.share_memory()` changes it in place
-            return tensor
-        wide = tensor.is_floating_point() and like.dtype in {torch.float32, torch.float64}
-        return tensor.to(like.device, like.dtype if wide else tensor.dtype)
+    def __init__(self) -> None:
+        super().__init__()
+        self._held: tuple[str, ...] = ()
 
-    return kept
+    def hold(self, name: str, tensor: Tensor | None) -> None:
+        """Have a tensor, or none, as the attribute of this name."""
+        if tensor is not None:
+            self._held = *self._held, name
+        setattr(self, name, tensor)
+
+    def constants(self) -> dict[str, Tensor]:
+        """Names and tensors, in the order in which they came."""
+        return {name: getattr(self, name) for name in self._held}
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        for name, tensor in self.constants().items():
+            setattr(self, name, moved(tensor, fn))
+        return self
+
+
+def moved(constant: Tensor, fn: Callable[[Tensor], Tensor]) -> Tensor:
+    """A constant where a function that `.to()` and the like apply to a network puts tensors."""
+    like = fn(constant.new_empty(0))
+    if (like.device, like.dtype) == (constant.device, constant.dtype):
+        fn(constant)  # `.share_memory()` changes it in place
+        return constant
+    wide = constant.is_floating_point() and like.dtype in {torch.float32, torch.float64}
+    return constant.to(like.device, like.dtype if wide else constant.dtype)
 
 
 class Csr(NamedTuple):

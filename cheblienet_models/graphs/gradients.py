@@ -57,7 +57,7 @@ class Gradients(Mapped):
         ]
 
     def matrix(self, name: str) -> Tensor:
-        """G of a field, (V, V) sparse CSR tensor over the buffers; row pointers are a copy.
+        """G of a field, (V, V) sparse CSR tensor; row pointers are a copy.
 
         Raises:
             ValueError: there is no such field.

@@ -15,7 +15,7 @@ from cheblienet_models.graphs.gradients import Gradients
 from cheblienet_models.graphs.mapped import MappedDirections, Reopen
 from cheblienet_models.graphs.polynomials import Function, Polynomial, approximated, heat
 from cheblienet_models.store.levels import LaplacianKind, Level
-from cheblienet_models.tensors import Csr, csr_tensor, multiplied, never_below_float32
+from cheblienet_models.tensors import Csr, csr_tensor, moved, multiplied
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Graph(MappedDirections):
     """One level of a pyramid: a sampled manifold, its edges, its Laplacian.
 
-    All layers of a level share the same Graph, so the Laplacian is in memory once. Its buffers
+    All layers of a level share the same Graph, so the Laplacian is in memory once. Here
     `row_pointers` (V + 1,), `columns` and `values` (nnz,) are the rescaled Laplacian
     2 Delta / lambda_max - I in CSR form; `eigenvectors`, (V, M) or None where none are stored, are
     those of Delta's smallest `eigenvalues`; `eigenpairs` gives both. These and the tensors below
@@ -68,6 +68,8 @@ class Graph(MappedDirections):
     columns: Tensor
     values: Tensor
     eigenvectors: Tensor | None
+    degree: Tensor
+    area: Tensor
 
     def __init__(self, reopen: Reopen, stored: Level) -> None:
         super().__init__(reopen)
@@ -81,15 +83,16 @@ class Graph(MappedDirections):
         self._register_matrix("", stored.laplacian)
         self._register_directional(directional)
         vectors, fields = eigenpairs.vectors if eigenpairs else None, stored.gradients
-        self.register_buffer("eigenvectors", vectors, persistent=False)
+        self.hold("eigenvectors", vectors)
         self.gradients = Gradients(reopen, self.label, fields) if fields else None
         self.adopt_parts()
         self.subgraph: Tensor | None = None
         self.subgraph_degree: Tensor | None = None
         self._edges: EdgeList | None = None
-        # No buffers, or every exported program would hold what no layer computes with.
-        self.degree, self.area, self.fraction = stored.degree, stored.area, stored.fraction
-        self._coordinates, self.base_index = stored.coordinates, stored.base_index
+        self.hold("degree", stored.degree)
+        self.hold("area", stored.area)
+        self.fraction, self.base_index = stored.fraction, stored.base_index
+        self._coordinates = stored.coordinates
         self.eigenvalues = eigenpairs.values if eigenpairs else None
         self.small_pixels = SmallPixels.of(stored)
 
@@ -172,11 +175,10 @@ class Graph(MappedDirections):
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
         super()._apply(fn, recurse)
-        kept = never_below_float32(fn)
         self._edges = None  # of another dtype or device
-        for name in ("degree", "area", "subgraph", "subgraph_degree"):
+        for name in ("subgraph", "subgraph_degree"):
             if (tensor := getattr(self, name)) is not None:
-                setattr(self, name, kept(tensor))
+                setattr(self, name, moved(tensor, fn))
         # To other devices, but not to float32, in which symmetries could no longer be told.
         self.small_pixels = self.small_pixels and self.small_pixels.to(self.values.device)
         for name in ("_coordinates", "eigenvalues", "base_index", "fraction"):
@@ -186,7 +188,7 @@ class Graph(MappedDirections):
 
     @property
     def laplacian(self) -> Tensor:
-        """(V, V) sparse CSR tensor 2 Delta / lambda_max - I over the buffers, without a copy."""
+        """(V, V) sparse CSR tensor 2 Delta / lambda_max - I, without a copy."""
         return csr_tensor(self.laplacian_parts(), self.num_vertices)
 
     @property

@@ -12,7 +12,7 @@ from cheblienet_models.arguments import instance
 from cheblienet_models.errors import StoreError
 from cheblienet_models.graphs.identity import Identity
 from cheblienet_models.store.csr import CsrArrays
-from cheblienet_models.tensors import Csr, all_finite, has_values, never_below_float32
+from cheblienet_models.tensors import Constants, Csr, all_finite, has_values
 
 
 class Directional(NamedTuple):
@@ -51,7 +51,7 @@ def part_of(owner: nn.Module, place: str) -> nn.Module:
     return owner.get_submodule(place)
 
 
-class Mapped(nn.Module):
+class Mapped(Constants):
     """A module of constants. Pickled as a handle, with its dtype; copies share the tensors.
 
     Args:
@@ -96,9 +96,9 @@ class Mapped(nn.Module):
         return self._reopen
 
     def _register_matrix(self, prefix: str, matrix: CsrArrays) -> None:
-        """Have a matrix as the buffers `row_pointers`, `columns` and `values`, names prefixed."""
+        """Hold a matrix as `row_pointers`, `columns` and `values`, names prefixed."""
         for part, tensor in matrix.tensors()._asdict().items():
-            self.register_buffer(prefix + part, tensor, persistent=False)
+            self.hold(prefix + part, tensor)
 
     def adopt_parts(self) -> None:
         """Let its mapped children know whose they are; weakly, so that one can be kept alone."""
@@ -121,20 +121,14 @@ class Mapped(nn.Module):
         clone = type(self).__new__(type(self))
         clone.__dict__.update(self.__dict__)
         memo[id(self)] = clone
-        clone._buffers = dict(self._buffers)  # noqa: SLF001
         clone._owner = None  # noqa: SLF001 -- its parent's copy, where there is one, says so
         clone._modules = copy.deepcopy(self._modules, memo)  # noqa: SLF001
         clone.adopt_parts()
         return clone
 
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
-        """Follow a network to other devices and to float64, but never below float32."""
-        super()._apply(never_below_float32(fn), recurse)  # type: ignore[no-untyped-call]
-        return self
-
     def _dtype(self) -> torch.dtype | None:
-        """That of its floating-point buffers; None where it has none."""
-        kinds = [buffer.dtype for buffer in self.buffers() if buffer.is_floating_point()]
+        """That of its floating-point constants; None where it has none."""
+        kinds = [part.dtype for part in self.constants().values() if part.is_floating_point()]
         return kinds[0] if kinds else None
 
 
@@ -186,7 +180,7 @@ class MappedDirections(Mapped):
     """A module of constants that may have Laplacians along single directions among them."""
 
     def _register_directional(self, directional: Mapping[str, tuple[CsrArrays, float]]) -> None:
-        """Have these matrices as buffers, names prefixed by the direction."""
+        """Hold these matrices, names prefixed by the direction."""
         for name, (matrix, _) in directional.items():
             self._register_matrix(f"{name}_", matrix)
         self._scales = {name: scale for name, (_, scale) in directional.items()}
@@ -206,18 +200,9 @@ class MappedDirections(Mapped):
 
 
 def ignore_graphs_in_ddp(module: nn.Module) -> None:
-    """Keep DistributedDataParallel from broadcasting the graphs in a module.
-
-    Every rank maps the same files; a broadcast would write to each page and so make it private.
+    """Do nothing: graphs are no buffers, which are all that DistributedDataParallel broadcasts.
 
     Args:
-        module: the network that DistributedDataParallel will be given, changed in place.
+        module: a network, of programs for version 0.2, which has graphs as buffers.
     """
     instance("module", module, nn.Module)
-    ignored = [
-        f"{prefix}.{name}" if prefix else name
-        for prefix, child in module.named_modules(remove_duplicate=False)
-        if isinstance(child, Mapped)
-        for name, _ in child.named_buffers(recurse=False)
-    ]
-    module._ddp_params_and_buffers_to_ignore = ignored  # type: ignore[assignment]  # noqa: SLF001

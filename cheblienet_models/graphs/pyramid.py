@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class LevelMap(Mapped):
     """A map between levels: each target vertex has up to m weighted sources.
 
-    Its buffers `sources` (targets, m), int32 or int64, and `weights` (targets, m) float32 sum to 1
-    over m; rows with fewer sources repeat their first one with weight 0.
+    It holds `sources` (targets, m), int32 or int64, and `weights` (targets, m), float32, whose
+    rows sum to 1; rows with fewer sources repeat their first one with weight 0.
 
     Args:
         reopen: how to open it again.
@@ -42,8 +42,8 @@ class LevelMap(Mapped):
         super().__init__(reopen)
         self.targets, self.origins = instance("matrix", matrix, CsrArrays).shape
         sources, weights = padded(matrix.tensors())
-        self.register_buffer("sources", sources, persistent=False)
-        self.register_buffer("weights", weights, persistent=False)
+        self.hold("sources", sources)
+        self.hold("weights", weights)
 
     def matrix(self) -> Tensor:
         """(targets, origins) sparse CSR tensor of the means that "mean" pooling takes, a copy.

@@ -22,7 +22,7 @@ from cheblienet_models.tensors import (
 )
 
 TRANSPOSED = "transposed_"
-"""Prefix of the buffers of the matrix by columns."""
+"""Prefix of the parts of the matrix by columns."""
 
 
 class VertexMap(Identified):
@@ -41,7 +41,7 @@ class VertexMap(Identified):
     Attributes:
         num_sources, num_targets: of the matrix.
         source_grid, target_grid: shapes of signals, orientations first, as of `Graph.grid`.
-        row_pointers, columns, values: buffers, the matrix; those of the transpose have its prefix.
+        row_pointers, columns, values: the matrix; those of the transpose have its prefix.
     """
 
     entries = "matrix"
@@ -72,12 +72,12 @@ class VertexMap(Identified):
 
     @property
     def matrix(self) -> Tensor:
-        """(num_targets, num_sources) sparse CSR tensor over the buffers, without a copy."""
+        """(num_targets, num_sources) sparse CSR tensor without a copy."""
         return csr_tensor(self._parts(""), self.num_sources)
 
     @property
     def T(self) -> "VertexMap":  # noqa: N802
-        """The transpose, (num_sources, num_targets), over the same buffers.
+        """The transpose, (num_sources, num_targets), over the same tensors.
 
         Until one of them is moved or cast: registered in a network that is, both hold their own.
         """
@@ -88,8 +88,7 @@ class VertexMap(Identified):
         other._coordinates = self._coordinates[::-1]  # noqa: SLF001
         for part in Csr._fields:
             for here, there in (("", TRANSPOSED), (TRANSPOSED, "")):
-                buffer = getattr(self, here + part)
-                other.register_buffer(there + part, buffer, persistent=False)
+                other.hold(there + part, getattr(self, here + part))
         return other
 
     def forward(self, x: Tensor) -> Tensor:

@@ -193,15 +193,15 @@ class Wavelets(Mapped):
         super().__init__(made_of(graph.handle, wavelets_of, kind, lengths))
         self._made_for = kind, lengths, graph.grid, graph.boundary == "periodic"
         for name, constants in self._constants().items():
-            self.register_buffer(name, constants.float(), persistent=False)
+            self.hold(name, constants.float())
 
     def _constants(self) -> dict[str, Tensor]:
-        """The buffers, with values also where networks are made on "meta"."""
+        """These, with values also where networks are made on "meta"."""
         with torch.device("cpu"):
             return self._made()
 
     def _made(self) -> dict[str, Tensor]:
-        """The buffers, float64."""
+        """The constants, float64."""
         kind, lengths, (orientations, *sides), periodic = self._made_for
         (y, *along_y), (x, *along_x) = (waves(side, periodic=periodic) for side in sides)
         one, mirrored = (
@@ -214,7 +214,7 @@ class Wavelets(Mapped):
     def forward(self, x: Tensor) -> Tensor:
         """(B, C, H, W) -> (B, C, S, n_o, H, W), in the wider of x's dtype and its own."""
         x = x.to(torch.promote_types(x.dtype, self.even.dtype))
-        parts = (part.to(x.dtype) for part in self.buffers())
+        parts = (part.to(x.dtype) for part in self.constants().values())
         even, odd, rows, quarter_rows, columns, quarter_columns = parts
         spectrum = (rows @ x @ columns.T)[:, :, None, None]
         plain = rows.T @ (even * spectrum) @ columns
@@ -230,7 +230,7 @@ class Wavelets(Mapped):
         super()._apply(fn, recurse)
         if self.even.dtype != before:
             for name, constants in self._constants().items():
-                setattr(self, name, constants.to(self.get_buffer(name)))
+                setattr(self, name, constants.to(getattr(self, name)))
         return self
 
 
@@ -246,7 +246,7 @@ class PairedWavelets(Wavelets):
     odd_in_y: Tensor
 
     def _made(self) -> dict[str, Tensor]:
-        """The buffers, float64."""
+        """The constants, float64."""
         _, lengths, (orientations, *sides), periodic = self._made_for
         (y, *along_y), (x, *along_x) = (waves(side, periodic=periodic) for side in sides)
         (even, odd), (mirrored, odd_mirrored) = (
@@ -264,7 +264,7 @@ class PairedWavelets(Wavelets):
     def forward(self, x: Tensor) -> Tensor:
         """(B, C, H, W) -> (B, C, 2 S, n_o, H, W), in the wider of x's dtype and its own."""
         x = x.to(torch.promote_types(x.dtype, self.even.dtype))
-        parts = (part.to(x.dtype) for part in self.buffers())
+        parts = (part.to(x.dtype) for part in self.constants().values())
         even, odd, odd_in_x, odd_in_y, rows, quarter_rows, columns, quarter_columns = parts
         spectrum = (rows @ x @ columns.T)[:, :, None, None]
         lines = rows.T @ (even * spectrum) @ columns

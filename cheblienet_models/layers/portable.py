@@ -60,7 +60,7 @@ Widths = dict[tuple[int, int], int]
 
 def _widths(program: ExportedProgram) -> Widths:
     held = {**program.state_dict, **program.constants}
-    names = program.graph_signature.inputs_to_buffers
+    names = program.graph_signature.inputs_to_lifted_tensor_constants
     operators = torch.ops.cheblienet_models
     sums = operators.chebyshev, operators.chebyshev_basis, operators.filtered, operators.gradient
     targets = {operator.default for operator in sums}

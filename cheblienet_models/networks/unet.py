@@ -9,7 +9,6 @@ from torch import Tensor, nn
 
 from cheblienet_models.arguments import choice, integer, is_sequence
 from cheblienet_models.errors import quoted
-from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
 from cheblienet_models.graphs.pyramid import Pyramid
 from cheblienet_models.layers.cheb_conv import ChebConv, Operators
 from cheblienet_models.layers.lifting import Project, Reduction
@@ -113,7 +112,6 @@ class UNet(Network):
         self.classify: nn.Module = ChebConv(widths[1], num_classes, 1, levels[0])
         if head == "oriented":
             self.classify = nn.Linear(widths[1] * keep_orientations(levels[0]), num_classes)
-        ignore_graphs_in_ddp(self)
 
     def forward(self, signal: Tensor) -> Tensor:
         """(B, in_channels, *base shape) or lifted -> (B, num_classes, *base shape).

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 
 from cheblienet_models.arguments import choice, integer, number
-from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
 from cheblienet_models.graphs.pyramid import Pyramid
 from cheblienet_models.layers.cheb_conv import ChebConv, Operators
 from cheblienet_models.layers.pooling import GlobalPool, Mode, SpatialPool
@@ -112,7 +111,6 @@ class WideResNet(Network):
         self.global_pool = GlobalPool("mean" if pool == "mean" else "max", kept)
         orientations = kept.orientations if kept else 1
         self.classify = nn.Linear(channels * orientations, num_classes)
-        ignore_graphs_in_ddp(self)
 
     def forward(self, images: Tensor) -> Tensor:
         """(B, in_channels, *base shape) or lifted -> (B, num_classes).

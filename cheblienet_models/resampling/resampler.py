@@ -1,13 +1,12 @@
 """The base of both directions of resampling: a grid, the points of a level, and their matrices."""
 
 import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import Self, get_args
 
 import numpy.typing as npt
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from cheblienet_models.arguments import check_signal, choice, flag, instance, integer, number
 from cheblienet_models.graphs.full_grid import check_fill
@@ -25,24 +24,24 @@ from cheblienet_models.resampling.grids import (
 from cheblienet_models.resampling.matrices import Direction, Method, matrices
 from cheblienet_models.resampling.samplings import sampling_of
 from cheblienet_models.tensors import (
+    Constants,
     Csr,
     autocast_type,
     csr_tensor,
     logical,
-    never_below_float32,
     save_npz,
     sparse_product,
     vertex_major,
 )
 
 PREFIXES = "", "transposed_"
-"""Of the buffers of the matrix and of its transpose."""
+"""Of the parts of the matrix and of its transpose."""
 
 
-class Resampler(nn.Module):
+class Resampler(Constants):
     """A grid, the points of a level, and the matrix from one to the other with its transpose.
 
-    Its arguments are those of `LatLonToVertices`. Buffers are the two matrices' row pointers and
+    Its arguments are those of `LatLonToVertices`. It holds the two matrices' row pointers and
     columns, int32, and values, float32, or float64 in networks of double precision.
 
     Attributes:
@@ -83,7 +82,7 @@ class Resampler(nn.Module):
         both = matrices(self._direction, method, sampling_of(graph), *arrays)
         for prefix, matrix in zip(PREFIXES, both, strict=True):
             for name, part in matrix._asdict().items():
-                self.register_buffer(prefix + name, part, persistent=False)
+                self.hold(prefix + name, part)
         self._sourceless = int((~self._has_source()).sum())
         self._check_reach()
 
@@ -120,11 +119,6 @@ class Resampler(nn.Module):
     def shape(self) -> tuple[int, int]:
         """(lat, lon) of the image."""
         return len(self._latitudes), len(self._longitudes)
-
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
-        """Follow a network to other devices and to float64, but never below float32."""
-        super()._apply(never_below_float32(fn), recurse)  # type: ignore[no-untyped-call]
-        return self
 
     def _check(self, x: Tensor, sizes: tuple[int, ...], words: str) -> None:
         shape: tuple[int | str, ...] = ("B", "C", *sizes)

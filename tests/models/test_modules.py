@@ -14,11 +14,13 @@ import torch
 from refusing import refused
 from stores import store_of
 from torch import Tensor, nn
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 import cheblienet_models as models
 from cheblienet_graphs import GraphSpec
+from cheblienet_models.tensors import Constants
 
 SPECS = {
     "se2": GraphSpec(
@@ -33,11 +35,11 @@ GRID = models.regular_grid(6, 12, west=0)
 CONSTANTS = {"cheblienet_models.filtered.default"}
 """Operators that take a function's coefficients, which are constants on the CPU."""
 
-MATRICES = (
-    *(models.FromHarmonics, models.ToHarmonics),
-    *(models.LatLonToVertices, models.VerticesToLatLon),
-)
-"""Layers that hold a matrix of no graph."""
+
+def constants(module: nn.Module) -> list[Tensor]:
+    """All that its layers and graphs hold and do not learn."""
+    parts = [part for part in module.modules() if isinstance(part, Constants)]
+    return [held for part in parts for held in part.constants().values()]
 
 
 class OneDevice(TorchDispatchMode):
@@ -143,10 +145,8 @@ def test_graphs_are_in_no_checkpoint_and_no_broadcast(pyramids: models.Store) ->
         weights = {name for name, _ in module.named_parameters()}
         saved = {name.rpartition(".")[2] for name in module.state_dict().keys() - weights}
         assert saved <= own | {"_extra_state"}
-        models.ignore_graphs_in_ddp(module)
         buffers = {name for name, _ in module.named_buffers(remove_duplicate=False)}
-        sent = buffers - set(module._ddp_params_and_buffers_to_ignore)
-        assert {name.rpartition(".")[2] for name in sent} <= own or isinstance(module, MATRICES)
+        assert {name.rpartition(".")[2] for name in buffers} <= own
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
@@ -161,8 +161,23 @@ def test_reduced_precision(pyramids: models.Store, dtype: torch.dtype) -> None:
         assert all(p.grad.isfinite().all() for p in module.parameters())
         for y in (inside, low(x.to(dtype))):
             assert (y.float() - expected).norm() <= 0.03 * expected.norm(), module
-        kept = {n: b for n, b in low.named_buffers() if "running" not in n}
-        assert dtype not in {buffer.dtype for buffer in kept.values()}
+        assert dtype not in {constant.dtype for constant in constants(low)}
+
+
+def test_averages_of_networks_leave_constants(pyramids: models.Store) -> None:
+    """Of integers, which an average rounds, more than anything: row pointers are some."""
+    for module, shape in layers(pyramids):
+        if not [*module.parameters()]:
+            continue
+        before = [part.clone() for part in constants(module)]
+        average = AveragedModel(
+            module, use_buffers=True, multi_avg_fn=get_ema_multi_avg_fn(decay=0.9)
+        )
+        for _ in range(3):
+            module(torch.randn(shape))
+            average.update_parameters(module)
+        for each in (module, average.module):
+            assert all(map(torch.equal, constants(each), before))
 
 
 def test_empty_batches(pyramids: models.Store) -> None:

@@ -20,7 +20,6 @@ from cheblienet_models import (
     Pyramid,
     StoreError,
     VertexMap,
-    ignore_graphs_in_ddp,
     load_weights,
     open_store,
 )
@@ -156,8 +155,6 @@ def test_networks_train_through_maps_and_remember_them(store: Path, tmp_path: Pa
     network = Forecast(opened.maps["encoder"], opened["mesh"], opened.maps["decoder"])
     network(torch.randn(2, 2, 544)).square().mean().backward()
     assert all(weight.grad is not None for weight in network.parameters())
-    ignore_graphs_in_ddp(network)
-    assert "encoder.transposed_values" in network._ddp_params_and_buffers_to_ignore
     state = network.state_dict()
     torch.save(state, tmp_path / "w.pt")
     loaded = torch.load(tmp_path / "w.pt", weights_only=True)
