@@ -113,19 +113,19 @@ class Constants(nn.Module):
         super().__init__()
         self._held: tuple[str, ...] = ()
 
-    def hold(self, name: str, tensor: Tensor | None) -> None:
+    def _hold(self, name: str, tensor: Tensor | None) -> None:
         """Have a tensor, or none, as the attribute of this name."""
         if tensor is not None:
             self._held = *self._held, name
         setattr(self, name, tensor)
 
-    def constants(self) -> dict[str, Tensor]:
+    def _tensors(self) -> dict[str, Tensor]:
         """Names and tensors, in the order in which they came."""
         return {name: getattr(self, name) for name in self._held}
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        for name, tensor in self.constants().items():
+        for name, tensor in self._tensors().items():
             setattr(self, name, moved(tensor, fn))
         return self
 

@@ -67,9 +67,9 @@ class Graph(MappedDirections):
     row_pointers: Tensor
     columns: Tensor
     values: Tensor
-    eigenvectors: Tensor | None
     degree: Tensor
     area: Tensor
+    eigenvectors: Tensor | None
 
     def __init__(self, reopen: Reopen, stored: Level) -> None:
         super().__init__(reopen)
@@ -83,18 +83,17 @@ class Graph(MappedDirections):
         self._register_matrix("", stored.laplacian)
         self._register_directional(directional)
         vectors, fields = eigenpairs.vectors if eigenpairs else None, stored.gradients
-        self.hold("eigenvectors", vectors)
+        self._hold("eigenvectors", vectors)
         self.gradients = Gradients(reopen, self.label, fields) if fields else None
         self.adopt_parts()
         self.subgraph: Tensor | None = None
         self.subgraph_degree: Tensor | None = None
         self._edges: EdgeList | None = None
-        self.hold("degree", stored.degree)
-        self.hold("area", stored.area)
-        self.fraction, self.base_index = stored.fraction, stored.base_index
-        self._coordinates = stored.coordinates
+        self._hold("degree", stored.degree)
+        self._hold("area", stored.area)
+        self._coordinates, self.base_index = stored.coordinates, stored.base_index
         self.eigenvalues = eigenpairs.values if eigenpairs else None
-        self.small_pixels = SmallPixels.of(stored)
+        self.fraction, self.small_pixels = stored.fraction, SmallPixels.of(stored)
 
     @property
     def orientations(self) -> int:

@@ -98,7 +98,7 @@ class Mapped(Constants):
     def _register_matrix(self, prefix: str, matrix: CsrArrays) -> None:
         """Hold a matrix as `row_pointers`, `columns` and `values`, names prefixed."""
         for part, tensor in matrix.tensors()._asdict().items():
-            self.hold(prefix + part, tensor)
+            self._hold(prefix + part, tensor)
 
     def adopt_parts(self) -> None:
         """Let its mapped children know whose they are; weakly, so that one can be kept alone."""
@@ -128,7 +128,7 @@ class Mapped(Constants):
 
     def _dtype(self) -> torch.dtype | None:
         """That of its floating-point constants; None where it has none."""
-        kinds = [part.dtype for part in self.constants().values() if part.is_floating_point()]
+        kinds = [part.dtype for part in self._tensors().values() if part.is_floating_point()]
         return kinds[0] if kinds else None
 
 

@@ -42,8 +42,8 @@ class LevelMap(Mapped):
         super().__init__(reopen)
         self.targets, self.origins = instance("matrix", matrix, CsrArrays).shape
         sources, weights = padded(matrix.tensors())
-        self.hold("sources", sources)
-        self.hold("weights", weights)
+        self._hold("sources", sources)
+        self._hold("weights", weights)
 
     def matrix(self) -> Tensor:
         """(targets, origins) sparse CSR tensor of the means that "mean" pooling takes, a copy.

@@ -88,7 +88,7 @@ class VertexMap(Identified):
         other._coordinates = self._coordinates[::-1]  # noqa: SLF001
         for part in Csr._fields:
             for here, there in (("", TRANSPOSED), (TRANSPOSED, "")):
-                other.hold(there + part, getattr(self, here + part))
+                other._hold(there + part, getattr(self, here + part))  # noqa: SLF001
         return other
 
     def forward(self, x: Tensor) -> Tensor:

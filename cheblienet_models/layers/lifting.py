@@ -160,13 +160,13 @@ class GridPlaces(Mapped):
         super().__init__(made_of(graph.handle, GridPlaces, order))
         places = graph.full_grid.places(order)
         places = None if places is None else places.to(graph.values.device)
-        self.hold("places", places)
+        self._hold("places", places)
         for name, part in zip(SmallPixels._fields, graph.small_pixels or (), strict=False):
-            self.hold(f"small_{name}", part)
+            self._hold(f"small_{name}", part)
 
     @property
     def small(self) -> SmallPixels | None:
         """Pixels that show others; None where there are none."""
         names = [f"small_{name}" for name in SmallPixels._fields]
-        known = self.constants()
+        known = self._tensors()
         return SmallPixels(*(known[name] for name in names)) if names[0] in known else None

@@ -193,7 +193,7 @@ class Wavelets(Mapped):
         super().__init__(made_of(graph.handle, wavelets_of, kind, lengths))
         self._made_for = kind, lengths, graph.grid, graph.boundary == "periodic"
         for name, constants in self._constants().items():
-            self.hold(name, constants.float())
+            self._hold(name, constants.float())
 
     def _constants(self) -> dict[str, Tensor]:
         """These, with values also where networks are made on "meta"."""
@@ -214,7 +214,7 @@ class Wavelets(Mapped):
     def forward(self, x: Tensor) -> Tensor:
         """(B, C, H, W) -> (B, C, S, n_o, H, W), in the wider of x's dtype and its own."""
         x = x.to(torch.promote_types(x.dtype, self.even.dtype))
-        parts = (part.to(x.dtype) for part in self.constants().values())
+        parts = (part.to(x.dtype) for part in self._tensors().values())
         even, odd, rows, quarter_rows, columns, quarter_columns = parts
         spectrum = (rows @ x @ columns.T)[:, :, None, None]
         plain = rows.T @ (even * spectrum) @ columns
@@ -264,7 +264,7 @@ class PairedWavelets(Wavelets):
     def forward(self, x: Tensor) -> Tensor:
         """(B, C, H, W) -> (B, C, 2 S, n_o, H, W), in the wider of x's dtype and its own."""
         x = x.to(torch.promote_types(x.dtype, self.even.dtype))
-        parts = (part.to(x.dtype) for part in self.constants().values())
+        parts = (part.to(x.dtype) for part in self._tensors().values())
         even, odd, odd_in_x, odd_in_y, rows, quarter_rows, columns, quarter_columns = parts
         spectrum = (rows @ x @ columns.T)[:, :, None, None]
         lines = rows.T @ (even * spectrum) @ columns

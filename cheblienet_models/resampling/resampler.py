@@ -82,7 +82,7 @@ class Resampler(Constants):
         both = matrices(self._direction, method, sampling_of(graph), *arrays)
         for prefix, matrix in zip(PREFIXES, both, strict=True):
             for name, part in matrix._asdict().items():
-                self.hold(prefix + name, part)
+                self._hold(prefix + name, part)
         self._sourceless = int((~self._has_source()).sum())
         self._check_reach()
 

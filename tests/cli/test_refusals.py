@@ -72,7 +72,7 @@ USAGE = [
     ("build se2 --size 8 --weights matched --eps .001 --levels 1", "--levels, a larger --size or"),
     # How to build.
     ("build r2 --size 8 --name a/b", "A graph's name must be "),
-    ("build se2 --size 8 --memory-limit 1", "at least 100.4 MB here, with 1 worker. Got '1 B'."),
+    ("build se2 --size 8 --memory-limit 1", "at least 100.1 MB here, with 1 worker. Got '1 B'."),
     ("build s2 --nside 2 --engine stencil", "--engine must be auto, pruned or keops with"),
     # Files of masks and points, which begin the line.
     ("build se2 --size 8 --mask eye.npy", "Error: eye.npy: --mask must be "),

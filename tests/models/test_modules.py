@@ -39,7 +39,7 @@ CONSTANTS = {"cheblienet_models.filtered.default"}
 def constants(module: nn.Module) -> list[Tensor]:
     """All that its layers and graphs hold and do not learn."""
     parts = [part for part in module.modules() if isinstance(part, Constants)]
-    return [held for part in parts for held in part.constants().values()]
+    return [held for part in parts for held in part._tensors().values()]
 
 
 class OneDevice(TorchDispatchMode):
