@@ -109,9 +109,7 @@ class Constants(nn.Module):
     to other devices and to float64, but keep their dtypes instead of half precision.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._held: tuple[str, ...] = ()
+    _held: tuple[str, ...] = ()
 
     def _hold(self, name: str, tensor: Tensor | None) -> None:
         """Have a tensor, or none, as the attribute of this name."""
