@@ -17,11 +17,11 @@ from cheblienet_graphs.store.staged import csr_nbytes, index_type
 from cheblienet_graphs.typing import Progress
 
 BLOCK_ROWS = 65_536
-"""Vertices in a block where no memory limit is given, if rows are no copies,"""
+"""Vertices in a block without a memory limit, where rows are computed."""
 MOST_BLOCK_ROWS = 2**20
-"""and if they are, or at most, so that a block is a matter of seconds,"""
+"""Most vertices in a block, which is a matter of seconds; without a limit as many copied rows."""
 LEAST_BLOCK_ROWS = 1_024
-"""and at least."""
+"""Fewest vertices in a block."""
 
 PROCESS = {"stencil": 100e6, "search": 350e6}
 """What a process takes before it does a block: interpreter, libraries, for a search torch too."""

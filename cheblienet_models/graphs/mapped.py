@@ -127,8 +127,9 @@ class Mapped(Constants):
         return clone
 
     def _dtype(self) -> torch.dtype | None:
-        """That of its floating-point constants; None where it has none."""
-        kinds = [part.dtype for part in self._tensors().values() if part.is_floating_point()]
+        """That of its floating-point constants and of its parts'; None where it has none."""
+        held = [part._tensors() for part in self.modules() if isinstance(part, Constants)]  # noqa: SLF001
+        kinds = [one.dtype for of in held for one in of.values() if one.is_floating_point()]
         return kinds[0] if kinds else None
 
 

@@ -192,11 +192,11 @@ class Wavelets(Mapped):
     def __init__(self, graph: Graph, kind: Kind, lengths: tuple[float, ...]) -> None:
         super().__init__(made_of(graph.handle, wavelets_of, kind, lengths))
         self._made_for = kind, lengths, graph.grid, graph.boundary == "periodic"
-        for name, constants in self._constants().items():
+        for name, constants in self._made_here().items():
             self._hold(name, constants.float())
 
-    def _constants(self) -> dict[str, Tensor]:
-        """These, with values also where networks are made on "meta"."""
+    def _made_here(self) -> dict[str, Tensor]:
+        """The constants, with values also where networks are made on "meta"."""
         with torch.device("cpu"):
             return self._made()
 
@@ -229,7 +229,7 @@ class Wavelets(Mapped):
         before = self.even.dtype
         super()._apply(fn, recurse)
         if self.even.dtype != before:
-            for name, constants in self._constants().items():
+            for name, constants in self._made_here().items():
                 setattr(self, name, constants.to(getattr(self, name)))
         return self
 

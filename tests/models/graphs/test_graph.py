@@ -81,6 +81,9 @@ def test_pickled_networks_share_and_keep_their_precision(pyramid: Pyramid) -> No
         assert torch.equal(twin[1](x), net[1](x))
         assert twin.float()[2].graph.values.dtype == torch.float32
         assert net[1].graph.values.dtype == torch.float64
+    for twin in (pickle.loads(pickle.dumps(pyramid)), copy.deepcopy(pyramid)):
+        held = [twin.levels[0].values, twin.levels[1].values, twin.pooling(0).weights]
+        assert {tensor.dtype for tensor in held} == {torch.float64}
     shared = copy.deepcopy(net)[1].graph.values.data_ptr()
     assert shared == net[2].graph.values.data_ptr()
     alone = pickle.loads(pickle.dumps(nn.ModuleList([net[1], net[2]])))
