@@ -26,13 +26,13 @@ from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.samplings.masked import CutSampling
 from cheblienet_graphs.samplings.region import RegionSampling
 from cheblienet_graphs.sparse import mapped_product, rounded
+from cheblienet_graphs.spectrum.bound import bound_by_symbols
 from cheblienet_graphs.spectrum.lanczos import (
     NORMALIZED,
     SpectralBound,
     largest_eigenvalue_bound,
     stored_bound,
 )
-from cheblienet_graphs.spectrum.symbol import bound_by_symbols
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.facts import LevelFacts, OperatorFacts

@@ -1,19 +1,13 @@
-"""Symbols of graphs on lattices, and bounds of spectra from them.
+"""Symbols of graphs on lattices, and bounds of their eigenvalues.
 
 On an infinite lattice a Laplacian that commutes with translations acts on each plane wave
 exp(i k . x) as a Hermitian matrix H(k) of size n_o, its symbol. The eigenvalues of a periodic
-lattice are those of H at its waves. An open lattice lacks the edges that lead out of it: where its
-matrix is A^-1/2 (D - W) A^-1/2 with equal A at every pixel, x^T (D - W) x is a sum over fewer
-edges, so that no eigenvalue is beyond the largest of all H(k).
-
-Where edges along sides add more than that, or where smaller degrees normalize it, eigenvalues
-beyond have vectors that die away from a side, as waves along it, or from a corner. Those at a side
-are eigenvalues of the symbol of a strip along it, those at a corner of a block of the matrix.
+lattice are those of H at its waves.
 """
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,35 +15,21 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from cheblienet_graphs.machine.threads import one_blas_thread
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.sparse import Product
-from cheblienet_graphs.spectrum.lanczos import dot, ritz_pairs
 from cheblienet_graphs.typing import Floats, Indices
 
 Complex = npt.NDArray[np.complex128]
 
 TOLERANCE = 5e-7
 """Relative width within which the largest eigenvalue of all symbols is found."""
-CLOSE = 5e-5
-"""Relative distance from an eigenvalue of the graph up to which this is its bound."""
 FIRST_WAVES = 8
 """Boxes of wave vectors along each axis to begin with."""
 MOST_BOXES = 2**13
 """Boxes of one size; where there are more, the search is given up."""
 ENTRIES_AT_ONCE = 2**20
 """Entries of H in memory together."""
-ROUNDING = 1e-12
-"""Relative square of a part of a wave that is nothing but rounding."""
-STRIPS = 16, 24
-"""Pixels from a side within which vectors die away that are at it: a larger strip changes less."""
-CORNERS = 48, 64
-"""Pixels from a corner along both sides, within which vectors die away that are at it."""
-CORNER_STEPS = 600
-"""Products of Lanczos's recursion at a corner, at most."""
-WORK = 500.0
-"""Cubes of the sizes of the H that are solved, for each entry of a matrix, at most: with more a
-recursion is as quick."""
+CURVED = 0.99
+"""Share of the bend at a summit by which waves are confined."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +77,7 @@ class Symbol:
         middle = lattice.shape[1 - across] // 2
         line = [np.full(depth, middle)] * 2
         line[across] = np.arange(depth)
-        rows = matrix[_vertices(lattice, line)].tocoo()
+        rows = matrix[vertices_at(lattice, line)].tocoo()
         row, column = rows.coords
         other, there = lattice.decode(column)
         inside = there[across] < depth
@@ -123,7 +103,7 @@ class Symbol:
 
     def largest(self, wave: Floats) -> float:
         """The largest eigenvalue at a wave vector (d,)."""
-        return float(_last(self.at(wave[None] @ self.offsets.T / (2 * np.pi)))[0])
+        return float(last(self.at(wave[None] @ self.offsets.T / (2 * np.pi)))[0])
 
     def around(self, waves: Floats) -> tuple[Complex, list[Complex]]:
         """H (M, n_o, n_o) at wave vectors (M, d), and its derivatives along each axis."""
@@ -134,6 +114,35 @@ class Symbol:
         """A bound of the norm of what H has besides its linear part, `widths` (d,) away at most."""
         squares = abs(self.values) * (abs(self.offsets) @ widths) ** 2
         return float(np.bincount(self.row, squares, self.orientations).max()) / 2
+
+    def parts(self) -> Iterator[tuple[Indices, "Symbol"]]:
+        """Orientations (M,) that entries couple, and their symbol; one after another."""
+        coupled = np.eye(self.orientations, dtype=np.int64)
+        coupled[self.row, self.column] = 1
+        for _ in range(self.orientations.bit_length()):
+            coupled = np.minimum(coupled @ coupled, 1)
+        firsts = coupled.argmax(axis=1)
+        for first in np.unique(firsts):
+            own = np.flatnonzero(firsts == first)
+            of = firsts[self.row] == first
+            row, column = (np.searchsorted(own, end[of]) for end in (self.row, self.column))
+            yield own, Symbol(len(own), row, column, self.offsets[of], self.values[of])
+
+    def plus_waves(self, amounts: Floats, steps: Indices) -> "Symbol":
+        """H(k) + sum_i a_i (1 - cos m_i k_i), with a (d,) and m (d,)."""
+        count, dimension = self.orientations, len(steps)
+        offsets = np.zeros((dimension, 3, dimension), np.int64)
+        for axis, step in enumerate(steps):
+            offsets[axis, :, axis] = 0, step, -step
+        values = amounts[:, None] * [1.0, -0.5, -0.5]
+        own = np.repeat(np.arange(count), 3 * dimension)
+        return Symbol(
+            count,
+            np.concatenate([self.row, own]),
+            np.concatenate([self.column, own]),
+            np.concatenate([self.offsets, np.tile(offsets.reshape(-1, dimension), (count, 1))]),
+            np.concatenate([self.values, np.tile(values.ravel(), count)]),
+        )
 
     @cached_property
     def _gather(self) -> scipy.sparse.csr_array:
@@ -194,145 +203,56 @@ def summit(symbol: Symbol, floor: float = 0.0, work: float = math.inf) -> Summit
 def _largest(symbol: Symbol, waves: Floats, corners: Floats) -> tuple[Floats, Floats]:
     """(M,) largest eigenvalues at the middle of boxes, and of the linear part at their corners."""
     middle, slopes = symbol.around(waves)
-    values = _last(middle)
+    values = last(middle)
     farthest = values
     for corner in corners:
         linear = middle.copy()
         for step, slope in zip(corner, slopes, strict=True):
             linear += step * slope
-        farthest = np.maximum(farthest, _last(linear))
+        farthest = np.maximum(farthest, last(linear))
     return values, farthest
 
 
-def _last(blocks: Complex) -> Floats:
+def last(blocks: Complex) -> Floats:
     """(M,) largest eigenvalues of Hermitian (M, n_o, n_o)."""
     return np.asarray(np.linalg.eigvalsh(blocks)[:, -1], np.float64)
 
 
-@one_blas_thread()
-def bound_by_symbols(
-    matrix: scipy.sparse.csr_array, lattice: Lattice, product: Product, *, proven: bool
-) -> float | None:
-    """A bound of the largest eigenvalue, close to it; None where there is none, or not sooner.
+def confined(
+    symbol: Symbol, bound: float, wave: Floats, sides: Floats, parts: int, work: float
+) -> float:
+    """A bound of the eigenvalues of H on the signals of a box, smaller than that of all waves.
 
-    Where it is not proven, sides and corners are looked at, and `CLOSE` is added for what may be
-    farther from a corner. The flip maps all corners to one another, the half turn opposite sides.
+    A signal x on N pixels in line, 0 beyond, consists of m signals, each on every m-th pixel, c of
+    them at most: x^T (1 - cos m k) x >= (1 - cos(pi / (c + 1))) |x|^2. So eigenvalues on the box
+    are at most those of H(k) + sum_i a_i (1 - cos m_i k_i), less the sum of all
+    a_i (1 - cos(pi / (c_i + 1))). With even m the cosines are 1 at each wave that is its own
+    conjugate, and a is such that the sum is nearly flat about it; about other waves, or where other
+    eigenvalues are nearly as large, nothing is gained.
 
     Args:
-        matrix: (V, V) of a periodic lattice, or of an open one as above, which is wider than twice
-            the longest edges.
-        lattice: of its vertices; of images where it is not proven.
-        product: x -> matrix x, (V,) float64.
-        proven: whether no eigenvalue is beyond those of the infinite lattice.
+        symbol: H.
+        bound: of its eigenvalues.
+        wave: (d,) where its largest is.
+        sides: (d,) pixels N of the box.
+        parts: N / m.
+        work: as `summit` has it.
     """
-    inside, reached, bound = _inside(matrix, lattice), 0.0, 0.0
-    work = WORK * matrix.nnz
-    if not proven:
-        narrow = min(lattice.shape) < 2 * CORNERS[1] or 2 * abs(inside.offsets).max() > STRIPS[1]
-        if narrow or not lattice.has_half_turn:
-            return None
-        reached, bound = _at_corner(matrix, lattice)
-    top = summit(inside, reached, work)
-    if top is not None and top.wave is not None:
-        wave = top.wave
-        if lattice.periodic:
-            value = _of_own_wave(inside, lattice, wave)
-        else:
-            value = _quotient(_fading_wave(inside, lattice, wave), product)
-        reached, bound = max(reached, value), max(bound, top.bound)
-    for across in () if proven else (0, 1):
-        smaller, strip = (Symbol.at_side(matrix, lattice, across, depth) for depth in STRIPS)
-        top = top and summit(strip, reached, work)
-        if top is not None and top.wave is not None:
-            value = _quotient(_wave_at_side(strip, lattice, top.wave, across), product)
-            grown = strip.largest(top.wave) - smaller.largest(top.wave)
-            reached, bound = max(reached, value), max(bound, top.bound + grown)
-    if top is None or not bound or bound > reached * (1 + CLOSE):
-        return None
-    return bound if proven else bound * (1 + CLOSE)
+    wave = np.pi * np.round(wave / np.pi)
+    steps = np.maximum(2 * np.round(sides / parts / 2), 2).astype(np.int64)
+    first = np.diag(np.pi / (sides + 1))
+    drops = symbol.largest(wave) - np.array([symbol.largest(wave + along) for along in first])
+    amounts = CURVED * np.maximum(drops, 0.0) / (1 - np.cos(steps * first.diagonal()))
+    raised = summit(symbol.plus_waves(amounts, steps), bound / (1 + TOLERANCE), work)
+    if raised is None:
+        return bound
+    chains = -(-sides // steps)
+    return min(bound, raised.bound - float(amounts @ (1 - np.cos(np.pi / (chains + 1)))))
 
 
-def _inside(matrix: scipy.sparse.csr_array, lattice: Lattice) -> Symbol:
-    """Of the rows of the pixel in the middle."""
-    [middle] = lattice.encode(np.zeros(1, np.int64), [np.array([n // 2]) for n in lattice.shape])
-    return Symbol.of(matrix, lattice, int(middle))
-
-
-def _vertices(lattice: Lattice, places: Sequence[Indices]) -> Indices:
+def vertices_at(lattice: Lattice, places: Sequence[Indices]) -> Indices:
     """(n_o N,) all orientations of N pixels, by orientation."""
     count = len(places[0])
     return np.concatenate(
         [lattice.encode(np.full(count, k), places) for k in range(lattice.orientations)]
     )
-
-
-def _at_corner(matrix: scipy.sparse.csr_array, lattice: Lattice) -> tuple[float, float]:
-    """The largest Ritz value of a corner's block, at most an eigenvalue, and a bound of it.
-
-    An eigenvalue is within the norm of the residual. What a larger block adds falls at least with
-    the square of its side, as that of a wave that the block cuts off.
-
-    Args:
-        matrix: (V, V).
-        lattice: of its vertices.
-    """
-    values = []
-    for side in CORNERS:
-        vertices = _vertices(lattice, [place.ravel() for place in np.indices((side, side))])
-        block = matrix[vertices][:, vertices].astype(np.float64)
-        tolerance = TOLERANCE * float(block.diagonal().max())
-        [(value, residual)] = ritz_pairs(
-            block.__matmul__, len(vertices), [-1], tolerance, CORNER_STEPS
-        )
-        values.append(value)
-    smaller, largest = values
-    more = 1 / ((CORNERS[1] / CORNERS[0]) ** 2 - 1)
-    return largest, largest + residual + more * max(largest - smaller, 0.0)
-
-
-def _of_own_wave(symbol: Symbol, lattice: Lattice, wave: Floats) -> float:
-    """The largest eigenvalue of a periodic lattice's own wave that is nearest to one."""
-    cycles = np.round(wave * lattice.shape / (2 * np.pi)) / lattice.shape
-    return symbol.largest(2 * np.pi * cycles)
-
-
-def _components(symbol: Symbol, wave: Floats) -> Complex:
-    """The eigenvector of the largest eigenvalue at a wave."""
-    blocks = symbol.at(wave[None] @ symbol.offsets.T / (2 * np.pi))
-    return np.asarray(np.linalg.eigh(blocks[0])[1][:, -1], np.complex128)
-
-
-def _fading(side: int, along: float) -> Complex:
-    """(side,) a wave along an axis that fades towards the sides."""
-    place = np.arange(side)
-    return np.asarray(np.sin(np.pi * (place + 1) / (side + 1)) * np.exp(1j * along * place))
-
-
-def _fading_wave(symbol: Symbol, lattice: Lattice, wave: Floats) -> Iterator[Floats]:
-    """(V,) real and imaginary part of a wave that fades towards the sides."""
-    components = _components(symbol, wave)
-    field = np.ones((), np.complex128)
-    for side, along in zip(lattice.shape, wave, strict=True):
-        field = np.multiply.outer(field, _fading(side, along))
-    for turn in (1.0, 1j):
-        yield np.concatenate([(turn * k * field).real.ravel() for k in components])
-
-
-def _wave_at_side(symbol: Symbol, lattice: Lattice, wave: Floats, across: int) -> Iterator[Floats]:
-    """(V,) the same of a wave along a side, from the symbol of its strip."""
-    components = _components(symbol, wave).reshape(lattice.orientations, -1)
-    strip = np.multiply.outer(components, _fading(lattice.shape[1 - across], wave[0]))
-    for turn in (1.0, 1j):
-        signal = np.zeros((lattice.orientations, *lattice.shape))
-        np.moveaxis(signal, 1 + across, 1)[:, : strip.shape[1]] = (turn * strip).real
-        yield signal.ravel()
-
-
-def _quotient(signals: Iterable[Floats], product: Product) -> float:
-    """The Rayleigh quotient of the parts of a wave, at most an eigenvalue."""
-    energy = squared = 0.0
-    for signal in signals:
-        if (size := dot(signal, signal)) > squared * ROUNDING:
-            energy += dot(signal, product(signal))
-            squared += size
-    return energy / squared

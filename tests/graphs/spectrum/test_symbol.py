@@ -1,69 +1,16 @@
-"""Bounds by symbols against dense solvers, closed forms and many waves."""
+"""Symbols against dense matrices and many waves."""
 
 import math
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from moments import stored
 
-from cheblienet_graphs import GraphSpec
-from cheblienet_graphs.assembly import assemble
-from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.sparse import mapped_product
-from cheblienet_graphs.spectrum import symbol
-from cheblienet_graphs.spectrum.lanczos import ritz_pairs
-from cheblienet_graphs.spectrum.symbol import (
-    TOLERANCE,
-    Symbol,
-    bound_by_symbols,
-    summit,
-)
-from cheblienet_graphs.store.mapped import mapped_csr
+from cheblienet_graphs.spectrum.symbol import TOLERANCE, Symbol, confined, summit
 
 
-@pytest.fixture
-def any_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Symbols bound eigenvalues of small graphs, too, where a recursion would be as quick."""
-    monkeypatch.setattr(assemble, "MANY", 0)
-    monkeypatch.setattr(symbol, "WORK", math.inf)
-
-
-def largest_eigenvalue(matrix: scipy.sparse.csr_array) -> float:
-    """By ARPACK, to 1e-9: where corners have nearly the same one, the last bits may never converge.
-
-    The first vector is given, as ARPACK would draw another one in each run.
-    """
-    start = np.random.default_rng(0).standard_normal(matrix.shape[0])
-    values = scipy.sparse.linalg.eigsh(
-        matrix, 1, which="LA", v0=start, tol=1e-9, return_eigenvectors=False
-    )
-    return float(values[0])
-
-
-def five_points(width: int, height: int, along_sides: float = 1.0) -> scipy.sparse.csr_array:
-    """D - W of an open lattice with weights 1, but for edges along its sides."""
-    path = [
-        scipy.sparse.diags_array([-np.ones(n - 1)] * 2, offsets=[-1, 1], shape=(n, n))
-        for n in (height, width)
-    ]
-    across, along = [p - scipy.sparse.diags_array(p.sum(axis=1)) for p in path]
-    rows, columns = (np.ones(n) for n in (height, width))
-    for weights in (rows, columns):
-        weights[[0, -1]] = along_sides
-    return scipy.sparse.csr_array(
-        scipy.sparse.kron(across, np.diag(columns)) + scipy.sparse.kron(np.diag(rows), along)
-    )
-
-
-@settings(max_examples=30)
-@given(st.integers(0, 2**20), st.integers(1, 3), st.integers(1, 2), st.integers(1, 3))
-def test_no_wave_has_a_larger_eigenvalue(seed: int, size: int, dimension: int, reach: int) -> None:
-    """Of random Hermitian symbols; and one has nearly that."""
+def random_symbol(seed: int, size: int, dimension: int, reach: int) -> Symbol:
     random = np.random.default_rng(seed)
     count = 6
     row, column = random.integers(0, size, (2, count))
@@ -71,162 +18,99 @@ def test_no_wave_has_a_larger_eigenvalue(seed: int, size: int, dimension: int, r
     values = random.normal(size=count)
     both = np.concatenate([offsets, -offsets, np.zeros((size, dimension), np.int64)])
     diagonal = np.arange(size)
-    graph = Symbol(
+    return Symbol(
         size,
         np.concatenate([row, column, diagonal]),
         np.concatenate([column, row, diagonal]),
         both,
         np.concatenate([values, values, np.full(size, 20.0)]),
     )
+
+
+def on_box(symbol: Symbol, sides: tuple[int, ...]) -> np.ndarray:
+    """The dense matrix of what a symbol does to the signals of a box."""
+    places = np.stack(np.indices(sides), axis=-1).reshape(-1, len(sides))
+    matrix = np.zeros((symbol.orientations, len(places)) * 2)
+    for row, column, offset, value in zip(
+        symbol.row, symbol.column, symbol.offsets, symbol.values, strict=True
+    ):
+        ends = places + offset
+        inside = ((ends >= 0) & (ends < sides)).all(axis=1)
+        matrix[row, inside, column, np.ravel_multi_index(ends[inside].T, sides)] += value
+    size = symbol.orientations * len(places)
+    return matrix.transpose(0, 1, 2, 3).reshape(size, size)
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**20), st.integers(1, 3), st.integers(1, 2), st.integers(1, 3))
+def test_no_wave_has_a_larger_eigenvalue(seed: int, size: int, dimension: int, reach: int) -> None:
+    """Of random Hermitian symbols; and one has nearly that."""
+    graph = random_symbol(seed, size, dimension, reach)
     highest = summit(graph)
     assert highest is not None
-    waves = random.uniform(-math.pi, math.pi, (4000, dimension))
+    waves = np.random.default_rng(seed).uniform(-math.pi, math.pi, (4000, dimension))
     reached = np.linalg.eigvalsh(graph.around(waves)[0])[:, -1]
     assert reached.max() <= highest.bound
     at_the_wave = np.linalg.eigvalsh(graph.around(highest.wave[None])[0])[0, -1]
     assert at_the_wave == pytest.approx(highest.bound, rel=2 * TOLERANCE)
 
 
-def test_open_lattices_as_in_closed_form() -> None:
-    width, height = 401, 500
-    matrix = five_points(width, height)
-    bound = bound_by_symbols(matrix, Lattice((height, width)), mapped_product(matrix), proven=True)
-    exact = 4 * (math.cos(math.pi / 2 / width) ** 2 + math.cos(math.pi / 2 / height) ** 2)
-    assert bound is not None
-    assert exact <= bound <= exact * (1 + symbol.CLOSE)
-
-
-TURNED = GraphSpec("se2", "260x300", orientations=5, period="2pi").full_sampling(0)
-"""Its sides are not mapped to one another by a half turn."""
-
-
-@pytest.mark.parametrize(
-    ("width", "height", "lattice", "proven"),
-    [(30, 20, None, True), (140, 120, None, False), (260, 300, TURNED, False)],
-    ids=["small", "small with heavy sides", "turned"],
+@settings(max_examples=40)
+@given(
+    st.integers(0, 2**20),
+    st.integers(1, 2),
+    st.integers(1, 2),
+    st.integers(5, 14),
+    st.sampled_from([2, 3, 4]),
 )
-def test_lattices_that_have_no_close_bound(
-    width: int, height: int, lattice: Lattice | None, proven: bool
+def test_no_signal_of_a_box_has_a_larger_eigenvalue(
+    seed: int, size: int, dimension: int, side: int, parts: int
 ) -> None:
-    lattice = lattice or Lattice((height, width))
-    matrix = scipy.sparse.block_diag([five_points(width, height)] * lattice.orientations, "csr")
-    assert bound_by_symbols(matrix, lattice, mapped_product(matrix), proven=proven) is None
+    graph = random_symbol(seed, size, dimension, 2)
+    highest = summit(graph)
+    assert highest is not None
+    sides = (side, side + 3)[:dimension]
+    bound = confined(
+        graph, highest.bound, highest.wave, np.array(sides, np.float64), parts, math.inf
+    )
+    assert np.linalg.eigvalsh(on_box(graph, sides))[-1] <= bound * (1 + 1e-12)
+    assert bound <= highest.bound
 
 
-GRAPHS = {
-    "cut off": GraphSpec(
-        "se2", 24, orientations=6, weights="matched", boundary_correction=False, levels=1
-    ),
-    "matched plane": GraphSpec("r2", 14, weights="matched", levels=1),
-    "lines": GraphSpec("se2", "12x14", orientations=5, weights="selling", levels=1),
-    "arrows": GraphSpec("se2", 12, orientations=8, period="2pi", weights="selling", levels=1),
-    "three": GraphSpec("se2", 12, orientations=4, weights="selling", directional=0.1, levels=1),
-    "space": GraphSpec("r3", 8, weights="selling", levels=1),
-    "torus": GraphSpec(
-        "se2", 16, orientations=6, boundary="periodic", lambda_max="exact", levels=1
-    ),
-    "matched torus": GraphSpec(
-        "se2", 24, orientations=4, boundary="periodic", weights="matched", levels=1
-    ),
-    "axes": GraphSpec("r3s2", 10, axes=12, weights="selling", levels=1),
-}
+@pytest.mark.parametrize("sides", [(40,), (41,), (36, 60)])
+def test_waves_confined_as_in_closed_form(sides: tuple[int, ...]) -> None:
+    """Paths with 4 at each vertex and -1 for each edge: 4 + 2 cos(pi / (N + 1)) along each side."""
+    dimension = len(sides)
+    steps = np.concatenate([np.eye(dimension), -np.eye(dimension)]).astype(np.int64)
+    count, none = len(steps) + 1, np.zeros((1, dimension), np.int64)
+    zeros = np.zeros(count, np.int64)
+    values = np.array([4.0 * dimension] + [-1.0] * len(steps))
+    graph = Symbol(1, zeros, zeros, np.concatenate([none, steps]), values)
+    highest = summit(graph)
+    assert highest is not None
+    assert highest.bound == pytest.approx(6 * dimension, rel=2 * TOLERANCE)
+    long = np.array(sides, np.float64)
+    exact = sum(4 + 2 * math.cos(math.pi / (side + 1)) for side in sides)
+    lost = 6 * dimension - exact
+    bounds = [confined(graph, highest.bound, highest.wave, long, n, math.inf) for n in (4, 8, 16)]
+    assert bounds == sorted(bounds, reverse=True)
+    assert exact <= bounds[-1] <= exact + 0.2 * lost
 
 
-@pytest.mark.usefixtures("any_size")
-@pytest.mark.parametrize("name", GRAPHS)
-def test_bounds_hold_of_stored_graphs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    """Also of open lattices with corrected sides, however far the sides push eigenvalues down."""
-    spec = GRAPHS[name]
-    if spec.boundary == "open":
-        monkeypatch.setattr(symbol, "CLOSE", 1.0)
-    version, (level,) = stored(spec, tmp_path)
-    operators = {f"directional/{name}": facts for name, facts in (level.directional or {}).items()}
-    for part, facts in {"laplacian": level, **operators}.items():
-        assert facts.lambda_max_method == "bound"
-        rescaled = mapped_csr(version / "levels/0" / part).astype(np.float64)
-        largest = largest_eigenvalue(rescaled)
-        assert largest <= 1 + 1e-12
-        if spec.boundary == "periodic":
-            assert (largest + 1) / 2 >= 1 - 1e-5
-
-
-def test_heavy_sides_as_in_closed_form() -> None:
-    """Edges along sides three times as heavy: a row of them is an impurity of a chain.
-
-    At the shortest wave along a side, vertices there have 4 * 3 + 1, those behind 4 + 2, and -1
-    couples one to the next. Of an impurity of 7 the chain has an eigenvalue 6 + 7 + 1 / 7.
-    """
-    width, height = 260, 300
-    matrix, lattice = five_points(width, height, along_sides=3.0), Lattice((height, width))
-    bound = bound_by_symbols(matrix, lattice, mapped_product(matrix), proven=False)
-    assert bound == pytest.approx((6 + 7 + 1 / 7) * (1 + symbol.CLOSE), rel=2 * TOLERANCE)
-
-
-@pytest.mark.usefixtures("any_size")
-@pytest.mark.parametrize(
-    ("settings", "corner"),
-    [
-        ({"orientations": 6, "weights": "matched"}, False),
-        (
-            {"orientations": 8, "eps_squared": 0.3, "weights": "matched", "neighbors": 24},
-            True,
-        ),
-        ({"orientations": 12, "weights": "matched", "neighbors": 32}, True),
-        ({"orientations": 6}, True),
-        ({"orientations": 10, "eps_squared": 0.02, "neighbors": 8, "period": "2pi"}, True),
-    ],
-)
-def test_sides_that_have_larger_eigenvalues(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], corner: bool
-) -> None:
-    """By corrections of matched weights, or by smaller degrees where the Laplacian is normalized.
-
-    Those at corners do not depend on the lattice's size; those at sides grow with it.
-    """
-    spec = GraphSpec("se2", "54x52", levels=1, **settings)
-    monkeypatch.setattr(symbol, "CLOSE", 1e-3)
-    monkeypatch.setattr(symbol, "CORNERS", (18, 26))
-    version, (level,) = stored(spec, tmp_path)
-    assert level.lambda_max_method == "lanczos"
-    rescaled = mapped_csr(version / "levels/0/laplacian").astype(np.float64)
-    largest = largest_eigenvalue(rescaled)
-    share = (largest + 1) / 2 * (1 + symbol.CLOSE)
-    assert 0.999 < share <= 1 + 1e-7
-    assert (share > 1 - 5e-5) == corner
-
-
-@pytest.mark.usefixtures("any_size")
-def test_a_bound_that_is_cut_to_the_proven_limit_is_proven(tmp_path: Path) -> None:
-    spec = GraphSpec("se2", "150x220", orientations=4, eps=0.05, xi=0.2, levels=1)
-    _, (level,) = stored(spec, tmp_path)
-    assert (level.lambda_max, level.lambda_max_method) == (2.0, "bound")
-
-
-@pytest.mark.parametrize("bandwidth", [1.0, 1.1])
-def test_vectors_that_reach_far_from_corners(tmp_path: Path, bandwidth: float) -> None:
-    """Where sides and corners have nearly the same eigenvalue, corners are no smaller than it."""
-    spec = GraphSpec("r2", "400x410", neighbors=20, bandwidth=bandwidth, levels=1)
-    version, _ = stored(spec, tmp_path)
-    rescaled = mapped_csr(version / "levels/0/laplacian").astype(np.float64)
-    [(largest, _)] = ritz_pairs(rescaled.__matmul__, 410 * 400, [-1], 1e-9, 600)
-    assert largest <= 1 + 3e-7
-
-
-def test_what_takes_as_long_as_a_recursion_is_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The largest eigenvalue of these strips hardly depends on the wave."""
-    spec = GraphSpec("se2", "256x257", orientations=2, eps=0.1, xi=0.1, levels=1)
-    solved, eigvalsh = [], np.linalg.eigvalsh
-
-    def counted(blocks: Any) -> Any:
-        solved.append(len(blocks) * blocks.shape[-1] ** 3)
-        return eigvalsh(blocks)
-
-    monkeypatch.setattr(np.linalg, "eigvalsh", counted)
-    _, (level,) = stored(spec, tmp_path)
-    assert level.lambda_max_method == "lanczos"
-    assert level.lambda_max == pytest.approx(1.245859, abs=3e-6)
-    assert sum(solved) <= 3 * symbol.WORK * level.nnz
+def test_parts_are_of_orientations_that_entries_couple() -> None:
+    """0 with 2 and 4, 1 with 5, 3 alone: their eigenvalues are those of the whole."""
+    row, column = np.array([0, 2, 1]), np.array([2, 4, 5])
+    diagonal = np.arange(6)
+    graph = Symbol(
+        6,
+        np.concatenate([row, column, diagonal]),
+        np.concatenate([column, row, diagonal]),
+        np.concatenate([[[1, 0], [0, 2], [1, 1]], [[-1, 0], [0, -2], [-1, -1]], np.zeros((6, 2))]),
+        np.concatenate([[0.5, 0.25, 1.0] * 2, np.arange(6.0)]),
+    )
+    parts = list(graph.parts())
+    assert [own.tolist() for own, _ in parts] == [[0, 2, 4], [1, 5], [3]]
+    waves = np.random.default_rng(0).uniform(-math.pi, math.pi, (5, 2))
+    apart = [np.linalg.eigvalsh(part.around(waves)[0]) for _, part in parts]
+    together = np.linalg.eigvalsh(graph.around(waves)[0])
+    np.testing.assert_allclose(np.sort(np.concatenate(apart, axis=1), axis=1), together, atol=1e-12)
