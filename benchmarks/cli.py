@@ -49,14 +49,18 @@ def main() -> None:
     where = ["--store", str(store)]
     heavy = [sys.executable, "-c", "import zarr, scipy.sparse.linalg"]
     light = [sys.executable, "-c", "import click, json"]
+    imports = (
+        "import cheblienet_cli.main, cheblienet_cli.build, cheblienet_graphs.assembly.pipeline"
+    )
     rows = {
-        "README's build": ([*README_BUILD, "--force", *where], heavy),
-        "clg --help": (["--help"], light),
-        "clg ls": (["ls", *where], light),
+        "README's build": ([*ENTRY, *README_BUILD, "--force", *where], heavy),
+        "what it imports": ([sys.executable, "-c", imports], heavy),
+        "clg --help": ([*ENTRY, "--help"], light),
+        "clg ls": ([*ENTRY, "ls", *where], light),
     }
     print_head("command", "median", "reference", "ratio", "command - 2 x reference")
-    for name, (arguments, reference) in rows.items():
-        print_row(name, *compared([*ENTRY, *arguments], reference))
+    for name, (command, reference) in rows.items():
+        print_row(name, *compared(command, reference))
     print()
     print_head("opening", "stored entries", "levels", "median")
     for size in ("32", "112", "352"):

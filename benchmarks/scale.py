@@ -12,6 +12,9 @@ named disc have a mask: pixels of a disc are inside, 79 %. Medians over the repe
 largest in brackets. Everything written is deleted.
 
     python benchmarks/scale.py [--only se2-256 ...] [--workers 1 2] [--repeats 3] [--folder DIR]
+
+--beside PYTHON is one in whose environment another version is installed: both build in turns, and
+only how long they take is compared.
 """
 
 import hashlib
@@ -31,13 +34,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scripts import parser_of, print_head, print_row
-from turns import seconds_of
+from turns import in_turns, middle_and_spread, ratio_and_spread, seconds_of
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.map_facts import listing
 
-ENTRY = [sys.executable, "-c", "from cheblienet_cli.main import main; main()"]
+START = ["-c", "from cheblienet_cli.main import main; main()"]
+ENTRY = [sys.executable, *START]
 
 
 def disc(side: int) -> NDArray[np.bool_]:
@@ -61,6 +65,7 @@ GRAPHS: dict[str, dict[str, Any]] = {
     "se2-512-matched": {**SELLING, "weights": "matched"},
     "se2-512-gaussian": {**SELLING, "weights": "kernel", "orientations": 16, "eps": 0.1},
     "r3-256": {"manifold": "r3", "size": 256},
+    "so3-5": {"manifold": "so3", "subdivisions": 5, "orientations": 6},
     "so3-6": {"manifold": "so3", "subdivisions": 6, "orientations": 6},
     "so3-7": {"manifold": "so3", "subdivisions": 7, "orientations": 6},
 }
@@ -153,7 +158,7 @@ def write(file: Path, nbytes: int, pieces: list[bytes], *, digest: bool) -> None
         os.close(descriptor)
 
 
-def command(name: str, folder: Path) -> list[str]:
+def command(name: str, folder: Path, python: str = sys.executable) -> list[str]:
     """The command that builds a graph; a mask is written to a file of the folder."""
     given = COMMON | GRAPHS[name]
     manifold = given.pop("manifold")
@@ -163,7 +168,7 @@ def command(name: str, folder: Path) -> list[str]:
     options = [
         text for key, value in given.items() for text in (f"--{key.replace('_', '-')}", str(value))
     ]
-    return [*ENTRY, "build", manifold, *options, "--quiet"]
+    return [python, *START, "build", manifold, *options, "--quiet"]
 
 
 def built(
@@ -258,6 +263,28 @@ def print_table(names: list[str], workers: list[int], repeats: int, folder: Path
     print_growth(measured)
 
 
+def print_pairs(
+    names: list[str], workers: list[int], repeats: int, folder: Path, python: str
+) -> None:
+    """Seconds of this version and of the one beside it, in turns, and their ratio."""
+
+    def build(name: str, count: int, with_python: str) -> None:
+        with tempfile.TemporaryDirectory(dir=folder, prefix="scale-") as inside:
+            whole = command(name, Path(inside), with_python)
+            store = str(Path(inside) / "graphs.zarr")
+            # Elsewhere than here, where `-c` would find this version.
+            whole += ["--workers", str(count), "--store", store]
+            subprocess.run(whole, check=True, cwd=inside, stdout=subprocess.DEVNULL)
+
+    print_head("graph", "workers", "this version", "beside it", "ratio")
+    for name in names:
+        for count in workers:
+            works = {one: partial(build, name, count, one) for one in (sys.executable, python)}
+            ours, others = in_turns(works, repeats).values()
+            times = [middle_and_spread(took) for took in (ours, others)]
+            print_row(name, count, *times, ratio_and_spread(ours, others))
+
+
 def spec(name: str, **others: Any) -> GraphSpec:
     """The graph, or another one of the same kind."""
     return GraphSpec(**COMMON | GRAPHS[name] | others)
@@ -267,8 +294,13 @@ def main() -> None:
     parser = parser_of(__doc__, workers=[1, 2], repeats=3)
     parser.add_argument("--only", nargs="+", choices=GRAPHS, default=TABLE, metavar="GRAPH")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
+    parser.add_argument("--beside", metavar="PYTHON")
     arguments = parser.parse_args()
-    print_table(arguments.only, arguments.workers, arguments.repeats, arguments.folder)
+    what = arguments.only, arguments.workers, arguments.repeats, arguments.folder
+    if arguments.beside:
+        print_pairs(*what, arguments.beside)
+    else:
+        print_table(*what)
 
 
 if __name__ == "__main__":

@@ -72,8 +72,11 @@ def bound_by_symbols(
         product: x -> matrix x, (V,) float64.
         proven: whether no eigenvalue is beyond those of the infinite lattice.
     """
-    inside, reached, corner = _inside(matrix, lattice), 0.0, 0.0
-    work, sides = WORK * matrix.nnz, np.array(lattice.shape, np.float64)
+    inside, work = _inside(matrix, lattice), WORK * matrix.nnz
+    if lattice.periodic:
+        return _of_periodic(inside, lattice, work)
+    reached = corner = 0.0
+    sides = np.array(lattice.shape, np.float64)
     margin = 1.0 if proven else 1 + MARGIN
     enough = (1 + CLOSE) / margin
     if not proven:
@@ -87,19 +90,10 @@ def bound_by_symbols(
             return None
         if top.wave is None:
             continue
-        bound = top.bound
-        if lattice.periodic:
-            value = _of_own_wave(part, lattice, top.wave)
-            if bound > value * enough:
-                if math.prod(lattice.shape) * len(orientations) ** 3 > work:
-                    return None
-                value = _of_own_waves(part, lattice)
-                bound = value * (1 + TOLERANCE)
-            reached = max(reached, value)
-        elif bound > reached * enough:
+        if top.bound > reached * enough:
             fading = _fading_wave(part, orientations, lattice, top.wave)
             reached = max(reached, _quotient(fading, product))
-        waves.append(_Wave(part, top.wave, sides, bound))
+        waves.append(_Wave(part, top.wave, sides, top.bound))
     for across in () if proven else (0, 1):
         smaller, strip = (Symbol.at_side(matrix, lattice, across, depth) for depth in STRIPS)
         if (top := summit(strip, reached, work)) is None:
@@ -114,8 +108,8 @@ def bound_by_symbols(
             wave.confined(parts, work) if enough < wave.bound / reached < FAR else wave
             for wave in waves
         ]
-    bound = max([corner, reached * (1 + TOLERANCE), *(wave.bound for wave in waves)])
-    return bound * margin if bound <= reached * (1 + ACCEPTED) else None
+    bound = margin * max([corner, reached * (1 + TOLERANCE), *(wave.bound for wave in waves)])
+    return bound if bound <= reached * (1 + ACCEPTED) else None
 
 
 @dataclass(frozen=True)
@@ -130,6 +124,25 @@ class _Wave:
     def confined(self, parts: int, work: float) -> "_Wave":
         bound = confined(self.symbol, self.bound, self.place, self.sides, parts, work)
         return replace(self, bound=bound)
+
+
+def _of_periodic(inside: Symbol, lattice: Lattice, work: float) -> float | None:
+    """The bound of all waves, if one of the lattice's own is close to it, else of these alone."""
+    reached = bound = 0.0
+    for orientations, part in inside.parts():
+        if (top := summit(part, reached, work)) is None:
+            return None
+        if top.wave is None:
+            continue
+        value = _of_own_wave(part, lattice, top.wave)
+        close = top.bound <= value * (1 + CLOSE)
+        if not close:
+            if math.prod(lattice.shape) * len(orientations) ** 3 > work:
+                return None
+            value = _of_own_waves(part, lattice)
+        reached = max(reached, value)
+        bound = max(bound, top.bound if close else value * (1 + TOLERANCE))
+    return max(bound, reached * (1 + TOLERANCE))
 
 
 def _inside(matrix: scipy.sparse.csr_array, lattice: Lattice) -> Symbol:
