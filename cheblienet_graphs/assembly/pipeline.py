@@ -104,7 +104,9 @@ def build(
     flag("force", force)
     flag("resume", resume)
     callback("progress", progress)
-    store, name = _checked(spec, store, name, memory_limit, block_rows)
+    check_spec(spec)
+    name = layout.check_name(spec.default_name if name is None else name)
+    store = _checked(store, name, memory_limit, block_rows)
     staging: Staging | None = None
     try:
         with keeping(), opened_pool(workers, dask) as pool:
@@ -153,7 +155,9 @@ def dry_run(spec: GraphSpec, store: str | Path = "graphs.zarr", **given: Any) ->
     arguments = signature(build).bind(spec, store, **given)
     arguments.apply_defaults()
     how = SimpleNamespace(**arguments.arguments)
-    store, name = _checked(spec, store, how.name, how.memory_limit, how.block_rows)
+    check_spec(spec)
+    name = layout.check_name(spec.default_name if how.name is None else how.name)
+    store = _checked(store, name, how.memory_limit, how.block_rows)
     with opened_pool(how.workers, how.dask, dry=True) as pool:
         choice = pool.first(choose, spec.sampling, how.engine, how.device, weights=spec.weights)
         levels = levels_of(spec, choice)
@@ -164,22 +168,16 @@ def dry_run(spec: GraphSpec, store: str | Path = "graphs.zarr", **given: Any) ->
 
 
 def _checked(
-    spec: GraphSpec,
-    store: str | Path,
-    name: str | None,
-    memory_limit: int | str | None,
-    block_rows: int | None,
-) -> tuple[Path, str]:
-    """The store and the name of a build; what is none is refused also where nothing is built."""
-    check_spec(spec)
+    store: str | Path, name: str, memory_limit: int | str | None, block_rows: int | None
+) -> Path:
+    """The store of a build; arguments that are none are refused also where nothing is built."""
     path = layout.store_path(store)
-    name = layout.check_name(spec.default_name if name is None else name)
     check_kind(path, name, is_map=False)
     if memory_limit is not None:
         byte_count("memory_limit", memory_limit)
     if block_rows is not None:
         integer("block_rows", block_rows, 1, INT32_LIMIT)
-    return path, name
+    return path
 
 
 def _staging(

@@ -105,7 +105,7 @@ def bound_by_symbols(
         waves.append(_Wave(strip, top.wave, sides[1 - across : 2 - across], bound))
     for parts in STEPS:
         waves = [
-            wave.confined(parts, work) if enough < wave.bound / reached < FAR else wave
+            wave.confined(parts, work / len(STEPS)) if enough < wave.bound / reached < FAR else wave
             for wave in waves
         ]
     bound = margin * max([corner, reached * (1 + TOLERANCE), *(wave.bound for wave in waves)])
