@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
+import torch
+
 from cheblienet_models.arguments import file_path, flag
 from cheblienet_models.errors import StoreError, UnreadableError, quoted
 from cheblienet_models.graphs.graph import Graph
@@ -57,6 +59,8 @@ class _Versions(Mapping[str, Opened]):
     def _open(self, root: Folder, handle: Handle) -> Opened:
         raise NotImplementedError
 
+    # Else what is opened while a network is evaluated could never be trained on.
+    @torch.inference_mode(mode=False)
     def __getitem__(self, name: str) -> Opened:
         """Map the newest version of a name, or the one named.
 

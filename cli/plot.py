@@ -22,7 +22,7 @@ from cheblienet_graphs.errors import SpecError, quoted
 @click.argument("names", metavar="[NAME[@REF]]...", nargs=-1)
 @option(
     "--output FILE",
-    "File to write or replace: .png, .svg or .pdf. The caption is written beside it as .txt.",
+    "File to write or replace: .png, .svg or .pdf. The caption is written beside it, as FILE.txt.",
     "-o",
     type=FILE,
 )

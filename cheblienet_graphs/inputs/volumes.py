@@ -206,7 +206,7 @@ def read_nifti(
         if like is not None:
             volume.check_grid(like)
     except SpecError as error:
-        raise InputError(f"{file}: its {error.field} {error.complaint}") from error
+        raise InputError(f"{file}: its {error.field} ", error.complaint) from error
     return volume
 
 

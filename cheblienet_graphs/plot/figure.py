@@ -167,8 +167,8 @@ def write_figure(figure: Figure, graph: OpenedGraph, asked: Asked, file: str | P
         figure: which one.
         graph: of what.
         asked: level, vertex and seed.
-        file: ends in .png, .svg or .pdf; it and the file of that name that ends in .txt are
-            replaced if they exist, whole or not at all.
+        file: ends in .png, .svg or .pdf; it and its caption, the name with .txt added,
+            are replaced if they exist, whole or not at all.
 
     Raises:
         SpecError: the file has another ending, is a folder or below no home folder, or what is
@@ -180,7 +180,7 @@ def write_figure(figure: Figure, graph: OpenedGraph, asked: Asked, file: str | P
     ending = file.suffix.lower()
     if ending not in _SAVED:
         raise SpecError("output", "a file that ends in .png, .svg or .pdf", str(file))
-    beside = file.with_suffix(".txt")
+    beside = file.with_name(f"{file.name}.txt")
     for each in (file, beside):
         check_file(each)
     contents, caption = _saved(figure, graph, asked, ending)

@@ -21,6 +21,7 @@ from cheblienet_models.graphs.pyramid import Pyramid
 Degrees = Literal["whole", "kept"]
 
 
+@torch.inference_mode(mode=False)
 def sample_edges(
     graphs: Graph | Pyramid,
     kappa: float,
@@ -49,6 +50,7 @@ def sample_edges(
         _take(graph, edges, edges.weights * kept, degrees)
 
 
+@torch.inference_mode(mode=False)
 def sample_vertices(
     graphs: Graph | Pyramid,
     kappa: float,

@@ -158,10 +158,12 @@ def _keep_norms(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
 def _norms_backward(ctx: Any, g: Tensor) -> tuple[Any, ...]:
     along, weight, total = ctx.saved_tensors
     rows = along.flatten(0, 1)
-    mixed = _mixed(rows, weight, ctx.fields)
-    by_mixed = (mixed * (g / total).reshape(len(rows), 1, total.shape[2])).view(-1, weight.shape[1])
-    by_weight = contracted(rows.reshape(-1, len(weight)), by_mixed)
-    return (by_mixed @ weight.T).view_as(along), by_weight, None
+    with uncast(g):
+        mixed = _mixed(rows, weight, ctx.fields)
+        scale = (g / total).reshape(len(rows), 1, total.shape[2])
+        by_mixed = (mixed * scale).view(-1, weight.shape[1])
+        by_weight = contracted(rows.reshape(-1, len(weight)), by_mixed)
+        return (by_mixed @ weight.T).view_as(along), by_weight, None
 
 
 norms.register_autograd(_norms_backward, setup_context=_keep_norms)

@@ -4,12 +4,14 @@ import pickle
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from failures import failing
 
 from cheblienet_cli.main import run
 from cheblienet_cli.spelling import option
-from cheblienet_graphs.errors import Remedy, SpecError, StoreError, Words
+from cheblienet_graphs import read_mask
+from cheblienet_graphs.errors import InputError, Remedy, SpecError, StoreError, Words
 
 
 @pytest.mark.parametrize(
@@ -40,6 +42,13 @@ def test_messages_know_their_parameters_wherever_they_come_from() -> None:
     assert (
         refused.spelled(option) == "--eps must be fewer --levels, see `clg ls`. Got '`xi`'. --xi."
     )
+
+
+def test_messages_of_files_know_them_too(tmp_path: Path) -> None:
+    np.save(tmp_path / "f.npy", np.full((4, 4), 0.5))
+    with pytest.raises(InputError) as refused:
+        read_mask(tmp_path / "f.npy")
+    assert refused.value.spelled(option).endswith("or on lattices give --mask-edge cut.")
 
 
 def test_what_is_told_of_a_build_and_in_a_report_names_options(

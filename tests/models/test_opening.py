@@ -11,7 +11,15 @@ import torch
 from refusing import refused
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import Pyramid, StoreError, WideResNet, open_store
+from cheblienet_models import (
+    ChebConv,
+    Pyramid,
+    StoreError,
+    WideResNet,
+    open_store,
+    sample_edges,
+    sample_vertices,
+)
 from cheblienet_models.tensors import Constants
 
 
@@ -69,6 +77,18 @@ def test_writes_stay_private_and_maps_survive_deletion(copy: Path) -> None:
     first.values.zero_()
     shutil.rmtree(copy)
     assert torch.equal(second.values, expected)
+
+
+def test_what_is_opened_or_drawn_while_evaluating_can_be_trained_on(store: Path) -> None:
+    with torch.inference_mode():
+        graph = open_store(store)["torus"].levels[0]
+        sample_edges(graph, 0.5)
+    layer, x = ChebConv(2, 3, 3, graph), torch.randn(1, 2, graph.num_vertices, requires_grad=True)
+    for training in (True, False):
+        layer.train(training)(x).sum().backward()
+    with torch.inference_mode():
+        sample_vertices(graph, 0.5)
+    layer.train()(x).sum().backward()
 
 
 def test_pickles_are_handles(pyramid: Pyramid) -> None:

@@ -29,14 +29,17 @@ def test_files_have_the_same_bytes_each_time(tmp_path: Path, ending: str) -> Non
     graph, figure = opened("tiny"), figure_named("sparsity")
     first, second = tmp_path / f"a{ending}", tmp_path / f"b{ending.upper()}"
     second.write_bytes(b"earlier")
+    notes = tmp_path / "a.txt"
+    notes.write_text("nobody's caption")
     caption = write_figure(figure, graph, Asked(), first)
     assert write_figure(figure, graph, Asked(), second) == caption
     assert first.read_bytes() == second.read_bytes()
     starts = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
     assert first.read_bytes().startswith(starts[ending])
-    texts = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    texts = [each.with_name(f"{each.name}.txt") for each in (first, second)]
     assert [text.read_text() for text in texts] == [f"{caption}\n"] * 2
-    assert sorted(tmp_path.iterdir()) == sorted([first, second, *texts])
+    assert sorted(tmp_path.iterdir()) == sorted([first, second, notes, *texts])
+    assert notes.read_text() == "nobody's caption"
 
 
 def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

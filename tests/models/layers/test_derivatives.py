@@ -242,3 +242,15 @@ def test_cotangents_are_taken_together(gradient_graphs: Store) -> None:
             for at_once in (False, True)
         )
         assert torch.allclose(one_by_one, together, rtol=0, atol=1e-12)
+
+
+def test_backward_within_autocast_is_not_cast(gradient_graphs: Store) -> None:
+    """Torch runs it outside, but whoever calls it within gets the same gradients."""
+    graph = gradient_graphs["sphere"].levels[-1]
+    layer, x = GradientNorm(2, 3, graph), torch.randn(2, 2, graph.num_vertices, requires_grad=True)
+    wanted = [x, *layer.parameters()]
+    with torch.autocast("cpu", torch.bfloat16):
+        y = layer(x)
+        within = torch.autograd.grad(y, wanted, torch.ones_like(y), retain_graph=True)
+    outside = torch.autograd.grad(y, wanted, torch.ones_like(y))
+    assert all(map(torch.equal, within, outside))
