@@ -97,8 +97,8 @@ def is_cast(x: Tensor) -> bool:
 
 def uncast(x: Tensor) -> AbstractContextManager[Any]:
     """No autocast; where there is none, nothing, which takes no time."""
-    on = torch.is_autocast_enabled(x.device.type)
-    return torch.autocast(x.device.type, enabled=False) if on else nullcontext()
+    kind = autocast_type(x)
+    return torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else nullcontext()
 
 
 class Constants(nn.Module):

@@ -168,6 +168,8 @@ class BatchNorm(nn.BatchNorm1d):
         """
         check_signal("BatchNorm", x, ("B", self.num_features, "V"))
         vertices = vertex_major(x)
+        if not x.is_cuda:  # as rows of channels
+            return logical(super().forward(vertices.flatten(0, 1)).view_as(vertices))
         # As an image of height V and width B with its channels last, for which there are kernels.
         image = vertices.permute(2, 0, 1).unsqueeze(0)
         return logical(super().forward(image).squeeze(0).permute(1, 2, 0))

@@ -81,3 +81,6 @@ def test_batch_norm_is_torchs(pyramid: Pyramid) -> None:
     assert torch.allclose(major.grad, x.grad, atol=1e-5)
     for name, value in theirs.state_dict().items():
         assert torch.allclose(ours.state_dict()[name].float(), value.float(), atol=1e-6)
+    one = x[:1].detach()
+    expected = torch.autograd.functional.jacobian(theirs, one)
+    assert torch.allclose(torch.func.jacrev(ours)(one), expected, atol=1e-6)
