@@ -61,7 +61,7 @@ def test_a_figure_is_written_and_described(here: Path, clg: Clg) -> None:
     assert out.startswith("Vertex 648 (x = 0.5, y = 0.5, theta = 0): ")
     assert (out.count("\n"), err) == (1, "")
     assert (here / "a.svg").read_text().startswith("<?xml")
-    assert (here / "a.txt").read_text() == out
+    assert (here / "a.svg.txt").read_text() == out
     assert clg(f"{plot} --level 1 --vertex 3").out.startswith("Vertex 3 ")
     beside = clg("plot heat torus torus@v001 -o a.svg").out
     assert "Heat runs along its orientation" in beside
