@@ -279,7 +279,8 @@ def print_pairs(
     print_head("graph", "workers", "this version", "beside it", "ratio")
     for name in names:
         for count in workers:
-            works = {one: partial(build, name, count, one) for one in (sys.executable, python)}
+            pythons = {"this version": sys.executable, "beside it": python}
+            works = {key: partial(build, name, count, one) for key, one in pythons.items()}
             ours, others = in_turns(works, repeats).values()
             times = [middle_and_spread(took) for took in (ours, others)]
             print_row(name, count, *times, ratio_and_spread(ours, others))
