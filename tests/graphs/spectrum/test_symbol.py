@@ -38,7 +38,7 @@ def on_box(symbol: Symbol, sides: tuple[int, ...]) -> np.ndarray:
         inside = ((ends >= 0) & (ends < sides)).all(axis=1)
         matrix[row, inside, column, np.ravel_multi_index(ends[inside].T, sides)] += value
     size = symbol.orientations * len(places)
-    return matrix.transpose(0, 1, 2, 3).reshape(size, size)
+    return matrix.reshape(size, size)
 
 
 @settings(max_examples=30)
