@@ -272,8 +272,8 @@ def print_pairs(
         with tempfile.TemporaryDirectory(dir=folder, prefix="scale-") as inside:
             whole = command(name, Path(inside), with_python)
             store = str(Path(inside) / "graphs.zarr")
-            # Elsewhere than here, where `-c` would find this version.
             whole += ["--workers", str(count), "--store", store]
+            # Elsewhere than here, where `-c` would find this version.
             subprocess.run(whole, check=True, cwd=inside, stdout=subprocess.DEVNULL)
 
     print_head("graph", "workers", "this version", "beside it", "ratio")
