@@ -12,10 +12,9 @@ from cheblienet_graphs.page.provenance import advice, provenance
 from cheblienet_graphs.plot import FIGURES
 from cheblienet_graphs.plot.figure import Asked, Figure, check_file, svg_of
 from cheblienet_graphs.report import rows as tables
-from cheblienet_graphs.report.inspect import Report
 from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.report.opened import OpenedGraph
-from cheblienet_graphs.report.text import connections, remarks, size_of, symmetries
+from cheblienet_graphs.report.text import Report, connections
 from cheblienet_graphs.report.verdict import Consistency
 from cheblienet_graphs.spec import GraphSpec, fibers
 from cheblienet_graphs.spec.words import percent, sentences
@@ -163,19 +162,19 @@ def glance(report: Report, spell: Spell) -> Markup:
         report: of the graph.
         spell: writes parameters.
     """
-    spec, levels = report.spec, report.levels
+    levels = report.levels
     having = [answer for answer in ANSWERS if any(x.consistency == answer for x in levels)]
     short, kind = ANSWERS[having[0]]
     consistent = short if len(having) == 1 else "Not on every level"
     apart = any(level.components > 1 for level in levels)
     exact = sum(error == 0 for error in tables.largest_errors(levels).values())
     more = [] if having == ["consistent"] else [element("a", "why", href="#consistency")]
-    pieces = remarks(spec, levels, connections, spell=spell)
+    pieces = report.remarks(connections, spell=spell)
     answers = (
         (kind, "Consistent with its metric?", consistent, *more),
         ("bad" if apart else "good", "Connected?", "No" if apart else "Yes", *pieces),
-        ("", "How large?", size_of(spec, levels, report.bytes)),
-        ("" if exact else "open", "Which symmetries?", f"{exact} exact", *symmetries(levels)),
+        ("", "How large?", report.size),
+        ("" if exact else "open", "Which symmetries?", f"{exact} exact", *report.symmetries),
     )
     return element("dl", *(_answer(*answer) for answer in answers), class_="glance")
 

@@ -7,9 +7,8 @@ from typing import Any
 from cheblienet_graphs.errors import Remedy, SpecError, Spell
 from cheblienet_graphs.page.html import Markup, element, joined, listing, prose, section, table
 from cheblienet_graphs.report.findings import Finding
-from cheblienet_graphs.report.inspect import Report
 from cheblienet_graphs.report.level import LevelReport
-from cheblienet_graphs.report.text import remarks, verdicts
+from cheblienet_graphs.report.text import Report
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.least import least_fields, makes, shortest, without
 from cheblienet_graphs.spec.words import human_bytes
@@ -42,12 +41,11 @@ def advice(report: Report, spell: Spell, option: Spell) -> Markup:
         spell: writes a parameter within a sentence.
         option: writes it as an option of the command line.
     """
-    spec, levels = report.spec, report.levels
-    wrong = [level for level in levels if level.consistency == "inconsistent"]
-    content = [_list(verdicts(levels, spell))]
+    wrong = [level for level in report.levels if level.consistency == "inconsistent"]
+    content = [_list(report.verdicts(spell))]
     if wrong:
         content += _remedy(report, wrong[0], option)
-    if also := remarks(spec, levels, spell=spell):
+    if also := report.remarks(spell=spell):
         content += [element("h3", "Remarks"), _list(also)]
     title = "Not consistent: what to do" if wrong else "Consistency"
     return section("consistency", title, *content)

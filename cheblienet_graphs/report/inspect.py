@@ -1,56 +1,22 @@
 """Reports on published graphs and maps: one object behind the terminal, JSON and the tests."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.errors import Spell
 from cheblienet_graphs.limits import EIGENVALUES, callback, integer
-from cheblienet_graphs.report.level import LevelReport, level_report
+from cheblienet_graphs.report.level import level_report
 from cheblienet_graphs.report.opened import OpenedGraph, VersionReport, open_graph
-from cheblienet_graphs.report.text import full_text, short_text
-from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.report.text import Report as Report
 from cheblienet_graphs.spec.map_spec import MapSpec
-from cheblienet_graphs.spec.words import domain, map_sentences, percent, sentences
+from cheblienet_graphs.spec.words import domain, map_sentences, percent
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.map_arrays import MapArrays
 from cheblienet_graphs.store.map_facts import read_map_facts
 from cheblienet_graphs.typing import Progress
-
-
-@dataclass(frozen=True, kw_only=True)
-class Report(VersionReport):
-    """A published graph: a `VersionReport`, and its levels. str() is the short text."""
-
-    spec: GraphSpec
-    levels: tuple[LevelReport, ...]
-
-    def to_json(self, spell: Spell = str) -> dict[str, Any]:
-        """The report as JSON types; `spell` writes parameters, by default as Python has them."""
-        levels = [level.to_json(spell) for level in self.levels]
-        return VersionReport.to_json(replace(self, levels=())) | {"levels": levels}
-
-    def __str__(self) -> str:
-        """The short text."""
-        return self.short_text()
-
-    def short_text(self, spell: Spell = str, *, extrapolate: bool = False) -> str:
-        """What one decides from first, then a table of the levels, then remarks.
-
-        Args:
-            spell: writes parameters, by default as Python has them.
-            extrapolate: whether to list eigenvalues less their estimated errors, too.
-        """
-        text = short_text(self.spec, self.levels, self.bytes, spell, extrapolate=extrapolate)
-        return f"{self.title}\n{text}"
-
-    def full_text(self, spell: Spell = str) -> str:
-        """All of it: units, digests, every measurement, spectra of all levels, explanations."""
-        lines = [f"  {sentence}" for sentence in [*sentences(self.spec, spell), self.origin]]
-        return "\n".join([self.title, *lines, "", full_text(self.spec, self.levels, spell)])
 
 
 def inspect(

@@ -1,13 +1,16 @@
-"""The report as text for a terminal: what one decides from first, or every measurement."""
+"""The report on a graph, and its text: what one decides from first, or every measurement."""
 
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from cheblienet_graphs.errors import Remedy, Spell, aligned
 from cheblienet_graphs.report import rows as tables
 from cheblienet_graphs.report.findings import Finding, levels_in_words, lines
 from cheblienet_graphs.report.level import LevelReport
+from cheblienet_graphs.report.opened import VersionReport
 from cheblienet_graphs.spec import GraphSpec, fibers, words
 
 WIDTH = 80
@@ -33,82 +36,116 @@ _wrap = partial(textwrap.wrap, break_long_words=False, break_on_hyphens=False)
 Made = Callable[[GraphSpec, LevelReport], Iterable[Finding]]
 
 
-def short_text(
-    spec: GraphSpec,
-    levels: Sequence[LevelReport],
-    nbytes: int,
-    spell: Spell = str,
-    *,
-    extrapolate: bool = False,
-) -> str:
-    """The specification, the answers to first questions, a row for each level, and remarks.
+@dataclass(frozen=True, kw_only=True)
+class Report(VersionReport):
+    """A published graph: a `VersionReport`, and its levels. str() is the short text."""
 
-    Args:
-        spec: of the build.
-        levels: their reports.
-        nbytes: size of all files.
-        spell: writes parameters.
-        extrapolate: whether to list eigenvalues less their estimated errors, too.
-    """
-    spell, columns = _unbroken(spell), tables.columns_of(spec, levels)
-    rows = zip(*([*title.split("\n"), *cells] for title, cells in columns), strict=True)
-    table = aligned([*rows], ">")
-    text = [*(line for sentence in words.brief(spec) for line in _wrapped("  ", sentence)), ""]
-    text += [
-        *_answers(spec, levels, nbytes, spell, extrapolate=extrapolate),
-        "",
-        *(f"  {line}" for line in table),
-    ]
-    if further := remarks(spec, levels, edges, spectra, gradients, spell=spell):
-        text += ["", *(line for sentence in further for line in _wrapped("  ", sentence))]
-    return "\n".join(text)
+    spec: GraphSpec
+    levels: tuple[LevelReport, ...]
 
+    def to_json(self, spell: Spell = str) -> dict[str, Any]:
+        """The report as JSON types; `spell` writes parameters, by default as Python has them."""
+        levels = [level.to_json(spell) for level in self.levels]
+        return VersionReport.to_json(replace(self, levels=())) | {"levels": levels}
 
-def full_text(spec: GraphSpec, levels: Sequence[LevelReport], spell: Spell = str) -> str:
-    """The levels side by side, their spectra, and remarks.
+    def __str__(self) -> str:
+        """The short text."""
+        return self.short_text()
 
-    Args:
-        spec: of the build.
-        levels: their reports.
-        spell: writes parameters.
-    """
-    spell = _unbroken(spell)
-    rows = [["", *(f"level {level.level}" for level in levels)]]
-    rows += [[title, *cells] for title, cells in tables.rows_of(spec, levels)]
-    rows += [[f"|P'LP - L|, {symmetry}", *cells] for symmetry, cells in tables.error_rows(levels)]
-    text = [*aligned(rows, "<>"), "", *tables.reading(spec)]
-    for level in levels:
-        if level.eigenvalues:
-            text += ["", *_eigenvalues(level)]
-    if any(level.eigenvalues for level in levels):
-        text.append(f"of the operator: scaled to be those of {spec.geometry.operator_in_words}")
-    text = [*(f"  {line}".rstrip() for line in text), ""]
-    for sentence in [*verdicts(levels, spell), *remarks(spec, levels, spell=spell)]:
-        text += _wrapped("", sentence, "  ", FULL_WIDTH)
-    return "\n".join(text)
+    def short_text(self, spell: Spell = str, *, extrapolate: bool = False) -> str:
+        """What one decides from first, then a table of the levels, then remarks.
 
+        Args:
+            spell: writes parameters, by default as Python has them.
+            extrapolate: whether to list eigenvalues less their estimated errors, too.
+        """
+        spell, columns = _unbroken(spell), tables.columns_of(self.spec, self.levels)
+        rows = zip(*([*title.split("\n"), *cells] for title, cells in columns), strict=True)
+        about = [line for sentence in words.brief(self.spec) for line in _wrapped("  ", sentence)]
+        text = [self.title, *about, "", *self._answers(spell, extrapolate=extrapolate), ""]
+        text += [f"  {line}" for line in aligned([*rows], ">")]
+        if further := self.remarks(edges, spectra, gradients, spell=spell):
+            text += ["", *(line for sentence in further for line in _wrapped("  ", sentence))]
+        return "\n".join(text)
 
-def verdicts(levels: Sequence[LevelReport], spell: Spell = str) -> list[str]:
-    """A line for each kind of verdict; without levels where all share it."""
-    if len({level.verdict for level in levels}) == 1:
-        return [levels[0].finding.sentence(spell)]
-    return lines([level.finding for level in levels], [level.level for level in levels], spell)
+    def full_text(self, spell: Spell = str) -> str:
+        """All of it: units, digests, every measurement, spectra of all levels, explanations."""
+        about = [f"  {sentence}" for sentence in [*words.sentences(self.spec, spell), self.origin]]
+        rows = [["", *(f"level {level.level}" for level in self.levels)]]
+        rows += [[title, *cells] for title, cells in tables.rows_of(self.spec, self.levels)]
+        for symmetry, cells in tables.error_rows(self.levels):
+            rows.append([f"|P'LP - L|, {symmetry}", *cells])
+        text = [*aligned(rows, "<>"), "", *tables.reading(self.spec)]
+        for level in self.levels:
+            if level.eigenvalues:
+                text += ["", *_eigenvalues(level)]
+        if any(level.eigenvalues for level in self.levels):
+            operator = self.spec.geometry.operator_in_words
+            text.append(f"of the operator: scaled to be those of {operator}")
+        text = [self.title, *about, "", *(f"  {line}".rstrip() for line in text), ""]
+        spell = _unbroken(spell)
+        for sentence in [*self.verdicts(spell), *self.remarks(spell=spell)]:
+            text += _wrapped("", sentence, "  ", FULL_WIDTH)
+        return "\n".join(text)
 
+    def verdicts(self, spell: Spell = str) -> list[str]:
+        """A line for each kind of verdict; without levels where all share it."""
+        if len({level.verdict for level in self.levels}) == 1:
+            return [self.levels[0].finding.sentence(spell)]
+        return self._lines([level.finding for level in self.levels], spell)
 
-def remarks(
-    spec: GraphSpec, levels: Sequence[LevelReport], *made: Made, spell: Spell = str
-) -> list[str]:
-    """A line for each remark besides the verdict, with the levels that it applies to.
+    def remarks(self, *made: Made, spell: Spell = str) -> list[str]:
+        """A line for each remark besides the verdict, with the levels that it applies to.
 
-    Args:
-        spec: of the build.
-        levels: their reports.
-        made: which remarks: `edges`, `connections`, `spectra`, `gradients`; default all.
-        spell: writes parameters.
-    """
-    kinds = made or (edges, connections, spectra, gradients)
-    every_one = (remark for level in levels for kind in kinds for remark in kind(spec, level))
-    return lines(every_one, [level.level for level in levels], spell)
+        Args:
+            made: which remarks: `edges`, `connections`, `spectra`, `gradients`; default all.
+            spell: writes parameters.
+        """
+        kinds = made or (edges, connections, spectra, gradients)
+        every_one = (
+            one for level in self.levels for kind in kinds for one in kind(self.spec, level)
+        )
+        return self._lines(every_one, spell)
+
+    def _lines(self, findings: Iterable[Finding], spell: Spell) -> list[str]:
+        return lines(findings, [level.level for level in self.levels], spell)
+
+    @property
+    def size(self) -> str:
+        """'13,824 vertices, 92,160 edges on level 0; 3 levels, 3.1 MB'."""
+        first = self.levels[0]
+        count = self.spec.levels
+        return words.size(first.vertices, first.edges, count, self.bytes, level=first.level)
+
+    @property
+    def symmetries(self) -> list[str]:
+        """The symmetries by their largest error over the levels, those without any first."""
+        exact, others = list[str](), list[str]()
+        for name, most in tables.largest_errors(self.levels).items():
+            having = [level.level for level in self.levels if name in level.equivariance]
+            where = "" if len(having) == len(self.levels) else f" ({levels_in_words(having)})"
+            off = f": up to {most:.2g}" if most else ""
+            (others if most else exact).append(f"{name.replace('_', ' ')}{where}{off}")
+        answer = [f"exact: {', '.join(exact)}"] if exact else []
+        answer += [f"|P'LP - L| of {', '.join(others)}"] if others else []
+        return answer or ["none that the sampling has"]
+
+    def _answers(self, spell: Spell, *, extrapolate: bool) -> Iterator[str]:
+        """Is it consistent with its metric, connected, how large, how symmetric: with labels."""
+        against, first = self.remarks(connections, spell=spell), self.levels[0]
+        answers = {
+            "metric": self.verdicts(spell),
+            "connected": [f"no: {against[0]}", *against[1:]] if against else ["yes"],
+            "size": [self.size],
+            "symmetries": self.symmetries,
+            "spectrum": _spectrum(first),
+            "limit": _extrapolated(first) if extrapolate else [],
+            "gradients": _derivatives(first),
+        }
+        for label, sentences in answers.items():
+            for number, sentence in enumerate(sentences):
+                start = "" if number else label
+                yield from _wrapped(f"  {start:<{LABEL}}", sentence, " " * (LABEL + 2))
 
 
 def edges(spec: GraphSpec, level: LevelReport) -> Iterator[Finding]:
@@ -159,26 +196,6 @@ def gradients(_: GraphSpec, level: LevelReport) -> Iterator[Finding]:
         yield level.derivatives.steep
 
 
-def _answers(
-    spec: GraphSpec, levels: Sequence[LevelReport], nbytes: int, spell: Spell, *, extrapolate: bool
-) -> Iterator[str]:
-    """Is it consistent with its metric, connected, how large, how symmetric: lines with labels."""
-    against = remarks(spec, levels, connections, spell=spell)
-    answers = {
-        "metric": verdicts(levels, spell),
-        "connected": [f"no: {against[0]}", *against[1:]] if against else ["yes"],
-        "size": [size_of(spec, levels, nbytes)],
-        "symmetries": symmetries(levels),
-        "spectrum": _spectrum(levels[0]),
-        "limit": _extrapolated(levels[0]) if extrapolate else [],
-        "gradients": _derivatives(levels[0]),
-    }
-    for label, sentences in answers.items():
-        for number, sentence in enumerate(sentences):
-            start = "" if number else label
-            yield from _wrapped(f"  {start:<{LABEL}}", sentence, " " * (LABEL + 2))
-
-
 def _unbroken(spell: Spell) -> Spell:
     """The same, but no line ends within an option and its value."""
     return lambda remedy: spell(remedy).replace(" ", UNBROKEN)
@@ -192,25 +209,6 @@ def _wrapped(
         sentence = sentence.replace(phrase, phrase.replace(" ", UNBROKEN))
     lines = _wrap(sentence, width, initial_indent=before, subsequent_indent=further)
     return (line.replace(UNBROKEN, " ") for line in lines)
-
-
-def size_of(spec: GraphSpec, levels: Sequence[LevelReport], nbytes: int) -> str:
-    """'13,824 vertices, 92,160 edges on level 0; 3 levels, 3.1 MB'."""
-    first = levels[0]
-    return words.size(first.vertices, first.edges, spec.levels, nbytes, level=first.level)
-
-
-def symmetries(levels: Sequence[LevelReport]) -> list[str]:
-    """The symmetries by their largest error over the levels, those without any first."""
-    exact, others = list[str](), list[str]()
-    for name, most in tables.largest_errors(levels).items():
-        having = [level.level for level in levels if name in level.equivariance]
-        where = "" if len(having) == len(levels) else f" ({levels_in_words(having)})"
-        off = f": up to {most:.2g}" if most else ""
-        (others if most else exact).append(f"{name.replace('_', ' ')}{where}{off}")
-    answer = [f"exact: {', '.join(exact)}"] if exact else []
-    answer += [f"|P'LP - L| of {', '.join(others)}"] if others else []
-    return answer or ["none that the sampling has"]
 
 
 def _spectrum(level: LevelReport) -> list[str]:

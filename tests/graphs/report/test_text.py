@@ -10,7 +10,6 @@ import pytest
 
 from cheblienet_graphs import GraphSpec, build, inspect
 from cheblienet_graphs.report.inspect import Report
-from cheblienet_graphs.report.text import remarks
 
 LABELS = ["metric", "connected", "size", "symmetries", "spectrum"]
 
@@ -116,7 +115,8 @@ def test_what_is_unusual_is_remarked(reports: dict[str, Report]) -> None:
     spec = GraphSpec("se2", 16, orientations=5, xi="auto", levels=1)
     faults = {"eigenvalues_converged": False, "multiplicities_may_be_larger": True}
     unusual = faults | {"in_plane_fraction": 0.9, "dropped_edges": 3, "degree": {"max": 99}}
-    text = " ".join(remarks(spec, [replace(reports["kernel"].levels[0], **unusual)]))
+    level = replace(reports["kernel"].levels[0], **unusual)
+    text = " ".join(replace(reports["kernel"], spec=spec, levels=(level,)).remarks())
     for part in ("asked for 0.4", "99 neighbors, more", "3 edges left", "did not converge"):
         assert part in text
     assert "multiplicities may be larger" in text
