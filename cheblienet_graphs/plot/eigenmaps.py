@@ -8,7 +8,7 @@ import numpy as np
 from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.limits import EIGENPAIRS, integer
 from cheblienet_graphs.plot import pictures
-from cheblienet_graphs.plot.figure import DIVERGING, Asked, Canvas, Figure, sentences
+from cheblienet_graphs.plot.figure import Asked, Canvas, Figure, sentences
 from cheblienet_graphs.plot.places import Places, places_of
 from cheblienet_graphs.plot.spectrum import connected, soon_computed, too_large, unit_of
 from cheblienet_graphs.report.opened import OpenedGraph
@@ -113,15 +113,12 @@ def draw_eigenmaps(canvas: Canvas, data: Eigenmaps) -> None:
         canvas: the figure.
         data: the eigenfunctions.
     """
-    from matplotlib.colors import Normalize
-
     of_axes, rows = data.places.of_axes, _rows(data)
     shown = _shown(data) if len(data.places.samples) > 1 else ()
     labels = [title(data.places.samples, int(k)) for k in shown]
     bar = "eigenfunction / its largest size"
     below: dict[str, Any] = {"location": "bottom", "fraction": 0.03, "aspect": 50}
-    norm = Normalize(-1, 1)
-    pictures.draw_panels(canvas, rows, labels, bar, norm, DIVERGING, small=of_axes, **below)
+    pictures.draw_panels(canvas, rows, labels, bar, signed=True, small=of_axes, **below)
 
 
 def _shown(data: Eigenmaps) -> Indices:

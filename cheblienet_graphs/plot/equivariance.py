@@ -130,17 +130,17 @@ def equivariance_of(
     radius = min(LARGEST[places.dimension], SHARE * room)
     axes = _axes(places, point, room)
     symmetries = symmetries_of(graph, level, places, weights, seed)
+    curves, turned = tuple[Curve, ...](), None
     if radius >= SMALLEST:
         turning = Turning(graph.level(level).laplacian, places, point, radius, weights)
         curves = tuple(_curve(turning, about, axis) for about, axis in axes.items())
         turned = _turned(turning, [*axes.values()][-1])
-        return Equivariance(level, places, point, radius, seed, symmetries, curves, turned)
-    if not symmetries:
+    elif not symmetries:
         raise NotDrawnError(
             f"Nothing of {graph.name} can be turned: it has no symmetries of its sampling, and "
             f"room of {room:.2g} spacings around vertex {point}; it takes {SMALLEST / SHARE:.2g}."
         )
-    return Equivariance(level, places, point, radius, seed, symmetries, (), None)
+    return Equivariance(level, places, point, radius, seed, symmetries, curves, turned)
 
 
 def _axes(places: Places, point: int, room: float) -> dict[str, Floats]:
@@ -237,8 +237,6 @@ def _draw_pictures(canvas: Part, data: Equivariance, turned: Pictures) -> None:
 
     Both are one row where there are no orientations.
     """
-    from matplotlib.colors import Normalize
-
     samples, of_axes = data.places.samples, data.places.of_axes
     shown = pictures.shown_orientations(len(samples), most=AXES if of_axes else pictures.SHOWN)
     named = [title(samples, int(k)) for k in shown] if len(samples) > 1 else ["activation"]
@@ -249,8 +247,7 @@ def _draw_pictures(canvas: Part, data: Equivariance, turned: Pictures) -> None:
     labels = ["as it is", f"turned by {turned.angle:.4g}°"]
     if len(samples) == 1:
         rows = [[*rows[0], *pictures.row_of(view, moved, labels[1:] * 2)]]
-    norm, bar = Normalize(0, 1), "share of the largest"
-    pictures.draw_panels(canvas, rows, labels, bar, norm, small=of_axes)
+    pictures.draw_panels(canvas, rows, labels, "share of the largest", small=of_axes)
 
 
 def _draw(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:

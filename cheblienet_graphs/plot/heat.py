@@ -227,9 +227,7 @@ def draw_heat(canvas: Canvas, data: Heat) -> None:
         canvas: the figure.
         data: the heat.
     """
-    from matplotlib.colors import Normalize
-
-    graph, norm, bar = data.widest, Normalize(0, 1), "heat, share of the largest"
+    graph = data.widest
     rows = [_panels(data, graph) for graph in data.graphs]
     if len(data.other_axes):
         view = rows[data.graphs.index(graph)][0].view
@@ -244,8 +242,7 @@ def draw_heat(canvas: Canvas, data: Heat) -> None:
         canvas,
         rows,
         labels,
-        bar,
-        norm,
+        "heat, share of the largest",
         levels=CONTOURS,
         further=not graph.oriented,
         small=graph.places.of_axes,

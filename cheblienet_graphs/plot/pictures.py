@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cheblienet_graphs.plot.figure import FAINT, SEQUENTIAL, Axes, Image, Part
+from cheblienet_graphs.plot.figure import DIVERGING, FAINT, SEQUENTIAL, Axes, Image, Part
 from cheblienet_graphs.plot.places import Places
 from cheblienet_graphs.typing import Floats, Indices
 
@@ -193,9 +193,8 @@ def draw_panels(
     rows: Sequence[Sequence[Panel]],
     labels: Sequence[str],
     bar: str,
-    norm: Any,
-    colors: str = SEQUENTIAL,
     *,
+    signed: bool = False,
     levels: Sequence[float] = (),
     further: int = 0,
     small: bool = False,
@@ -203,13 +202,14 @@ def draw_panels(
 ) -> Sequence[Axes]:
     """Draw rows of pictures in one scale, what each row shows, and the bar that tells colors.
 
+    Signals are shares of the largest: in [0, 1], or in [-1, 1] where they are signed.
+
     Args:
         canvas: empty figure.
         rows: the pictures.
         labels: left of the rows; none where there is nothing to say.
         bar: what the colors tell, with its unit.
-        norm: from values to colors.
-        colors: name of the color map.
+        signed: whether signals have both signs.
         levels: of lines of equal values, ascending.
         further: axes right of each row that stay empty.
         small: whether titles are long, as those of axes in space.
@@ -218,7 +218,10 @@ def draw_panels(
     Returns:
         The further axes, row by row.
     """
+    from matplotlib.colors import Normalize
+
     columns = max(map(len, rows))
+    colors, norm = (DIVERGING, Normalize(-1, 1)) if signed else (SEQUENTIAL, Normalize(0, 1))
     size: dict[str, Any] = {"size": SMALL} if small else {}  # else as the user has set it
     grid = canvas.subplots(len(rows), columns + further, squeeze=False)
     for axes in grid[:, :columns].flat:

@@ -64,10 +64,8 @@ def error_bars(
     """
     scale = scale_of(arrays)
     unknown = _no_family(arrays, metrics) or _no_values(arrays, spectrum)
-    if unknown is None and scale is None:
-        unknown = "no vertex has a neighbor"
     if unknown or scale is None:
-        return ErrorBars(unknown)
+        return ErrorBars(unknown or "no vertex has a neighbor")
     coarser = LevelArrays(arrays.version, arrays.facts, arrays.level + 1)
     found = _coarser_values(arrays, coarser, len(spectrum.values))
     if found is None:

@@ -17,7 +17,7 @@ import numpy as np
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import Remedy
 from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.manifolds.moments import array, edge_moments
+from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.report.comparison import LONGEST, Comparison
 from cheblienet_graphs.report.findings import Finding
 from cheblienet_graphs.report.moments import EffectiveMetric, deviations, effective_metric
@@ -27,6 +27,7 @@ from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.search.stencil import Stencils
 from cheblienet_graphs.spec import GraphSpec, fibers, words
 from cheblienet_graphs.typing import Floats
+from cheblienet_graphs.weights.edges import KernelWeights
 
 CLOSE = 0.15
 """Second moments are those of the metric where they deviate by no more than this, relatively."""
@@ -351,13 +352,12 @@ def _right_inside(spec: GraphSpec, sampled: SampledManifold[Sampling], count: in
     infinite = SampledManifold(replace(lattice, periodic=False), sampled.manifold, sampled.metric)
     stencils = Stencils.of(infinite, count).stencils
     mean = float(np.concatenate([s.squared_distance for s in stencils]).mean())
-    kernel, relative_bandwidth = spec.kernel_and_bandwidth
-    metric = sampled.metric.scaled(lattice.spacing)
+    kernel, metric = KernelWeights.of_mean(spec, mean), sampled.metric.scaled(lattice.spacing)
     metrics = []
     for k, s in enumerate(stencils):
         own = np.full(len(s), k)
         starts, ends = lattice.edge_coordinates(own, s.orientation, s.offsets)
-        weights = kernel(array(s.squared_distance / (4 * relative_bandwidth * mean)))
+        weights = kernel.of_squared_lengths(s.squared_distance)
         _, second = edge_moments(sampled.manifold, metric, starts, ends)
         moments = np.einsum("j,jab->ab", weights, second)
         fourth = np.einsum("j,ja->a", weights, second.diagonal(axis1=1, axis2=2) ** 2)
