@@ -84,13 +84,11 @@ class Neighbors:
     @property
     def directions(self) -> tuple[str, ...]:
         """Names of the components."""
+        manifold = self.spec.geometry
         if self.spec.axes is not None:
             return "along", "across_1", "across_2", "tilt_1", "tilt_2"
-        if self.spec.geometry.oriented:
-            return "forward", "sideways", "rotation"
-        if not self.spec.geometry.base.flat:
-            return "south", "east"
-        return tuple(f"d{name}" for name in self.spec.geometry.columns)
+        flat = manifold.frame == manifold.columns
+        return tuple(f"d{name}" for name in manifold.columns) if flat else manifold.frame
 
     def to_json(self) -> dict[str, Any]:
         """All of it as JSON types, angles in radians."""
@@ -303,7 +301,8 @@ def _shortest_logarithms(
     """The components of log g^-1 h that are shortest under the metric, and their length.
 
     Of candidates that are equally long the one of the smaller rotation counts, then the first. No
-    logarithm is shorter than its step along the base, so farther images need not be tried.
+    logarithm is shorter than its step along the base, so images farther than the nearest ones are
+    long need not be tried.
 
     Args:
         sampled: the points, whose periods count, with the metric R.
@@ -313,13 +312,11 @@ def _shortest_logarithms(
     Returns:
         (N, dim) and (N,).
     """
-    sampling, dimension = sampled.sampling, sampled.manifold.base.dimension
-    if not sampling.periodic:
-        return _shortest_among(sampled, start, ends, [0] * dimension)
-    shortest = _shortest_among(sampled, start, ends, [1] * dimension)
-    reach = shortest[1].max(initial=0.0)
-    rings = [max(1, math.floor(reach / side + 0.5)) for side in sampling.extent or ()]
-    return shortest if max(rings) == 1 else _shortest_among(sampled, start, ends, rings)
+    sides = sampled.sampling.extent if sampled.sampling.periodic else None
+    nearest = _shortest_among(sampled, start, ends, [0] * sampled.manifold.base.dimension)
+    reach = nearest[1].max(initial=0.0) * (1 + TIE)
+    rings = [math.floor(reach / side + 0.5) for side in sides or ()]
+    return _shortest_among(sampled, start, ends, rings) if any(rings) else nearest
 
 
 def _shortest_among(

@@ -207,7 +207,7 @@ def closeness(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -
     """'exact', or the deviation in words."""
     off = _deviation_from(spec, metric, metrics)
     close = "exact" if off < EXACT else f"within {words.percent(off)}"
-    if _shortened(spec):
+    if shortened(spec):
         close += " (fiber edges made for its first mode)"
     return f"{close} on average" if spec.weights == "voronoi" else close
 
@@ -231,7 +231,7 @@ def _off(values: Sequence[float | None], asked: float) -> float:
     return max((math.inf if x is None else abs(x / asked - 1) for x in values), default=0.0)
 
 
-def _shortened(spec: GraphSpec) -> bool:
+def shortened(spec: GraphSpec) -> bool:
     """Whether edges along the fiber are made for its first mode, unlike their moments.
 
     The moments of axes and of orientations modulo 2 pi are, too.
@@ -241,7 +241,7 @@ def _shortened(spec: GraphSpec) -> bool:
 
 def _expected_xi_squared(spec: GraphSpec, metric: Metric) -> float:
     """xi^2 that second moments should give: Selling's fiber edges correct for the step's length."""
-    if not _shortened(spec):
+    if not shortened(spec):
         return metric.xi**2
     step = math.pi / spec.orientations
     return (metric.xi * math.sin(step) / step) ** 2
