@@ -267,22 +267,14 @@ def _moment_rows(spec: GraphSpec, level: LevelReport) -> list[tables.Row]:
 
 def _spectrum(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
     """The smallest eigenvalues, a line for each distinct one."""
-    exact = any(level.exact_eigenvalues for level in levels)
-    bars = any(level.error_bars.unknown is None for level in levels)
+    known = [level for level in levels if level.eigenvalues]
     explained = f"The operator is {spec.geometry.operator_in_words}, as the graph estimates it."
-    more = tables.eigenvalue_titles(bars=bars, exact=exact)
-    columns = ["copies", "of Delta", "of the operator", *more]
-    groups = {
-        _level_title(level): _eigenvalues(level, bars=bars, exact=exact)
-        for level in levels
-        if level.eigenvalues
-    }
+    titles, rows = tables.eigenvalue_table(known)
+    shown = zip(known, rows, strict=True)
+    groups = {_level_title(level): listed[:MOST_EIGENVALUES] for level, listed in shown}
+    columns = ["copies", "of Delta", *titles]
     made = table("eigenvalues", "The smallest eigenvalues", columns, groups)
     return _part("Spectrum", explained, made)
-
-
-def _eigenvalues(level: LevelReport, *, bars: bool, exact: bool) -> list[tables.Row]:
-    return tables.eigenvalue_rows(level, bars=bars, exact=exact)[:MOST_EIGENVALUES]
 
 
 def _level_title(level: LevelReport) -> str:

@@ -119,19 +119,23 @@ def error_rows(levels: Sequence[LevelReport]) -> list[Row]:
     ]
 
 
-def eigenvalue_titles(*, bars: bool, exact: bool) -> list[str]:
-    """Titles of the cells of `eigenvalue_rows`, but the first two."""
-    return [*(["±", "extrapolated"] if bars else []), *(["exact", "error"] if exact else [])]
-
-
-def eigenvalue_rows(level: LevelReport, *, bars: bool, exact: bool) -> list[Row]:
+def eigenvalue_table(levels: Sequence[LevelReport]) -> tuple[list[str], list[list[Row]]]:
     """For each distinct eigenvalue its copies; Delta's and the operator's, and what is known of it.
 
     Args:
-        level: a report.
-        bars: whether there are its estimated error and the extrapolated one.
-        exact: whether there are the exact one and its error.
+        levels: their reports; of all there are cells for what is known of one.
+
+    Returns:
+        Titles of the cells from the operator's on, and rows level by level.
     """
+    bars = any(level.error_bars.unknown is None for level in levels)
+    exact = any(level.exact_eigenvalues for level in levels)
+    more = [*(["±", "extrapolated"] if bars else []), *(["exact", "error"] if exact else [])]
+    rows = [_eigenvalue_rows(level, bars=bars, exact=exact) for level in levels]
+    return ["of the operator", *more], rows
+
+
+def _eigenvalue_rows(level: LevelReport, *, bars: bool, exact: bool) -> list[Row]:
     rows = []
     for copies, value, known in distinct(level):
         more = " or more" if copies.stop == len(level.eigenvalues) < level.vertices else ""

@@ -269,10 +269,8 @@ def _derivatives(level: LevelReport) -> list[str]:
 
 def _eigenvalues(level: LevelReport) -> list[str]:
     """A line for each distinct eigenvalue: copies, Delta's, the operator's, what is known of it."""
-    bars, exact = not level.error_bars.unknown, level.exact_eigenvalues is not None
-    more = tables.eigenvalue_titles(bars=bars, exact=exact)
-    rows = [[f"level {level.level}", "eigenvalues of Delta", "of the operator", *more]]
-    listed = tables.eigenvalue_rows(level, bars=bars, exact=exact)
+    titles, [listed] = tables.eigenvalue_table([level])
+    rows = [[f"level {level.level}", "eigenvalues of Delta", *titles]]
     rows += [[f"{copies} x", *cells] for copies, cells in listed]
-    unknown = [] if bars else [f"errors not estimated: {level.error_bars.unknown}"]
-    return [*aligned(rows, ">"), *unknown]
+    unknown = level.error_bars.unknown
+    return [*aligned(rows, ">"), *([f"errors not estimated: {unknown}"] if unknown else [])]
