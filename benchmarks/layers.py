@@ -57,7 +57,7 @@ ONES = ("one, K = 16", "one, Selling")
 
 
 class CsrConv(nn.Module):
-    """The recursion with torch's CSR product, adding into the result; signals (V, B, C)."""
+    """The recursion with torch's CSR product, adding into the result; memory is (V, B, C)."""
 
     def __init__(self, inner: int, outer: int, graph: Graph) -> None:
         super().__init__()
@@ -65,6 +65,11 @@ class CsrConv(nn.Module):
         self.matrix, self.outer = graph.laplacian, outer
 
     def forward(self, x: Tensor) -> Tensor:
+        """(B, C, V) -> (B, C', V)."""
+        return self.vertex_major(x.permute(2, 0, 1)).permute(1, 2, 0)
+
+    def vertex_major(self, x: Tensor) -> Tensor:
+        """(V, B, C) -> (V, B, C')."""
         vertices, batch, inner = x.shape
         before = x.reshape(vertices, -1)
         y = before.view(-1, inner) @ self.weight[0]
@@ -90,7 +95,7 @@ class CooConv(CsrConv):
         self.matrix = torch.sparse_coo_tensor(index, graph.values, size, check_invariants=False)
         self.matrix = self.matrix.coalesce()
 
-    def forward(self, x: Tensor) -> Tensor:
+    def vertex_major(self, x: Tensor) -> Tensor:
         vertices, batch, inner = x.shape
         terms = [x.reshape(vertices, -1)]
         terms.append(torch.sparse.mm(self.matrix, terms[0]))
@@ -102,7 +107,7 @@ class CooConv(CsrConv):
 
 
 class PygConv(nn.Module):
-    """PyG's layer on (B, V, C), or on B disjoint copies of the graph, (B V, C)."""
+    """PyG's layer, memory being (B, V, C), or on B disjoint copies of the graph, (B V, C)."""
 
     def __init__(
         self,
@@ -118,6 +123,7 @@ class PygConv(nn.Module):
 
         super().__init__()
         self.layer = PygChebConv(inner, outer, size, bias=bias, node_dim=0 if disjoint else -2)
+        self.disjoint = disjoint
         entries = graph.laplacian.to_sparse_coo().coalesce()
         rows, columns = entries.indices()
         root = graph.degree.to(rows.device).sqrt()
@@ -139,23 +145,21 @@ class PygConv(nn.Module):
                 line.weight.copy_(one.T)
 
     def forward(self, x: Tensor) -> Tensor:
-        weights = self.get_buffer("edge_weights")
-        y: Tensor = self.layer(x, self.index, weights, lambda_max=self.lambda_max)
-        return y
+        """(B, C, V) -> (B, C', V)."""
+        x, weights = x.transpose(1, 2), self.get_buffer("edge_weights")
+        inputs = x.flatten(0, 1) if self.disjoint else x
+        y: Tensor = self.layer(inputs, self.index, weights, lambda_max=self.lambda_max)
+        return y.reshape(*x.shape[:2], -1).transpose(1, 2)
 
 
-class PygTwin(PygConv):
-    """PyG's layer with the weights and the graph of one of ours: (B, C, V) -> (B, C', V)."""
-
-    def __init__(self, ours: ChebConv) -> None:
-        size, inner, outer = ours.weight.shape
-        super().__init__(inner, outer, ours.graph, size, bias=ours.bias is not None)
-        self.set_weight(ours.weight)
-        if ours.bias is not None:
-            self.layer.bias.data = ours.bias.detach().clone()
-
-    def forward(self, x: Tensor) -> Tensor:
-        return super().forward(x.transpose(1, 2)).transpose(1, 2)
+def pyg_twin(ours: ChebConv) -> PygConv:
+    """PyG's layer with the weights and the graph of one of ours."""
+    size, inner, outer = ours.weight.shape
+    twin = PygConv(inner, outer, ours.graph, size, bias=ours.bias is not None)
+    twin.set_weight(ours.weight)
+    if ours.bias is not None:
+        twin.layer.bias.data = ours.bias.detach().clone()
+    return twin
 
 
 def with_pyg(network: nn.Module) -> nn.Module:
@@ -163,7 +167,7 @@ def with_pyg(network: nn.Module) -> nn.Module:
     for module in list(network.modules()):
         for name, child in list(module.named_children()):
             if isinstance(child, ChebConv):
-                setattr(module, name, PygTwin(child))
+                setattr(module, name, pyg_twin(child))
     return network
 
 
@@ -186,13 +190,10 @@ def contenders() -> dict[str, Layer]:
 
 
 def laid_out(name: str, x: Tensor) -> Tensor:
-    """(B, C, V) in the layout that a contender takes, as it is in memory between its layers."""
-    if name == "PyG, (B, V, C)":
-        return x.permute(0, 2, 1).contiguous()
-    if name == "PyG, disjoint copies":
-        return x.permute(0, 2, 1).flatten(0, 1).contiguous()
-    vertex_major = x.permute(2, 0, 1).contiguous()
-    return vertex_major.permute(1, 2, 0) if name.startswith("ours") else vertex_major
+    """(B, C, V) as a contender has it in memory between its layers."""
+    if name.startswith("PyG"):
+        return x.transpose(1, 2).contiguous().transpose(1, 2)
+    return x.permute(2, 0, 1).contiguous().permute(1, 2, 0)
 
 
 def signal(name: str, graph: Graph) -> Tensor:

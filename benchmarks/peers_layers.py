@@ -26,21 +26,12 @@ def with_weights(layer: nn.Module, weight: Tensor) -> nn.Module:
     return layer
 
 
-def as_ours(name: str, y: Tensor, batch: int) -> Tensor:
-    """(B, C, V) of a contender's layout."""
-    if name.startswith("ours"):
-        return y
-    if name.startswith("PyG"):
-        return (y.unflatten(0, (batch, -1)) if y.ndim == 2 else y).permute(0, 2, 1)
-    return y.permute(1, 2, 0)
-
-
 def output_and_gradient(name: str, layer: nn.Module, x: Tensor, g: Tensor) -> tuple[Tensor, Tensor]:
     """Of a signal (B, C, V), and of <g, output> with respect to it, g (B, C', V)."""
     own = layers.laid_out(name, x).requires_grad_()
     y = layer(own)
     (gradient,) = torch.autograd.grad(y, own, layers.laid_out(name, g))
-    return as_ours(name, y.detach(), len(x)), as_ours(name, gradient, len(x))
+    return y.detach(), gradient
 
 
 def difference(result: tuple[Tensor, Tensor], expected: tuple[Tensor, Tensor]) -> str:
