@@ -36,7 +36,7 @@ from classifying import CHANGE, COLUMNS, Classification, Samples
 from pictures import Pictures, read
 from scripts import exit_code, head, positive, row, temporary_store
 from settings import Settings
-from training import SECONDS, Checkpoint, Experiment, Scores, means_and_deviations
+from training import SECONDS, Checkpoint, Scores, means_and_deviations, trained
 from turns import machine
 
 
@@ -56,11 +56,10 @@ def classify(given: argparse.Namespace) -> None:
         for seed in range(given.first_seed, given.first_seed + given.seeds)
     ]
     checkpoint = Checkpoint(given.checkpoint, kept(settings, pictures, given))
-    scores, _ = Experiment(candidates, candidates[0].epochs).run(checkpoint)
-    result = Result(settings, candidates, scores)
-    print(result.text())
+    scores, _ = trained(candidates, candidates[0].epochs, checkpoint)
+    print(table(candidates, scores))
     if given.json:
-        given.json.write_text(json.dumps(result.document(), indent=1) + "\n")
+        given.json.write_text(json.dumps(document(candidates, scores), indent=1) + "\n")
 
 
 def kept(settings: Settings, pictures: Pictures, given: argparse.Namespace) -> dict[str, str]:
@@ -70,48 +69,39 @@ def kept(settings: Settings, pictures: Pictures, given: argparse.Namespace) -> d
     return asked | data | {n: str(getattr(given, n)) for n in ("first_seed", "train", "test")}
 
 
-@dataclasses.dataclass(frozen=True)
-class Result:
-    """Scores of a network over seeds.
+def table(candidates: Sequence[Classification], scores: Sequence[Scores]) -> str:
+    """A row a seed, and one of means and deviations.
 
     Args:
-        settings: of the trainings.
-        candidates: one a seed.
+        candidates: of one network, one a seed.
         scores: of each, in the same order.
     """
+    first = candidates[0]
+    train, test = len(first.samples.train), len(first.samples.test)
+    lines = [
+        f"Accuracy in % on {test:,} test images, {train:,} to train on",
+        f"{first.steps:,} steps, {scores[0]['parameters']:,} parameters\n",
+        head("seed", *COLUMNS, CHANGE, SECONDS),
+    ]
+    for candidate, one in zip(candidates, scores, strict=True):
+        cells = [f"{one[name]:.2f}" for name in COLUMNS]
+        lines.append(row(candidate.seed, *cells, f"{one[CHANGE]:.1e}", f"{one[SECONDS]:.0f}"))
+    cells = means_and_deviations(scores, COLUMNS, ".2f")
+    change = max(one[CHANGE] for one in scores)
+    seconds = means_and_deviations(scores, [SECONDS], ".0f")
+    return "\n".join([*lines, row("all", *cells, f"{change:.1e}", *seconds)])
 
-    settings: Settings
-    candidates: Sequence[Classification]
-    scores: Sequence[Scores]
 
-    def text(self) -> str:
-        """A table: a row a seed, and one of means and deviations."""
-        first = self.candidates[0]
-        train, test = len(first.samples.train), len(first.samples.test)
-        names = [*COLUMNS, CHANGE, SECONDS]
-        lines = [
-            f"Accuracy in % on {test:,} test images, {train:,} to train on",
-            f"{first.steps:,} steps, {self.scores[0]['parameters']:,} parameters\n",
-            head("seed", *names),
-        ]
-        for candidate, one in zip(self.candidates, self.scores, strict=True):
-            cells = [f"{one[name]:.2f}" for name in COLUMNS]
-            cells += [f"{one[CHANGE]:.1e}", f"{one[SECONDS]:.0f}"]
-            lines.append(row(candidate.seed, *cells))
-        cells = means_and_deviations(self.scores, COLUMNS, ".2f")
-        change = max(one[CHANGE] for one in self.scores)
-        seconds = means_and_deviations(self.scores, [SECONDS], ".0f")
-        return "\n".join([*lines, row("all", *cells, f"{change:.1e}", *seconds)])
-
-    def document(self) -> dict[str, Any]:
-        """Settings and scores of each seed, and what they were measured with."""
-        first, settings = self.candidates[0], dataclasses.asdict(self.settings)
-        sizes = {"train": len(first.samples.train), "test": len(first.samples.test)}
-        rows = [
-            {**settings, "seed": candidate.seed, "steps": candidate.steps, **one}
-            for candidate, one in zip(self.candidates, self.scores, strict=True)
-        ]
-        return {"machine": machine(first.device, ["torch"]), **sizes, "runs": rows}
+def document(candidates: Sequence[Classification], scores: Sequence[Scores]) -> dict[str, Any]:
+    """Settings and scores of each seed, and what they were measured with."""
+    first = candidates[0]
+    settings = dataclasses.asdict(first.settings)
+    sizes = {"train": len(first.samples.train), "test": len(first.samples.test)}
+    rows = [
+        {**settings, "seed": candidate.seed, "steps": candidate.steps, **one}
+        for candidate, one in zip(candidates, scores, strict=True)
+    ]
+    return {"machine": machine(first.device, ["torch"]), **sizes, "runs": rows}
 
 
 def chosen(given: argparse.Namespace) -> Settings:

@@ -37,7 +37,7 @@ import torch
 from climatenet_data import CHANNELS, CLASSES, Data, load
 from scripts import exit_code, parser_of, positive, print_head, print_row, pyramid_of
 from torch import Tensor, nn
-from training import Checkpoint, Experiment, Scores, Training, means_and_deviations
+from training import Checkpoint, Scores, Training, means_and_deviations, trained
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.recipes import recipe
@@ -191,7 +191,7 @@ def segment(arguments: argparse.Namespace) -> None:
     how = {"batch": arguments.batch, "rate": arguments.rate, "device": arguments.device}
     candidates = [Segmentation(pyramid, data, seed, **how) for seed in range(arguments.seeds)]
     kept = checkpoint(arguments, pyramid, data)
-    scores, seconds = Experiment(candidates, arguments.epochs).run(kept)
+    scores, seconds = trained(candidates, arguments.epochs, kept)
     report(data, arguments.epochs, scores, seconds)
 
 

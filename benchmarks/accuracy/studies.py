@@ -37,7 +37,7 @@ from settings import Settings
 from study_plans import SIDE, STUDIES, TEST, TRAIN, Study
 from study_tables import draw, invariance, table, write_page
 from tqdm import tqdm
-from training import Checkpoint, Experiment, Scores
+from training import Checkpoint, Scores, trained
 
 from cheblienet_models import Pyramid
 
@@ -107,7 +107,7 @@ class Run:
         samples, pyramid = self.images.samples(self.seed), self.pyramid()
         candidate = Classification(self.settings, samples, pyramid, self.seed, self.device)
         checkpoint = Checkpoint(self.file.with_suffix(".pt"))
-        (scores,), _ = Experiment([candidate], candidate.epochs, silent=True).run(checkpoint)
+        (scores,), _ = trained([candidate], candidate.epochs, checkpoint, silent=True)
         self._keep(scores)
         self.file.with_suffix(".pt").unlink(missing_ok=True)
 

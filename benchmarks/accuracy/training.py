@@ -173,65 +173,50 @@ class Candidate(Protocol):
         """Of the trained network, which is in eval mode; gradients are off."""
 
 
-@dataclass(frozen=True)
-class Experiment:
-    """Candidates, trained and scored one after another.
+def trained(
+    candidates: Sequence[Candidate],
+    epochs: int,
+    checkpoint: Checkpoint | None = None,
+    *,
+    silent: bool = False,
+) -> tuple[list[Scores], float]:
+    """Scores of candidates, trained one after another; seconds, those before an interruption too.
 
     Args:
         candidates: their number and order tell apart what a checkpoint has of each.
         epochs: of each.
+        checkpoint: to continue from and to write to after each epoch; None keeps nothing.
         silent: whether there is no progress bar, as where others run beside.
+
+    Raises:
+        ValueError: the checkpoint is of something else.
     """
+    checkpoint = checkpoint or Checkpoint()
+    saved = checkpoint.load()
+    began = time.perf_counter() - saved.seconds
 
-    candidates: Sequence[Candidate]
-    epochs: int
-    silent: bool = False
+    def keep(run: dict[str, Any] | None) -> Saved:
+        kept = Saved(saved.scores, time.perf_counter() - began, run)
+        checkpoint.save(kept)
+        return kept
 
-    def run(self, checkpoint: Checkpoint | None = None) -> tuple[list[Scores], float]:
-        """Scores of each candidate, and seconds, those before an interruption included.
-
-        Args:
-            checkpoint: to continue from and to write to after each epoch; None keeps nothing.
-
-        Raises:
-            ValueError: the checkpoint is of something else.
-        """
-        checkpoint = checkpoint or Checkpoint()
-        saved = checkpoint.load()
-        scores, began = list(saved.scores), time.perf_counter() - saved.seconds
-
-        def keep(state: dict[str, Any] | None) -> float:
-            seconds = time.perf_counter() - began
-            checkpoint.save(Saved(scores, seconds, state))
-            return seconds
-
-        seconds = saved.seconds
-        with self._bar(saved) as bar:
-            for index in range(len(scores), len(self.candidates)):
-                candidate, training = self.candidates[index], self._resumed(index, saved)
-                bar.set_description(candidate.title)
-                for loss in training.until(self.epochs):
-                    keep(training.state())
-                    bar.update()
-                    bar.set_postfix(loss=f"{loss:.4f}")
-                with torch.no_grad():
-                    tested = candidate.scores(training.network.eval())
-                scores.append({**tested, SECONDS: training.seconds})
-                seconds = keep(None)
-        return scores[: len(self.candidates)], seconds
-
-    def _resumed(self, index: int, saved: Saved) -> Training:
-        """From the saved state if that is of this candidate, else from its beginning."""
-        training = self.candidates[index].start()
-        if saved.run and index == len(saved.scores):
-            training.restore(saved.run)
-        return training
-
-    def _bar(self, saved: Saved) -> tqdm:
-        """Of the epochs of all candidates."""
-        done = len(saved.scores) * self.epochs + (saved.run["epoch"] if saved.run else 0)
-        total = len(self.candidates) * self.epochs
-        return tqdm(total=total, initial=done, unit="epoch", disable=self.silent or None)
+    total, done = (epochs * len(each) for each in (candidates, saved.scores))
+    done += saved.run["epoch"] if saved.run else 0
+    with tqdm(total=total, initial=done, unit="epoch", disable=silent or None) as bar:
+        for candidate in candidates[len(saved.scores) :]:
+            training = candidate.start()
+            if saved.run:
+                training.restore(saved.run)
+            bar.set_description(candidate.title)
+            for loss in training.until(epochs):
+                keep(training.state())
+                bar.update()
+                bar.set_postfix(loss=f"{loss:.4f}")
+            with torch.no_grad():
+                tested = candidate.scores(training.network.eval())
+            saved.scores.append({**tested, SECONDS: training.seconds})
+            saved = keep(None)
+    return saved.scores[: len(candidates)], saved.seconds
 
 
 @dataclass(frozen=True)
@@ -294,10 +279,9 @@ def with_one_cycle(
 
     With `constant` it stays as it is.
     """
-    optimizer = torch.optim.Adam(network.parameters(), lr=rate)
-    if constant:
-        return Training(network, optimizer, loss=loss, order=order, batch=batch)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, total_steps=steps)
+    optimizer, schedule = torch.optim.Adam(network.parameters(), lr=rate), None
+    if not constant:
+        schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, total_steps=steps)
     return Training(network, optimizer, loss=loss, order=order, batch=batch, schedule=schedule)
 
 
@@ -321,7 +305,7 @@ def of_each(
         for seed in range(seeds)
         for kind, pyramid in pyramids.items()
     ]
-    scores, _ = Experiment(candidates, epochs).run()
+    scores, _ = trained(candidates, epochs)
     return {kind: scores[index :: len(specs)] for index, kind in enumerate(specs)}
 
 
