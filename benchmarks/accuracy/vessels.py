@@ -29,7 +29,7 @@ from PIL import Image
 from scripts import parser_of, print_head, print_row, pyramid_of
 from sklearn.metrics import precision_recall_curve, roc_auc_score
 from torch import Tensor, nn
-from training import mean_and_deviation
+from training import SECONDS, Scores, means_and_deviations
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_models import Pyramid, UNet, load_weights
@@ -155,6 +155,10 @@ KINDS = {
 }
 
 
+SCORES = ("AUC upright", "AUC 45", "AUC 90", "F1 upright", "F1 45", "F1 90")
+"""Of a network, in %: by angle the AUC, and the best F1 over thresholds."""
+
+
 def auc_and_f1(pixels: Iterable[tuple[NDArray[Any], NDArray[Any]]]) -> tuple[float, float]:
     """Of all pixels of some photographs together, in %; F1 is the best over thresholds.
 
@@ -167,64 +171,45 @@ def auc_and_f1(pixels: Iterable[tuple[NDArray[Any], NDArray[Any]]]) -> tuple[flo
     return 100 * float(roc_auc_score(vessel, score)), 100 * float(best)
 
 
-@dataclass(frozen=True)
-class Run:
-    """A trained network: its processor seconds, and by angle its AUC and best F1 in %."""
+def run(kind: Kind, data: list[Photograph], seed: int, steps: int, seconds: float) -> Scores:
+    """Train for so many steps, or processor seconds where these are less, and test."""
+    generator = torch.Generator().manual_seed(seed)
+    pyramid = kind.pyramid(PATCH, PATCH)
+    width = kind.width(pyramid)
+    torch.manual_seed(seed)
+    network = kind.network(pyramid, width)
+    optimizer = torch.optim.Adam(network.parameters(), lr=RATE)
+    began, done = time.process_time(), 0
+    while done < steps and time.process_time() - began < seconds:
+        share = max(done / steps, (time.process_time() - began) / seconds)
+        for group in optimizer.param_groups:
+            group["lr"] = RATE * (0.5 + 0.5 * math.cos(math.pi * share))
+        images, targets = patches(data[:TRAINING], generator)
+        loss = nn.functional.nll_loss(network(images), targets, ignore_index=-1)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        done += 1
+    took = time.process_time() - began
+    scores = tested(kind, data[TRAINING:], width, network.eval())
+    return {"weights": parameters(network), "steps": done, SECONDS: took, **scores}
 
-    network: str
-    seed: int
-    weights: int
-    steps: int
-    seconds: float
-    auc: dict[int, float]
-    f1: dict[int, float]
 
+@torch.no_grad()
+def tested(kind: Kind, data: list[Photograph], width: int, trained: nn.Module) -> Scores:
+    """AUC and best F1 of the log-odds by angle."""
+    whole, pyramid = trained, kind.pyramid(*data[0].green.shape)
+    if pyramid is not None:
+        whole = kind.network(pyramid, width).eval()
+        load_weights(whole, trained.state_dict(), allow_other_graph=True)
 
-class Study:
-    """Trains and tests networks on the photographs of a folder."""
+    def pixels(one: Photograph) -> tuple[NDArray[Any], NDArray[Any]]:
+        out = whole(one.green[None, None])[0]
+        return (out[1] - out[0])[one.field].numpy(), one.vessels[one.field].numpy()
 
-    def __init__(self, folder: Path, side: int) -> None:
-        data = photographs(folder, side)
-        self.train, self.test = data[:TRAINING], data[TRAINING:]
-
-    def run(self, name: str, seed: int, steps: int, seconds: float) -> Run:
-        """Train for so many steps, or processor seconds where these are less, and test."""
-        kind = KINDS[name]
-        generator = torch.Generator().manual_seed(seed)
-        pyramid = kind.pyramid(PATCH, PATCH)
-        width = kind.width(pyramid)
-        torch.manual_seed(seed)
-        network = kind.network(pyramid, width)
-        optimizer = torch.optim.Adam(network.parameters(), lr=RATE)
-        began, done = time.process_time(), 0
-        while done < steps and time.process_time() - began < seconds:
-            share = max(done / steps, (time.process_time() - began) / seconds)
-            for group in optimizer.param_groups:
-                group["lr"] = RATE * (0.5 + 0.5 * math.cos(math.pi * share))
-            images, targets = patches(self.train, generator)
-            loss = nn.functional.nll_loss(network(images), targets, ignore_index=-1)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            done += 1
-        took = time.process_time() - began
-        tested = self._tested(kind, width, network.eval())
-        auc, f1 = ({angle: pair[n] for angle, pair in tested.items()} for n in range(2))
-        return Run(name, seed, parameters(network), done, took, auc, f1)
-
-    @torch.no_grad()
-    def _tested(self, kind: Kind, width: int, trained: nn.Module) -> dict[int, tuple[float, float]]:
-        """AUC and best F1 of the log-odds by angle."""
-        whole, pyramid = trained, kind.pyramid(*self.test[0].green.shape)
-        if pyramid is not None:
-            whole = kind.network(pyramid, width).eval()
-            load_weights(whole, trained.state_dict(), allow_other_graph=True)
-
-        def pixels(one: Photograph) -> tuple[NDArray[Any], NDArray[Any]]:
-            out = whole(one.green[None, None])[0]
-            return (out[1] - out[0])[one.field].numpy(), one.vessels[one.field].numpy()
-
-        return {a: auc_and_f1([pixels(one.turned(a)) for one in self.test]) for a in ANGLES}
+    pairs = [auc_and_f1([pixels(one.turned(angle)) for one in data]) for angle in ANGLES]
+    auc, f1 = zip(*pairs, strict=True)
+    return dict(zip(SCORES, auc + f1, strict=True))
 
 
 def main() -> None:
@@ -233,23 +218,22 @@ def main() -> None:
         __doc__, networks=list(KINDS), seeds=3, steps=400, seconds=math.inf, side=160
     )
     parser.add_argument("folder", type=Path)
-    arguments = parser.parse_args()
-    runs: list[Run] = []
-    study = Study(arguments.folder, arguments.side)
-    for seed in range(arguments.seeds):
-        for name in arguments.networks:
-            runs.append(study.run(name, seed, arguments.steps, arguments.seconds))
-            print(runs[-1], file=sys.stderr, flush=True)
-    scores = "AUC upright", "45", "90", "F1 upright", "45", "90"
-    print_head("network", "weights", "steps", *scores, "s")
-    for name in arguments.networks:
-        own: list[Run] = [run for run in runs if run.network == name]
-        cells = [mean_and_deviation([r.auc[a] for r in own], ".1f") for a in ANGLES]
-        cells += [mean_and_deviation([r.f1[a] for r in own], ".1f") for a in ANGLES]
-        took = mean_and_deviation([r.seconds for r in own], ".0f")
-        done = sorted({r.steps for r in own})
+    given = parser.parse_args()
+    data = photographs(given.folder, given.side)
+    runs: dict[str, list[Scores]] = {name: [] for name in given.networks}
+    for seed in range(given.seeds):
+        for name, own in runs.items():
+            own.append(run(KINDS[name], data, seed, given.steps, given.seconds))
+            print(name, seed, own[-1], file=sys.stderr, flush=True)
+    print_head(
+        "network", "weights", "steps", "AUC upright", "45", "90", "F1 upright", "45", "90", "s"
+    )
+    for name, own in runs.items():
+        cells = means_and_deviations(own, SCORES, ".1f")
+        cells += means_and_deviations(own, [SECONDS], ".0f")
+        done = sorted(int(one["steps"]) for one in own)
         steps = " to ".join(f"{n:,}" for n in dict.fromkeys((done[0], done[-1])))
-        print_row(name, f"{own[0].weights:,}", steps, *cells, took)
+        print_row(name, f"{own[0]['weights']:,.0f}", steps, *cells)
 
 
 if __name__ == "__main__":
