@@ -22,7 +22,7 @@ sqrt(sum w sum w |c|^2), and the largest deviation of second moments at a single
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -43,11 +43,13 @@ from scripts import (
 from cheblienet_graphs import CheblienetError, GraphSpec
 from cheblienet_graphs.store.layout import resolve
 from cheblienet_graphs.store.reader import edge_weights
+from cheblienet_graphs.typing import Floats
 
-Floats = NDArray[np.float64]
 SPHERE = np.repeat([2.0, 6.0, 12.0], [3, 5, 7])
 COSINES = (np.arange(12) * np.pi) ** 2
 SQUARE = np.sort(np.add.outer(COSINES, COSINES).ravel())[1:16]
+Samplings = list[dict[str, Any]]
+"""Fields of specifications that differ by their seed alone."""
 KINDS: dict[str, dict[str, Any]] = {
     "kernel": {"laplacian": "combinatorial"},
     "matched": {"weights": "matched", "neighbors": 30},
@@ -119,42 +121,34 @@ def errors(kind: str, size: dict[str, Any]) -> tuple[float, float]:
     return error, largest * spec.squared_spacing(0) / 8
 
 
-def table(title: str, rows: Iterable[tuple[str, list[dict[str, Any]]]]) -> None:
-    """A line for each list of samplings, which only differ by their seed."""
+def table(title: str, families: Mapping[str, list[Samplings]]) -> None:
+    """A line for each list of samplings, by the kind that they are of, coarsest first."""
     print_head(title, *KINDS, f"lambda_max: {', '.join(KINDS)}")
-    before: dict[str, tuple[float, float]] = {}
-    for name, sizes in rows:
-        cells, largest = [], []
-        if not name.startswith("|"):
-            before = {}
-        for kind in KINDS:
-            try:
-                results = [errors(kind, size) for size in sizes]
-            except CheblienetError:
-                cells.append("none")
-                largest.append("-")
-                continue
-            error = max((e for e, _ in results), key=abs)
+    for name, rows in families.items():
+        before: dict[str, tuple[float, float]] = {}
+        for sizes in rows:
             spec = GraphSpec(**{"levels": 1, **sizes[0]})
             spacing = math.sqrt(spec.squared_spacing(0))
-            order = ""
-            if kind in before and error > -0.99:
-                other, was = before[kind]
-                order = f" ({math.log(abs(other / error)) / math.log(was / spacing):.1f})"
-            before[kind] = error, spacing
-            cells.append(f"{error:+.2%}{order}".replace("%", " %"))
-            largest.append(f"{max(m for _, m in results):.2g}")
-        print_row(name.strip("|"), *cells, ", ".join(largest))
+            cells, largest = [], []
+            for kind in KINDS:
+                try:
+                    results = [errors(kind, size) for size in sizes]
+                except CheblienetError:
+                    cells.append("none")
+                    largest.append("-")
+                    continue
+                error = max((e for e, _ in results), key=abs)
+                order = ""
+                if kind in before and error > -0.99:
+                    other, was = before[kind]
+                    order = f" ({math.log(abs(other / error)) / math.log(was / spacing):.1f})"
+                before[kind] = error, spacing
+                cells.append(f"{error:+.2%}{order}".replace("%", " %"))
+                largest.append(f"{max(m for _, m in results):.2g}")
+            print_row(f"{name}, {spec.base_points(0):,}", *cells, ", ".join(largest))
 
 
-def family(name: str, sizes: list[list[dict[str, Any]]]) -> Iterator[tuple[str, list[Any]]]:
-    """Rows of one kind of sampling, coarsest first; orders are between them."""
-    for number, row in enumerate(sizes):
-        points = GraphSpec(**{"levels": 1, **row[0]}).base_points(0)
-        yield f"{'|' if number else ''}{name}, {points:,}", row
-
-
-def seeded(manifold: str, counts: Iterable[int]) -> list[list[dict[str, Any]]]:
+def seeded(manifold: str, counts: Iterable[int]) -> list[Samplings]:
     return [
         [{"manifold": manifold, "points": count, "seed": seed} for seed in (1, 2, 3)]
         for count in counts
@@ -182,9 +176,11 @@ def stations_of_the_square(count: int) -> Floats:
     return np.concatenate([spread, spot, *(np.stack(e, axis=1) for e in edges), corners])
 
 
+COUNTS = (1_000, 2_000, 4_000, 8_000, 16_000)
+
+
 def random_points() -> None:
-    counts = (1_000, 2_000, 4_000, 8_000, 16_000)
-    table("random points of S2, 3 seeds", family("random", seeded("s2", counts)))
+    table("random points of S2, 3 seeds", {"random": seeded("s2", COUNTS)})
 
 
 def grids() -> None:
@@ -195,22 +191,19 @@ def grids() -> None:
         "icosphere": [{"subdivisions": n} for n in (2, 3, 4, 5)],
         "HEALPix": [{"nside": n} for n in (4, 8, 16, 32)],
     }
-    rows = [
-        row
-        for name, several in sizes.items()
-        for row in family(name, [[{"manifold": "s2", **size}] for size in several])
-    ]
-    table("points of S2", rows)
+    families = {
+        name: [[{"manifold": "s2", **size}] for size in several] for name, several in sizes.items()
+    }
+    table("points of S2", families)
 
 
 def plane() -> None:
-    counts = (1_000, 2_000, 4_000, 8_000, 16_000)
-    stations = [
+    stations: list[Samplings] = [
         [{"manifold": "r2", "coordinates": stations_of_the_square(n), "domain": (0, 0, 1, 1)}]
         for n in (1_000, 4_000, 16_000)
     ]
-    rows = [*family("random, 3 seeds", seeded("r2", counts)), *family("stations", stations)]
-    table("points of the open square", rows)
+    families = {"random, 3 seeds": seeded("r2", COUNTS), "stations": stations}
+    table("points of the open square", families)
 
 
 def moments() -> None:

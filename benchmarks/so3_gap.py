@@ -37,9 +37,9 @@ from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.engines import NeighborRule
 from cheblienet_graphs.spec.least import sizes_in_name
+from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.weights.scattered import matched_edges
 
-Floats = NDArray[np.float64]
 Block = tuple[float, Floats, Floats]
 """An eigenvalue, (V, 2 J + 1) eigenfunctions, (3, V, 2 J + 1) their derivatives along the frame."""
 COUNT = 16
