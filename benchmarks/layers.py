@@ -59,10 +59,9 @@ ONES = ("one, K = 16", "one, Selling")
 class CsrConv(nn.Module):
     """The recursion with torch's CSR product, adding into the result; memory is (V, B, C)."""
 
-    def __init__(self, inner: int, outer: int, graph: Graph) -> None:
+    def __init__(self, weight: Tensor, graph: Graph) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.randn(KERNEL_SIZE, inner, outer) / inner)
-        self.matrix, self.outer = graph.laplacian, outer
+        self.weight, self.matrix = nn.Parameter(weight.clone()), graph.laplacian
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, C, V) -> (B, C', V)."""
@@ -78,14 +77,14 @@ class CsrConv(nn.Module):
         for weight in self.weight[2:]:
             before, last = last, torch.addmm(before, self.matrix, last, beta=-1, alpha=2)
             y = torch.addmm(y, last.view(-1, inner), weight)
-        return y.view(vertices, batch, self.outer)
+        return y.view(vertices, batch, -1)
 
 
 class CooConv(CsrConv):
     """The textbook: a COO matrix, all terms stacked, one product with the weights."""
 
-    def __init__(self, inner: int, outer: int, graph: Graph) -> None:
-        super().__init__(inner, outer, graph)
+    def __init__(self, weight: Tensor, graph: Graph) -> None:
+        super().__init__(weight, graph)
         rows = torch.repeat_interleave(
             torch.arange(graph.num_vertices, device=graph.values.device),
             graph.row_pointers.long().diff(),
@@ -103,26 +102,23 @@ class CooConv(CsrConv):
             terms.append(2 * torch.sparse.mm(self.matrix, terms[-1]) - terms[-2])
         basis = torch.stack(terms).view(KERNEL_SIZE, vertices * batch, inner)
         basis = basis.transpose(0, 1).reshape(vertices * batch, KERNEL_SIZE * inner)
-        return (basis @ self.weight.flatten(0, 1)).view(vertices, batch, self.outer)
+        return (basis @ self.weight.flatten(0, 1)).view(vertices, batch, -1)
 
 
 class PygConv(nn.Module):
     """PyG's layer, memory being (B, V, C), or on B disjoint copies of the graph, (B V, C)."""
 
     def __init__(
-        self,
-        inner: int,
-        outer: int,
-        graph: Graph,
-        size: int = KERNEL_SIZE,
-        *,
-        bias: bool = False,
-        disjoint: bool = False,
+        self, weight: Tensor, graph: Graph, *, bias: bool = False, disjoint: bool = False
     ) -> None:
         from torch_geometric.nn import ChebConv as PygChebConv  # no dependency of ours
 
         super().__init__()
+        size, inner, outer = weight.shape
         self.layer = PygChebConv(inner, outer, size, bias=bias, node_dim=0 if disjoint else -2)
+        with torch.no_grad():
+            for line, one in zip(self.layer.lins, weight, strict=True):
+                line.weight.copy_(one.T)
         self.disjoint = disjoint
         entries = graph.laplacian.to_sparse_coo().coalesce()
         rows, columns = entries.indices()
@@ -138,12 +134,6 @@ class PygConv(nn.Module):
         self.index, self.lambda_max = index, graph.lambda_max
         self.register_buffer("edge_weights", weights, persistent=False)
 
-    def set_weight(self, weight: Tensor) -> None:
-        """Take over weights (K, in, out)."""
-        with torch.no_grad():
-            for line, one in zip(self.layer.lins, weight, strict=True):
-                line.weight.copy_(one.T)
-
     def forward(self, x: Tensor) -> Tensor:
         """(B, C, V) -> (B, C', V)."""
         x, weights = x.transpose(1, 2), self.get_buffer("edge_weights")
@@ -154,9 +144,7 @@ class PygConv(nn.Module):
 
 def pyg_twin(ours: ChebConv) -> PygConv:
     """PyG's layer with the weights and the graph of one of ours."""
-    size, inner, outer = ours.weight.shape
-    twin = PygConv(inner, outer, ours.graph, size, bias=ours.bias is not None)
-    twin.set_weight(ours.weight)
+    twin = PygConv(ours.weight, ours.graph, bias=ours.bias is not None)
     if ours.bias is not None:
         twin.layer.bias.data = ours.bias.detach().clone()
     return twin
@@ -171,22 +159,33 @@ def with_pyg(network: nn.Module) -> nn.Module:
     return network
 
 
-Layer = Callable[[int, int, Graph], nn.Module]
+Layer = Callable[[Tensor, Graph], nn.Module]
+"""Made of weights (K, in, out)."""
+
+
+def our_layer(weight: Tensor, graph: Graph, **how: Any) -> ChebConv:
+    size, inner, outer = weight.shape
+    layer = ChebConv(inner, outer, size, graph, bias=False, **how)
+    layer.weight.data.copy_(weight)
+    return layer
 
 
 def contenders() -> dict[str, Layer]:
     makers: dict[str, Layer] = {
-        "ours": lambda a, b, g: ChebConv(a, b, KERNEL_SIZE, g, bias=False),
-        "ours, basis saved": lambda a, b, g: ChebConv(
-            a, b, KERNEL_SIZE, g, bias=False, save_basis=True
-        ),
+        "ours": our_layer,
+        "ours, basis saved": partial(our_layer, save_basis=True),
         "CSR, addmm": CsrConv,
         "COO recursion": CooConv,
     }
     if find_spec(PYG[0]):
         makers["PyG, (B, V, C)"] = PygConv
-        makers["PyG, disjoint copies"] = lambda a, b, g: PygConv(a, b, g, disjoint=True)
+        makers["PyG, disjoint copies"] = partial(PygConv, disjoint=True)
     return makers
+
+
+def weights(inner: int = NARROW) -> Tensor:
+    """(K, inner, WIDE) of noise."""
+    return torch.randn(KERNEL_SIZE, inner, WIDE) / inner
 
 
 def laid_out(name: str, x: Tensor) -> Tensor:
@@ -263,7 +262,7 @@ def saved_bytes(layer: nn.Module, x: Tensor) -> int:
 def compare(rounds: int, device: str) -> None:
     installed(*PYG)
     graph = opened(96, device)
-    layers = {name: make(NARROW, WIDE, graph).to(device) for name, make in contenders().items()}
+    layers = {name: make(weights(), graph).to(device) for name, make in contenders().items()}
     signals = {name: signal(name, graph) for name in layers}
     works: dict[str, Callable[[], None]] = {}
     for name, layer in layers.items():
@@ -334,7 +333,7 @@ def sizes(rounds: int, device: str) -> None:
     print_head("graph", "V", "forward + backward, ours", "ns per vertex")
     for size in (24, 48, 96, 192):
         graph = opened(size, device)
-        layer = contenders()["ours"](NARROW, WIDE, graph).to(device)
+        layer = our_layer(weights(), graph).to(device)
         x = signal("ours", graph)
         step = partial(forth_and_back, layer, x, torch.ones_like(layer(x)))
         took = in_turns({"ours": step}, rounds, device)["ours"]
@@ -346,9 +345,11 @@ def stack(name: str) -> int:
     """Peak memory of one step of eight layers beyond what the process had before, in bytes."""
     graph = opened(96, "cpu")
     make = contenders()[name]
-    layers = nn.Sequential(*(make(NARROW if n == 0 else WIDE, WIDE, graph) for n in range(LAYERS)))
+    layers = nn.Sequential(
+        *(make(weights(NARROW if n == 0 else WIDE), graph) for n in range(LAYERS))
+    )
     x = signal(name, graph).detach()
-    make(NARROW, WIDE, graph)(x)
+    make(weights(), graph)(x)
     before = resident_memory()
     Path("/proc/self/clear_refs").write_text("5")
     layers(x).sum().backward()

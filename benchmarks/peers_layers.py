@@ -3,6 +3,7 @@
 Outputs and gradients are compared first, then time and memory. Contenders are those of layers.py.
 """
 
+from collections.abc import Callable
 from functools import partial
 
 import layers
@@ -11,19 +12,8 @@ from scripts import print_head, print_row
 from torch import Tensor, nn
 from turns import in_turns, installed, progress, refusals, relative_difference, times_or_refusal
 
-from cheblienet_models import ChebConv, Graph
-
 TOLERANCE = 1e-4
 """Largest difference of outputs and gradients in float32, relative to the largest entry."""
-
-
-def with_weights(layer: nn.Module, weight: Tensor) -> nn.Module:
-    """The layer with weights (K, in, out), changed in place."""
-    if isinstance(layer, layers.PygConv):
-        layer.set_weight(weight)
-    elif isinstance(layer, ChebConv | layers.CsrConv):
-        layer.weight.data.copy_(weight)
-    return layer
 
 
 def output_and_gradient(name: str, layer: nn.Module, x: Tensor, g: Tensor) -> tuple[Tensor, Tensor]:
@@ -59,24 +49,16 @@ def compared(
     results = {name: output_and_gradient(name, layer, x, g) for name, layer in made.items()}
     refused = refusals(results, difference)
     del results
-    kept = {name: layer for name, layer in made.items() if name not in refused}
-    own = {name: layers.laid_out(name, x).requires_grad_() for name in kept}
-    steps = {
-        name: partial(layers.forth_and_back, layer, own[name], layers.laid_out(name, g))
-        for name, layer in kept.items()
-    }
+    steps = {name: step(name, layer, x, g) for name, layer in made.items() if name not in refused}
     took = in_turns(steps, rounds, device)
     for name in made:
         print_row(*start, name, *times_or_refusal(name, took, "ours", refused))
 
 
-def same_weights(graph: Graph, device: str) -> dict[str, nn.Module]:
-    """All contenders with one set of weights, on a graph."""
-    weight = torch.randn(layers.KERNEL_SIZE, layers.NARROW, layers.WIDE) / layers.NARROW
-    return {
-        name: with_weights(make(layers.NARROW, layers.WIDE, graph), weight).to(device)
-        for name, make in layers.contenders().items()
-    }
+def step(name: str, layer: nn.Module, x: Tensor, g: Tensor) -> Callable[[], None]:
+    """Forward and backward of a contender."""
+    own = layers.laid_out(name, x).requires_grad_()
+    return partial(layers.forth_and_back, layer, own, layers.laid_out(name, g))
 
 
 def chebyshev_layers(rounds: int, device: str, *, quick: bool) -> None:
@@ -93,8 +75,9 @@ def chebyshev_layers(rounds: int, device: str, *, quick: bool) -> None:
         graph = layers.opened(side, device)
         progress(f"{side} x {side} x 6: comparing outputs")
         x = torch.randn(layers.BATCH, layers.NARROW, graph.num_vertices, device=device)
-        start = f"{side} x {side} x 6", f"{graph.num_vertices:,}"
-        compared(same_weights(graph, device), x, rounds, device, start)
+        start, weight = (f"{side} x {side} x 6", f"{graph.num_vertices:,}"), layers.weights()
+        made = {n: make(weight, graph).to(device) for n, make in layers.contenders().items()}
+        compared(made, x, rounds, device, start)
     if device == "cpu" and not quick:
         print()
         layers.stacks(device)
