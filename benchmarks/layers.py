@@ -85,14 +85,7 @@ class CooConv(CsrConv):
 
     def __init__(self, weight: Tensor, graph: Graph) -> None:
         super().__init__(weight, graph)
-        rows = torch.repeat_interleave(
-            torch.arange(graph.num_vertices, device=graph.values.device),
-            graph.row_pointers.long().diff(),
-        )
-        index = torch.stack([rows, graph.columns.long()])
-        size = (graph.num_vertices,) * 2
-        self.matrix = torch.sparse_coo_tensor(index, graph.values, size, check_invariants=False)
-        self.matrix = self.matrix.coalesce()
+        self.matrix = graph.laplacian.to_sparse_coo().coalesce()
 
     def vertex_major(self, x: Tensor) -> Tensor:
         vertices, batch, inner = x.shape
@@ -284,12 +277,11 @@ def directions(rounds: int, device: str) -> None:
     selling = opened(96, device, weights="selling")
     print_head("channels", "directional", *ONES, "over K = 16", "over Selling")
     for channels in ((16, 16), (16, 32), (32, 16)):
+        layer_on = partial(ChebConv, *channels, KERNEL_SIZE, bias=False)
         made = {
-            ONES[0]: ChebConv(*channels, KERNEL_SIZE, paper, bias=False),
-            ONES[1]: ChebConv(*channels, KERNEL_SIZE, selling, bias=False),
-            "directional": ChebConv(
-                *channels, KERNEL_SIZE, paper, bias=False, operators="directional"
-            ),
+            ONES[0]: layer_on(graph=paper),
+            ONES[1]: layer_on(graph=selling),
+            "directional": layer_on(graph=paper, operators="directional"),
         }
         x, g = (noise(paper, count, device) for count in channels)
         works = {
