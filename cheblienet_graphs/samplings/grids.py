@@ -185,9 +185,11 @@ class Gaussian(Scattered):
 
     @classmethod
     def grid(cls, size: Size) -> tuple[int, ...]:
-        """(latitudes, longitudes) of regular ones."""
+        """(latitudes, longitudes) of regular ones, whose rows are equally long; else (points,)."""
+        if size[0] != "F":
+            return super().grid(size)
         number = int(size[1:])
-        return (2 * number, 4 * number) if size[0] == "F" else (cls.points(size),)
+        return 2 * number, 4 * number
 
     @classmethod
     def described(cls, size: Size) -> str:
@@ -218,7 +220,7 @@ class Gaussian(Scattered):
         return self._rows[2]
 
     def isometries(self) -> Iterator[tuple[str, Floats]]:
-        """The rotation by a longitude, or a quarter; half turns, a reflection."""
+        """A turn by a longitude, or by 90 degrees; half turns; a reflection; if rows have them."""
         if self.size[0] == "F":
             return isometries_about_z("longitude_step", np.pi / (2 * int(self.size[1:])))
         return isometries_about_z("quarter_turn_z", np.pi / 2)
@@ -268,11 +270,6 @@ class ReducedGaussian(Gaussian):
         return tuple(max(-(-(one + other) // 4), ROW.low) for one, other in pairs)
 
     @classmethod
-    def grid(cls, size: Size) -> tuple[int, ...]:
-        """(points,), as rows are of different lengths."""
-        return (cls.points(size),)
-
-    @classmethod
     def name_parts(cls, size: Size) -> tuple[object, ...]:
         """N, and the first digits of a digest of the numbers."""
         digest = hashlib.sha256(",".join(map(str, size)).encode()).hexdigest()
@@ -283,10 +280,6 @@ class ReducedGaussian(Gaussian):
         """'reduced Gaussian grid, 64 latitudes of 20 to 128 points'."""
         rows = f"{len(size)} latitudes of {min(size)} to {max(size)} points"
         return f"reduced Gaussian grid, {rows}"
-
-    def isometries(self) -> Iterator[tuple[str, Floats]]:
-        """A quarter turn, half turns, a reflection, as far as the rows have them."""
-        return isometries_about_z("quarter_turn_z", np.pi / 2)
 
 
 def _grows(rows: tuple[int, ...]) -> bool:
