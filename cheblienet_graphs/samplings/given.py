@@ -216,12 +216,6 @@ class Given(Scattered):
         points: Floats = self.size.known.points
         return points
 
-    @property
-    def coarser_points(self) -> Floats | None:
-        """(coarser points, d) those of the next coarser level; None where there is none."""
-        coarser = self.size.arrays.get(self.size.level + 1)
-        return None if coarser is None else coarser.points
-
     @cached_property
     def base_areas(self) -> Floats:
         """(points,) areas in units of their mean, as given or of Voronoi cells."""

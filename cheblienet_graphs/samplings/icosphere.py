@@ -281,8 +281,6 @@ class RefinedIcosphere(Scattered):
         from scipy.spatial import KDTree  # slow to import, most builds do without
 
         coarse = self.coarser_points
-        if coarse is None:
-            raise ValueError("this sampling has no coarser level")
         distances, near = KDTree(coarse).query(self.base_points, k=MOST_TIES)
         tied = distances <= distances[:, :1] * (1 + TIE) + TIE
         point, place = np.nonzero(tied)

@@ -131,10 +131,16 @@ class Scattered(Points):
     """For points that are too close."""
 
     @property
-    def coarser_points(self) -> Floats | None:
-        """(coarser points, d) those of the next coarser level; None where there is none."""
+    def coarser_points(self) -> Floats:
+        """(coarser points, d) those of the next coarser level.
+
+        Raises:
+            ValueError: there is none.
+        """
         coarser = self.coarser(self.size)
-        return None if coarser is None else replace(self, size=coarser).base_points
+        if coarser is None:
+            raise ValueError("this sampling has no coarser level")
+        return replace(self, size=coarser).base_points
 
     @classmethod
     def links(cls, fine: Size, coarse: Size) -> int:
@@ -160,8 +166,6 @@ class Scattered(Points):
         Raises:
             ValueError: there is no coarser level.
         """
-        if self.coarser_points is None:
-            raise ValueError("this sampling has no coarser level")
         return self._nearest(self.coarser_points, self.base_points)
 
     @property
@@ -171,7 +175,7 @@ class Scattered(Points):
         Raises:
             ValueError: there is no coarser level.
         """
-        return Parents.of(self.owners, len(np.asarray(self.coarser_points)))
+        return Parents.of(self.owners, len(self.coarser_points))
 
     def pooling(self) -> LevelMap:
         """Means by area over the points that belong to each coarser one.
@@ -184,7 +188,7 @@ class Scattered(Points):
         parents = self.parents
         alone = np.setdiff1d(np.arange(parents.shape[1]), parents.coarser)
         if len(alone):
-            close = self._nearest(self.base_points, np.asarray(self.coarser_points)[alone])
+            close = self._nearest(self.base_points, self.coarser_points[alone])
             parents = parents.joined(close, alone)
         return parents.pooling(self.base_areas)
 
