@@ -99,9 +99,7 @@ class Crossing:
         self, sources: PlacedPoints, targets: PlacedPoints, rule: Nearest | Within
     ) -> None:
         self._sources, self._targets, self._rule = sources, targets, rule
-        share = min((rule.count + 1) / len(sources), 1.0)
-        sides = np.array(sources.periods or (1.0,))
-        self._look(float(1.5 * (share * sides.prod()) ** (1 / len(sides))))
+        self._look(sources.likely_reach(rule.count + 1))
 
     def _look(self, reach: float) -> None:
         """Have the images of sources within a distance of the domain."""
@@ -153,7 +151,8 @@ class Crossing:
             nearest_first = np.lexsort((squared, sources), axis=1)
             squared[~first_of_each(sources, nearest_first)] = np.inf
         limits = self._rule.limits(squared)
-        done = limits * (1 + ROUNDING) < self._bound(chords[:, -1], count)
+        bound = self._cloud.bound(np.maximum(chords[:, -1] - CHORD, 0), count)
+        done = limits * (1 + ROUNDING) < np.minimum(bound, self._cloud.complete_within**2)
         chosen = done[:, None] & (squared <= limits[:, None])
         entries = np.nonzero(chosen)[0]
         return (rows[entries], sources[chosen], squared[chosen]), rows[~done]
@@ -165,15 +164,6 @@ class Crossing:
         )
         end = tuple(element[images] for element in self._elements)
         return self._targets.measured(start, end)
-
-    def _bound(self, chords: Floats, count: int) -> Floats:
-        """(rows,) d^2 below which all sources are looked at."""
-        within = self._cloud.complete_within
-        if count == self._cloud.images:
-            return np.full(len(chords), within**2)
-        arcs = self._cloud.manifold.base.distance(np.maximum(chords - CHORD, 0))
-        bound: Floats = np.minimum(arcs, within) ** 2
-        return bound
 
     def _too_small(self, rows: Indices) -> SpecError:
         """The error where a radius leaves targets without sources; names one that does not."""

@@ -94,6 +94,11 @@ class PlacedPoints:
             remedy = Words("Use fewer neighbors, a larger ", Remedy("eps"), " or longer periods.")
             raise SpecError("periodic", accepted, self.periods, remedy)
 
+    def likely_reach(self, count: float) -> float:
+        """Distance on a torus within which so many points are likely."""
+        sides, share = np.array(self.periods or (1.0,)), min(count / len(self), 1.0)
+        return float(1.5 * (share * sides.prod()) ** (1 / len(sides)))
+
     def cloud(self, reach: float) -> tuple[Cloud, Floats]:
         """What searches take, with the images that are within reach, and their shifts."""
         source, shifts = self.images(reach)

@@ -91,7 +91,7 @@ class PointSearch:
         Raises:
             SpecError: these are too many.
         """
-        reach = self._likely_reach(listing.count)
+        reach = self.points.likely_reach((listing.count + 1) / self.points.metric.eps)
         while True:
             cloud, shifts = self.points.cloud(reach)
             farthest, images = self._listed(cloud, listing)
@@ -111,12 +111,6 @@ class PointSearch:
                 images[start:stop] = nearest[0].numpy()
                 farthest = max(farthest, float(reach.max()))
         return farthest, images
-
-    def _likely_reach(self, count: int) -> float:
-        """Distance on a torus within which so many points are likely."""
-        sides = np.array(self.points.periods or (1.0,))
-        share = min((count + 1) / self.points.metric.eps / len(self.points), 1.0)
-        return float(1.5 * (share * sides.prod()) ** (1 / len(sides)))
 
 
 def nearest_neighbors(

@@ -88,7 +88,7 @@ class PrunedSearch:
                 where = torch.from_numpy(block - start)
                 near = self._tree.query(self._cloud.base[block], candidates)
                 chords, images = (part.reshape(len(block), -1) for part in near)
-                bound = self._bound(chords[:, -1], candidates)
+                bound = self._cloud.bound(chords[:, -1], candidates)
                 complete = np.ones(len(block), dtype=bool)
                 for first in range(0, orientations, own):
                     rows = slice(first, min(first + own, orientations))
@@ -244,14 +244,3 @@ class PrunedSearch:
         end = tuple(e[fiber, others[None, :, None]] for e in self._rough_elements)
         squared: Tensor = self._cloud.manifold.squared_distance(start, end, self._cloud.metric)
         return squared
-
-    def _bound(self, chord: Floats, candidates: int) -> Floats:
-        """Squared distance below which the candidates include everything.
-
-        Where they are all images, that is the distance up to which no image is missing; else the
-        distance on the base, to which the projection is 1-Lipschitz: R11 = 1, R22 = eps^-2 >= 1.
-        """
-        if candidates == self._cloud.images:
-            return np.full(len(chord), self._cloud.complete_within**2)
-        arcs: Floats = self._cloud.manifold.base.distance(chord)
-        return arcs**2

@@ -132,6 +132,21 @@ class Cloud:
         """Base points and their images."""
         return len(self.base)
 
+    def bound(self, chords: Floats, candidates: int) -> Floats:
+        """(N,) d^2 from points below which the images nearest on the base include everything.
+
+        Where they are all images, that is the distance up to which no image is missing; else the
+        distance on the base, to which the projection is 1-Lipschitz: R11 = 1, R22 = eps^-2 >= 1.
+
+        Args:
+            chords: (N,) Cartesian distances to the last of them.
+            candidates: how many they are.
+        """
+        if candidates == self.images:
+            return np.full(len(chords), self.complete_within**2)
+        arcs: Floats = self.manifold.base.distance(chords)
+        return arcs**2
+
     def squared_distances(self, rows: Indices, columns: Indices) -> Floats:
         """d^2 of edges, to the nearest image, 0 where row and column coincide, shape of `rows`.
 
