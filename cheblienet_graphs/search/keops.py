@@ -27,10 +27,6 @@ from cheblienet_graphs.errors import CheblienetError, Remedy, Words
 from cheblienet_graphs.search.nearest import Listing
 from cheblienet_graphs.search.rule import Cloud
 
-INDEX_LIMIT = 2**24
-"""KeOps keeps the indices of an arg-reduction as floating point numbers; in float32 they would be
-wrong above this. Larger clouds are split."""
-
 PAIRS_AT_ONCE = {"cpu": 2**22, "cuda": 2**32}
 """Distances evaluated in one call, which can't be interrupted: about a second."""
 
@@ -45,16 +41,15 @@ class KeopsSearch:
     Args:
         cloud: the vertices.
         device: "cpu" or "cuda".
-        index_limit: vertices compared at once.
 
     Raises:
         CheblienetError: KeOps does not work here; the message says what to do.
     """
 
-    def __init__(self, cloud: Cloud, device: str, index_limit: int = INDEX_LIMIT) -> None:
-        self._cloud, self._device, self._limit = cloud, torch.device(device), index_limit
+    def __init__(self, cloud: Cloud, device: str) -> None:
+        self._cloud, self._device = cloud, torch.device(device)
         self._lazy = _lazy_tensor()
-        self._compiled: set[tuple[int, bool, bool]] = set()
+        self._compiled: set[tuple[int, bool]] = set()
         self._elements = tuple(torch.from_numpy(e).to(self._device) for e in cloud.elements)
 
     @property
@@ -81,28 +76,15 @@ class KeopsSearch:
         """(rows, width) ascending d^2 to the nearest vertices, self included, and their indices."""
         rows = tuple(e[:, start:stop].reshape(-1, 1) for e in self._elements)
         columns = tuple(e.reshape(-1, 1) for e in self._elements)
-        size = len(columns[0])
-        parts = [
-            self._reduced(rows, tuple(c[lo : lo + self._limit] for c in columns), lo, width)
-            for lo in range(0, size, self._limit)
-        ]
-        ascending, order = torch.cat([part[0] for part in parts], dim=1).sort(dim=1, stable=True)
-        vertex = torch.cat([part[1] for part in parts], dim=1).gather(1, order)
-        return ascending[:, :width], vertex[:, :width]
-
-    def _reduced(
-        self, rows: tuple[Tensor, ...], columns: tuple[Tensor, ...], offset: int, width: int
-    ) -> tuple[Tensor, Tensor]:
-        count = min(width, len(columns[0]))
-        # KeOps compiles for a number of neighbors, and anew where there is but one row or column.
-        formula = (count, len(rows[0]) == 1, len(columns[0]) == 1)
+        # KeOps compiles for a number of neighbors, and anew where there is but one row.
+        formula = width, len(rows[0]) == 1
         if formula not in self._compiled:
-            few = tuple(r[:2] for r in rows), tuple(c[: max(count, 2)] for c in columns)
+            few = tuple(r[:2] for r in rows), tuple(c[: max(width, 2)] for c in columns)
             with guarded():
-                self._of_formula(*few, count)
+                self._of_formula(*few, width)
             self._compiled.add(formula)
-        values, which = self._of_formula(rows, columns, count)
-        return values, which.long() + offset
+        # Indices are kept as floating point numbers of the distances' type, exact in float64.
+        return self._of_formula(rows, columns, width)
 
     def _of_formula(
         self, rows: tuple[Tensor, ...], columns: tuple[Tensor, ...], count: int

@@ -1,4 +1,4 @@
-"""KeOps finds the edges that the pruned search finds, in parts of any size."""
+"""KeOps finds the edges that the pruned search finds."""
 
 import fcntl
 import os
@@ -8,16 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
-from all_pairs import SOME, cloud_of, edges, name, nearest
+from all_pairs import SOME, edges, name
 
 from cheblienet_graphs import CheblienetError, GraphSpec
 from cheblienet_graphs.search import keops
 from cheblienet_graphs.search.choice import Choice
-from cheblienet_graphs.search.keops import KeopsSearch
-from cheblienet_graphs.search.pruned import PrunedSearch
 
 DEVICES = [
     "cpu",
@@ -56,16 +53,6 @@ ARROWS = [
 def test_keops_equals_pruned(fields: dict, count: int, device: str) -> None:
     spec = GraphSpec(**fields, neighbors=count)
     assert edges(spec, Choice("keops", device)) == edges(spec)
-
-
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("limit", [100, 252, 10**6])
-def test_keops_in_parts(limit: int, device: str) -> None:
-    sphere = cloud_of(GraphSpec("so3", subdivisions=1))
-    radii, vertices = nearest(KeopsSearch(sphere, device, index_limit=limit), 42, 16)
-    expected_radii, expected = nearest(PrunedSearch(sphere, "cpu"), 42, 16)
-    assert np.allclose(radii, expected_radii, rtol=1e-12)
-    assert (vertices == expected).all()
 
 
 KILLED = """if True:
