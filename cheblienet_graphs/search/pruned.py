@@ -225,16 +225,10 @@ class PrunedSearch:
 
         The exactly parallel direction lies up to half a step beside that orientation.
         """
-        orientations, metric = self._cloud.orientations, self._cloud.metric
-        margin = 0
-        while WORTHWHILE * (2 * margin + 1) <= orientations:
-            if (
-                self._cloud.manifold.squared_length_of_rotation((margin + 0.5) * self._step, metric)
-                > squared_reach
-            ):
-                break
-            margin += 1
-        return margin
+        manifold, metric = self._cloud.manifold, self._cloud.metric
+        most = (self._cloud.orientations // WORTHWHILE + 1) // 2
+        angles = ((steps + 0.5) * self._step for steps in range(most))
+        return sum(manifold.squared_length_of_rotation(a, metric) <= squared_reach for a in angles)
 
     def _windowed_distances(
         self, points: Tensor, own: slice, others: Tensor, fiber: Tensor
