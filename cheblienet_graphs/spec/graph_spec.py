@@ -15,8 +15,8 @@ from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.inputs.masks import Four, LatLonMask
 from cheblienet_graphs.inputs.polygons import LevelSet, Polygons
 from cheblienet_graphs.inputs.volumes import Volume
-from cheblienet_graphs.limits import Number, choice, integer, refuse_unknown
-from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric, with_period
+from cheblienet_graphs.limits import Number, integer, refuse_unknown
+from cheblienet_graphs.manifolds import Manifold, Metric, with_period
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Setting, Size
 from cheblienet_graphs.samplings.given import GivenPoints
 from cheblienet_graphs.samplings.given_tables import PointArrays
@@ -380,13 +380,7 @@ class GraphSpec:
         """
         if not isinstance(values, Mapping):
             raise SpecError("values", "a mapping, as to_dict() returns", values)
-        fields = {"boundary_correction": False, **values}
-        if "region" in fields:
-            fields.setdefault("mask_edge", "pixels")
-        geometry = MANIFOLDS[choice("manifold", fields.get("manifold"), tuple(MANIFOLDS))]
-        if not geometry.oriented or "axes" in fields:
-            fields.pop("orientations", None)
-        return cls(**fields)
+        return cls(**least.arguments(values))
 
     @property
     def sha256(self) -> str:

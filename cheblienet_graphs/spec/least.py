@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.limits import choice
+from cheblienet_graphs.manifolds import MANIFOLDS
 
 if TYPE_CHECKING:  # a specification names itself by these functions
     from cheblienet_graphs.spec.graph_spec import GraphSpec
@@ -22,14 +24,28 @@ _ALONE = {"weights", "kernel", "laplacian", "boundary"}
 """Fields whose value says what they are."""
 
 
+def arguments(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of `GraphSpec` for what its `to_dict` tells.
+
+    Raises:
+        SpecError: there is no such manifold.
+    """
+    fields = {**values}
+    fields.setdefault("boundary_correction", False)
+    if "region" in fields:
+        fields.setdefault("mask_edge", "pixels")
+    geometry = MANIFOLDS[choice("manifold", fields.get("manifold"), tuple(MANIFOLDS))]
+    if not geometry.oriented or "axes" in fields:
+        fields.pop("orientations", None)
+    return fields
+
+
 def least_fields(spec: "GraphSpec") -> dict[str, Any]:
     """The arguments of `GraphSpec` that the others do not imply, as JSON types.
 
     Masks and points are as a version knows them; eps is given by its square where that is shorter.
     """
-    fields = spec.to_dict() | {"boundary_correction": bool(spec.boundary_correction)}
-    if not spec.geometry.oriented or spec.axes is not None:
-        del fields["orientations"]
+    fields = arguments(spec.to_dict())
     for name in sorted(fields.keys() - {"manifold", "mask"}):
         if makes(remaining := without(fields, name), spec):
             fields = remaining

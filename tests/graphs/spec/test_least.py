@@ -93,3 +93,11 @@ def test_what_is_printed_fits_a_screen() -> None:
         assert " ".join(first.split()) == repr(spec)
         told = re.findall(r"(\w+)=", first + " " + rest)
         assert len(told) == len({*told}) >= len(spec.to_dict()) - 1
+
+
+def test_pixels_are_told_where_a_region_would_clip_cells() -> None:
+    points = np.random.default_rng(0).uniform(-80, 80, (90, 2))
+    given = {"coordinates": points, "weights": "voronoi", "region": (-90, -60, 90, 60)}
+    clipped, whole = (GraphSpec("s2", **given, mask_edge=edge) for edge in (None, "pixels"))
+    assert "mask_edge" not in least_fields(clipped)
+    assert GraphSpec(**least_fields(whole)) == whole != clipped
