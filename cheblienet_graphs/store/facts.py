@@ -14,28 +14,10 @@ from cheblienet_graphs.errors import StoreError
 from cheblienet_graphs.gradients.source import units
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.edges import DIRECTIONS
-from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.published import (
-    COUNT,
-    LARGEST,
-    ROUNDING,
-    SIZE,
-    PublishedFacts,
-    Rule,
-    WrongFactError,
-    checked,
-    is_integer,
-    is_number,
-    is_object,
-    is_text,
-    read,
-    refusing,
-    shared,
-)
+from cheblienet_graphs.store import layout, rules
+from cheblienet_graphs.store.published import PublishedFacts, refusing, shared
+from cheblienet_graphs.store.rules import Number, WrongFactError, checked, read
 from cheblienet_graphs.typing import Floats
-
-NUMBERS = {"in_plane_fraction", "xi", "xi_squared", "bandwidth", "lambda_max", "eigenvalue_scale"}
-"""Facts of levels that may be no integers."""
 
 
 @dataclass(frozen=True)
@@ -143,11 +125,7 @@ def read_facts(version: Path) -> VersionFacts:
 
 
 def _has_directions(value: Any) -> bool:
-    return is_object(value) and sorted(value) == sorted(DIRECTIONS)
-
-
-def _is_share(value: Any) -> bool:
-    return type(value) in {int, float} and 0 <= value <= 1
+    return rules.is_object(value) and sorted(value) == sorted(DIRECTIONS)
 
 
 def graph_facts(attributes: layout.Attributes) -> VersionFacts:
@@ -163,36 +141,28 @@ def graph_facts(attributes: layout.Attributes) -> VersionFacts:
     return VersionFacts(**common, levels=each)
 
 
-def _read(name: str, facts: Any, rules: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts of an object by their rules; numbers that may be no integers as floats."""
-    known = read(name, facts, rules)
-    return known | {
-        key: float(known[key]) for key in NUMBERS & rules.keys() if known[key] is not None
-    }
-
-
 def _level(spec: GraphSpec, number: int, facts: Any) -> LevelFacts:
     """The facts of a level, each compared with the spec and the other facts."""
     name = f"levels[{number}]"
-    checked(name, facts, is_object)
+    checked(name, facts, rules.is_object)
     vertices = spec.orientations * spec.base_points(number)
-    most = 2 + ROUNDING if spec.laplacian == "normalized" else LARGEST
-    rules = _operator_rules(facts, vertices) | {
+    most = 2 + rules.ROUNDING if spec.laplacian == "normalized" else rules.LARGEST
+    expected = _operator_rules(facts, vertices) | {
         "grid": list(spec.grid(number)),
         "vertices": vertices,
-        "isolated": is_integer(0, vertices - 2),
-        "dropped_edges": COUNT,
-        "in_plane_fraction": _is_share if spec.orientations > 1 else 1.0,
+        "isolated": rules.is_integer(0, vertices - 2),
+        "dropped_edges": rules.COUNT,
+        "in_plane_fraction": Number(rules.FROM_0, 1) if spec.orientations > 1 else 1.0,
         **_metric_rules(spec, number, facts.get("xi")),
-        "bandwidth": None if spec.kernel is None else SIZE,
-        "lambda_max": 2.0 if spec.lambda_max == 2 else is_number(0, most),
+        "bandwidth": None if spec.kernel is None else rules.SIZE,
+        "lambda_max": 2.0 if spec.lambda_max == 2 else Number(0, most),
     }
-    if lacking := sorted(rules.keys() - facts.keys()):
+    if lacking := sorted(expected.keys() - facts.keys()):
         raise WrongFactError(f"{name} lacks {lacking[0]}")
     if facts.get("eigenvalue_scale") is not None:  # not recorded by older versions
         plain = spec.weights != "kernel" and spec.laplacian == "combinatorial"
-        rules["eigenvalue_scale"] = 1.0 if plain and spec.mask is None else SIZE
-    of_level = _read(name, facts, rules)
+        expected["eigenvalue_scale"] = 1.0 if plain and spec.mask is None else rules.SIZE
+    of_level = read(name, facts, expected)
     if spec.directional is not None:
         known = checked(f"{name}.directional", facts.get("directional"), _has_directions)
         of_level["directional"] = {
@@ -202,47 +172,40 @@ def _level(spec: GraphSpec, number: int, facts: Any) -> LevelFacts:
     if spec.gradients:
         known = facts.get("gradients")
         of_level["gradients"] = _gradients(f"{name}.gradients", units(spec, number), known)
-    return LevelFacts(**of_level | {"grid": tuple(of_level["grid"])})
+    return LevelFacts(**of_level)
 
 
 def _operator_rules(facts: Mapping[str, Any], vertices: int) -> dict[str, Any]:
-    edges, value = is_integer(1, vertices * (vertices - 1) // 2), facts.get("edges")
+    edges, value = rules.is_integer(1, vertices * (vertices - 1) // 2), facts.get("edges")
     return {
         "edges": edges,
         "nnz": 2 * value + vertices if value is not None and edges(value) else None,
-        "lambda_max": SIZE,
-        "lambda_max_method": is_text("lanczos|bound"),
+        "lambda_max": rules.SIZE,
+        "lambda_max_method": rules.is_text("lanczos|bound"),
     }
 
 
 def _metric_rules(spec: GraphSpec, number: int, xi: Any) -> dict[str, Any]:
     """Xi follows from the spec unless it was solved for; its square follows from it."""
     if spec.xi == "auto":
-        solved = is_number(1 / LARGEST, LARGEST)
-        return {"xi": solved, "xi_squared": xi * xi if solved(xi) else None}
+        solved = Number(1 / rules.LARGEST, rules.LARGEST)
+        return {"xi": solved, "xi_squared": float(xi * xi) if solved(xi) else None}
     known = spec.metric(number).xi if spec.geometry.oriented else None
     return {"xi": known, "xi_squared": None if known is None else known * known}
 
 
 def _operator(name: str, facts: Any, vertices: int) -> OperatorFacts:
-    rules = _operator_rules(checked(name, facts, is_object), vertices)
-    return OperatorFacts(**_read(name, facts, rules))
+    expected = _operator_rules(checked(name, facts, rules.is_object), vertices)
+    return OperatorFacts(**read(name, facts, expected))
 
 
 def _gradients(name: str, spacings: Floats, facts: Any) -> GradientFacts:
-    sizes = _are_sizes(len(spacings))
-    rules = {"nnz": COUNT, "symmetric_nnz": COUNT, "norms": sizes, "spacings": sizes}
-    known = _read(name, facts, rules | {"largest": _is_size})
-    for value, spacing in zip(known["spacings"], spacings.tolist(), strict=True):
-        checked(f"{name}.spacings", value, spacing)
-    numbers = {of: tuple(map(float, known[of])) for of in ("norms", "spacings")}
-    return GradientFacts(**known | numbers)
-
-
-def _is_size(value: Any) -> bool:
-    """A number from 0, which derivatives are that vanish everywhere: two pixels around a torus."""
-    return type(value) in {int, float} and 0 <= value <= LARGEST
-
-
-def _are_sizes(count: int) -> Rule:
-    return lambda value: isinstance(value, list) and [*map(_is_size, value)] == [True] * count
+    norm = Number(rules.FROM_0, rules.LARGEST)  # 0 where all vanish: two pixels around a torus
+    expected = {
+        "nnz": rules.COUNT,
+        "symmetric_nnz": rules.COUNT,
+        "norms": [norm] * len(spacings),
+        "spacings": spacings.tolist(),
+        "largest": norm,
+    }
+    return GradientFacts(**read(name, facts, expected))

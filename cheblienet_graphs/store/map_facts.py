@@ -6,17 +6,9 @@ from typing import Any
 
 from cheblienet_graphs.errors import StoreError, UnreadableError
 from cheblienet_graphs.spec.map_spec import MapSpec
-from cheblienet_graphs.store import layout
+from cheblienet_graphs.store import layout, rules
 from cheblienet_graphs.store.facts import VersionFacts, graph_facts
-from cheblienet_graphs.store.published import (
-    LARGEST,
-    PublishedFacts,
-    is_integer,
-    is_number,
-    read,
-    refusing,
-    shared,
-)
+from cheblienet_graphs.store.published import PublishedFacts, refusing, shared
 
 
 @dataclass(frozen=True)
@@ -100,18 +92,15 @@ def _map(attributes: layout.Attributes) -> MapFacts:
     common = shared(attributes, MapSpec)
     spec = common["spec"]
     targets, sources = spec.shape
-    rules = {
+    expected = {
         "targets": targets,
         "sources": sources,
         "target_grid": list(spec.target.grid(0)),
         "source_grid": list(spec.source.grid(0)),
-        "nnz": is_integer(targets, targets * sources),
-        "farthest": is_number(-1 / LARGEST, LARGEST),
+        "nnz": rules.is_integer(targets, targets * sources),
+        "farthest": rules.Number(-1 / rules.LARGEST, rules.LARGEST),
     }
-    known = read("map", attributes[layout.MAP], rules)
-    for grid in ("target_grid", "source_grid"):
-        known[grid] = tuple(known[grid])
-    sizes = MapSizes(**known | {"farthest": float(known["farthest"])})
+    sizes = MapSizes(**rules.read("map", attributes[layout.MAP], expected))
     return MapFacts(**common, sizes=sizes)
 
 

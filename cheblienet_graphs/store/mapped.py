@@ -14,7 +14,7 @@ from cheblienet_graphs.errors import StoreError, quoted
 from cheblienet_graphs.limits import Range
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import read_document, unreadable
-from cheblienet_graphs.store.published import LARGEST
+from cheblienet_graphs.store.rules import LARGEST
 
 EVERY = Range(-LARGEST, LARGEST)
 """Of coordinates, and of entries of gradients."""

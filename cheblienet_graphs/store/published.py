@@ -1,9 +1,7 @@
 """What all published versions record of themselves, read by rules, whatever they hold."""
 
-import datetime as dt
-import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import partial
@@ -13,20 +11,16 @@ from typing import Any, TypeVar
 from cheblienet_graphs.errors import SchemaError, SpecError, StoreError, quoted
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.map_spec import MapSpec
-from cheblienet_graphs.store import layout
+from cheblienet_graphs.store import layout, rules
+from cheblienet_graphs.store.rules import Rule, WrongFactError, checked, read
 
-LARGEST_COUNT = 2**63 - 1
-LARGEST = 1e15
-"""Largest number that is no count."""
-ROUNDING = 1e-9
-"""Largest relative difference of a number between two machines."""
 PATH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}(/[A-Za-z0-9][A-Za-z0-9._-]{0,63}){0,7}")
 LONGEST_PATH = 255
 LATER = re.compile(r"1\.[1-9][0-9]{0,8}")
 """A schema that a later version of the same major number reads, if it is none of ours."""
 
-Rule = Callable[[Any], bool]
-"""Whether a fact may have a value."""
+FILE = {"sha256": rules.SHA256, "nbytes": rules.COUNT}
+GENERATOR = {"name": rules.SHORT, "version": rules.SHORT}
 Spec = TypeVar("Spec", GraphSpec, MapSpec)
 
 
@@ -62,72 +56,10 @@ class PublishedFacts:
         return sum(file.nbytes for file in self.files.values())
 
 
-class WrongFactError(Exception):
-    """A wrong fact; the message has its name and what it is."""
-
-
-def checked(name: str, value: Any, rule: Any) -> Any:
-    """The value itself, if it fits a rule: a `Rule`, or the value that it must be.
-
-    Numbers are that value up to rounding; of other JSON values 1, 1.0 and true differ.
-    """
-    if callable(rule):
-        fits = rule(value)
-    elif isinstance(rule, float):
-        fits = is_number(0, LARGEST**2)(value) and math.isclose(value, rule, rel_tol=ROUNDING)
-    else:
-        fits = layout.same(value, rule)
-    if not fits:
-        raise WrongFactError(f"{name} can't be {quoted(value)}")
-    return value
-
-
-def is_integer(low: int, high: int) -> Rule:
-    """An integer in [low, high]."""
-    return lambda value: type(value) is int and low <= value <= high
-
-
-def is_number(low: float, high: float) -> Rule:
-    """A finite number above `low`."""
-    return lambda value: type(value) in {int, float} and low < value <= high
-
-
-def is_text(pattern: str) -> Rule:
-    """A text of which all matches a pattern."""
-    return lambda value: isinstance(value, str) and bool(re.fullmatch(pattern, value))
-
-
-def is_object(value: Any) -> bool:
-    """A JSON object."""
-    return isinstance(value, dict)
-
-
-def is_time(value: Any) -> bool:
-    """A time in ISO 8601 with a zone."""
-    try:
-        return SHORT(value) and dt.datetime.fromisoformat(value).tzinfo is not None
-    except ValueError:
-        return False
-
-
-SHORT = is_text(r"[ -~]{1,64}")
-SHA256 = is_text(r"[0-9a-f]{64}")
-COUNT = is_integer(0, LARGEST_COUNT)
-SIZE = is_number(0, LARGEST)
-FILE = {"sha256": SHA256, "nbytes": COUNT}
-GENERATOR = {"name": SHORT, "version": SHORT}
-
-
-def read(name: str, facts: Any, rules: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts of an object by their rules."""
-    checked(name, facts, is_object)
-    return {key: checked(f"{name}.{key}", facts.get(key), rule) for key, rule in rules.items()}
-
-
 def shared(attributes: layout.Attributes, kind: type[Spec]) -> dict[str, Any]:
     """The facts of `PublishedFacts` and the spec, from the attributes of a version."""
 
-    def fact(name: str, rule: Rule = is_object) -> Any:
+    def fact(name: str, rule: Rule = rules.is_object) -> Any:
         return checked(name, attributes.get(name), rule)
 
     spec = _spec(kind, fact("spec"))
@@ -136,9 +68,9 @@ def shared(attributes: layout.Attributes, kind: type[Spec]) -> dict[str, Any]:
         "spec": spec,
         "spec_sha256": checked("spec_sha256", attributes.get("spec_sha256"), digest),
         "generator": MappingProxyType(read("generator", fact("generator"), GENERATOR)),
-        "created": fact("created", is_time),
+        "created": fact("created", rules.is_time),
         "files": MappingProxyType(dict(_files(fact("manifest")))),
-        "sha256": fact("attributes_sha256", SHA256),
+        "sha256": fact("attributes_sha256", rules.SHA256),
     }
 
 

@@ -29,7 +29,7 @@ from cheblienet_graphs.store.mapped import (
     mapped_places,
     within,
 )
-from cheblienet_graphs.store.published import LARGEST
+from cheblienet_graphs.store.rules import LARGEST
 from cheblienet_graphs.typing import Floats
 
 if TYPE_CHECKING:
