@@ -12,17 +12,7 @@ from cheblienet_graphs import limits
 from cheblienet_graphs.errors import MISSING, Remedy, SpecError, Words, quoted
 from cheblienet_graphs.inputs.masks import region
 from cheblienet_graphs.inputs.volumes import Volume
-from cheblienet_graphs.limits import (
-    AXES,
-    DEFAULT_AXES,
-    Given,
-    choice,
-    integer,
-    left_out,
-    number,
-    numbers,
-    parsed,
-)
+from cheblienet_graphs.limits import Given, choice, integer, left_out, number, numbers, parsed
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, with_period
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size
 from cheblienet_graphs.samplings.given import GivenPoints, UncheckedPoints
@@ -125,14 +115,14 @@ def _axes(geometry: Manifold, given: Given) -> str | None:
     where = Words(f"on {geometry.name}: ", Remedy("axes"), " says how many there are")
     left_out("orientations", given["orientations"], where)
     if axes is None:
-        return DEFAULT_AXES
+        return limits.DEFAULT_AXES
     try:
         name = f"{parsed(axes):.15g}"
     except (ValueError, TypeError):
         name = axes
-    if not isinstance(name, str) or name not in AXES:
+    if not isinstance(name, str) or name not in limits.AXES:
         remedy = "Numbers are sets that the rotations of the cube map to themselves."
-        raise SpecError("axes", f"one of {', '.join(AXES)}", axes, remedy)
+        raise SpecError("axes", f"one of {', '.join(limits.AXES)}", axes, remedy)
     return name
 
 
