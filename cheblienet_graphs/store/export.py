@@ -19,13 +19,7 @@ import scipy.sparse
 from cheblienet_graphs.errors import StoreError, another, quoted
 from cheblienet_graphs.manifolds.moments import edge_components
 from cheblienet_graphs.store import durable, layout
-from cheblienet_graphs.store.durable import (
-    MAX_METADATA,
-    save_whole,
-    sha256_of,
-    unreadable,
-    write_errors,
-)
+from cheblienet_graphs.store.durable import save_whole, sha256_of, unreadable, write_errors
 from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
 from cheblienet_graphs.store.map_arrays import MapArrays
 from cheblienet_graphs.store.map_facts import either_facts, read_either, read_map_facts
@@ -228,7 +222,7 @@ def _exported_before(folder: Path) -> set[str]:
     """Names of the files of an export, none where the folder is none."""
     try:
         with (folder / MANIFEST).open("rb") as opened:
-            manifest = json.loads(opened.read(MAX_METADATA))
+            manifest = json.loads(opened.read(durable.MAX_METADATA))
     except (OSError, ValueError, RecursionError):
         return set()
     ours = isinstance(manifest, dict) and manifest.get("format") == FORMAT

@@ -9,20 +9,13 @@ from typing import TypeAlias
 
 from cheblienet_graphs.errors import SchemaError, StoreError, UnreadableError, quoted
 from cheblienet_graphs.limits import callback
-from cheblienet_graphs.store import layout
+from cheblienet_graphs.store import durable, layout
 from cheblienet_graphs.store.agreement import (
     Fault,
     level_fault,
     stiffness,
     undigested,
     unlike_cells,
-)
-from cheblienet_graphs.store.durable import (
-    locked_folder,
-    read_document,
-    sha256_of,
-    unreadable,
-    write_errors,
 )
 from cheblienet_graphs.store.facts import VersionFacts
 from cheblienet_graphs.store.map_arrays import MapArrays, map_faults
@@ -130,7 +123,7 @@ def manifest_file(version: Path, key: str) -> Path:
     if key.rpartition("/")[2] == "zarr.json":
         return version / key
     try:
-        shape = read_document(version / key)["shape"]
+        shape = durable.read_document(version / key)["shape"]
         dimensions = min(len(shape), layout.MAX_DIMENSIONS)
     except (StoreError, KeyError, TypeError):
         dimensions = 1  # its metadata has its own entry, which reports the fault
@@ -161,9 +154,9 @@ def _file_fault(
     if status.st_size != entry.nbytes:
         return f"has {status.st_size} bytes; published were {entry.nbytes}"
     try:
-        digest = sha256_of(path)
+        digest = durable.sha256_of(path)
     except OSError as error:
-        if isinstance(refused := unreadable(path, error), UnreadableError):
+        if isinstance(refused := durable.unreadable(path, error), UnreadableError):
             raise refused from error
         return f"is unreadable: {error.strerror}"
     return None if digest == entry.sha256 else "has other contents than were published"
@@ -235,7 +228,7 @@ def clean(store: str | Path) -> list[Path]:
     store = layout.store_path(store)
     if not layout.staging_folder(store).is_dir():
         return []
-    with write_errors(store, "Not everything was cleaned"), locked(store):
+    with durable.write_errors(store, "Not everything was cleaned"), locked(store):
         paths = leftovers(store)
         for path in paths:
             if path.is_dir() and not path.is_symlink():
@@ -250,7 +243,7 @@ def _in_use(path: Path) -> bool:
     if not path.is_dir() or path.is_symlink():
         return not path.exists() and not path.is_symlink()
     try:
-        with locked_folder(path):
+        with durable.locked_folder(path):
             return False
     except (BlockingIOError, FileNotFoundError):
         return True
