@@ -44,7 +44,7 @@ class Cluster(Pool):
 
     def first(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """As `Pool.first`."""
-        [(_, result)] = self._done(partial(function, **named), [arguments])
+        [(_, result)] = self.each(partial(function, **named), [arguments])
         return result
 
     def each(self, function: Callable[..., T], tasks: Sequence[Task]) -> Iterator[tuple[Task, T]]:
@@ -54,20 +54,6 @@ class Cluster(Pool):
             CheblienetError: blocks kept losing their workers, or the scheduler vanished, or the
                 workers lack this package.
         """
-        return self._done(function, tasks)
-
-    def close(self) -> None:
-        """Have workers that outlive the pool let go of what they keep for it, without waiting."""
-
-        async def all_let_go() -> None:  # Dask waits for all others
-            let_go()
-
-        if self._client.status == "running":  # else the scheduler is gone
-            with suppress(OSError, RuntimeError):
-                self._client.run(all_let_go, wait=False)
-
-    def _done(self, function: Callable[..., T], tasks: Sequence[Task]) -> Iterator[tuple[Task, T]]:
-        """Tasks and what a function makes of them, as they are done."""
         futures = {self._client.submit(function, *task, pure=False): task for task in tasks}
         try:
             for future in distributed.as_completed(futures, loop=self._client.loop):
@@ -89,6 +75,16 @@ class Cluster(Pool):
             ) from error
         finally:
             self._client.cancel(list(futures))
+
+    def close(self) -> None:
+        """Have workers that outlive the pool let go of what they keep for it, without waiting."""
+
+        async def all_let_go() -> None:  # Dask waits for all others
+            let_go()
+
+        if self._client.status == "running":  # else the scheduler is gone
+            with suppress(OSError, RuntimeError):
+                self._client.run(all_let_go, wait=False)
 
 
 def processes_of(address: str, workers: int | None) -> int:
