@@ -173,18 +173,18 @@ def _blocks(matrix: scipy.sparse.csr_array) -> Iterator[tuple[slice, Indices, An
 
 
 def _mask_faults(arrays: LevelArrays) -> Iterator[str]:
-    mask, places = arrays.spec.mask, arrays.base_index
-    if mask is None or places is None or arrays.level:
-        return
-    if digest_of_mask(places, arrays.spec.full_points(0)) != mask.sha256:
+    places = arrays.base_index
+    if not arrays.level and not fits_mask(arrays.spec, places):
         yield "are not the points inside the mask of the spec's digest"
 
 
-def digest_of_mask(places: npt.NDArray[np.integer], points: int) -> str:
-    """That of a mask's booleans, by the places of the points inside among all of them."""
-    inside = np.zeros(points, np.uint8)
+def fits_mask(spec: GraphSpec, places: npt.NDArray[np.integer] | None) -> bool:
+    """Whether the finest points are those inside the mask of a digest, that of cut pixels aside."""
+    if spec.mask is None or places is None or spec.cuts_pixels:
+        return True
+    inside = np.zeros(spec.full_points(0), np.uint8)
     inside[places] = 1
-    return hashlib.sha256(inside.tobytes()).hexdigest()
+    return hashlib.sha256(inside.tobytes()).hexdigest() == spec.mask.sha256
 
 
 def _cut_faults(arrays: LevelArrays) -> Iterator[str]:

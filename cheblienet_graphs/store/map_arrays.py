@@ -12,7 +12,6 @@ import scipy.sparse
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.icosphere import mesh_edges
 from cheblienet_graphs.samplings.masked import MaskedSampling, centers
-from cheblienet_graphs.samplings.points import unit_vectors
 from cheblienet_graphs.search.crossing import SHELL, lengths
 from cheblienet_graphs.search.point_columns import PlacedPoints
 from cheblienet_graphs.sparse import near
@@ -22,12 +21,13 @@ from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.agreement import (
     Fault,
     coincide,
-    digest_of_mask,
     digest_of_points,
     first_faults,
+    fits_mask,
 )
 from cheblienet_graphs.store.map_facts import MapFacts
 from cheblienet_graphs.store.mapped import mapped_array, mapped_csr, mapped_places, within
+from cheblienet_graphs.store.reader import base_places
 from cheblienet_graphs.typing import Floats, Indices
 
 LENGTH = 1e-9
@@ -46,12 +46,6 @@ def placed(spec: MapSpec, coordinates: Floats) -> PlacedPoints:
     periods = extent(spec.source) if spec.source.boundary == "periodic" else None
     base = base_places(spec.source, coordinates)
     return PlacedPoints(spec.source.geometry, spec.metric, coordinates, base, periods)
-
-
-def base_places(spec: GraphSpec, coordinates: Floats) -> Floats:
-    """(V, b) Cartesian coordinates on the base, unit vectors on the sphere."""
-    base = spec.geometry.base
-    return coordinates[:, : base.dimension] if base.flat else unit_vectors(*coordinates[:, -2:].T)
 
 
 @dataclass(frozen=True)
@@ -120,10 +114,8 @@ def _side_faults(arrays: MapArrays, side: str) -> Iterator[str]:
     """Coordinates follow from the specification; given points must be some that a build takes."""
     spec, known = arrays.facts.spec.sides[side], arrays.coordinates(side)
     places = arrays.base_index(side)
-    if spec.mask is not None and spec.mask_edge is None and places is not None:
-        digest = digest_of_mask(places, spec.full_points(0))
-        if digest != spec.mask.sha256:
-            yield "are not those of the points inside the mask of the spec's digest"
+    if not fits_mask(spec, places):
+        yield "are not those of the points inside the mask of the spec's digest"
     if spec.coordinates is not None:
         yield from _given_faults(spec, known)
         return

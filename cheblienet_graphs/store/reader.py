@@ -15,6 +15,7 @@ from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import CutSampling, MaskedSampling
+from cheblienet_graphs.samplings.points import unit_vectors
 from cheblienet_graphs.samplings.region import RegionSampling
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling, SamplingKind
 from cheblienet_graphs.sparse import null_shift, rows
@@ -306,17 +307,12 @@ class LevelArrays:
         if given is None or given.areas != "given" or self.spec.mask is not None:
             return None
         points = self.spec.base_points(self.level)
-        ratios: Floats = self.area[:points] / self.cells.areas(0, points)
-        return ratios
+        return self.area[:points] / self.cells.areas(0, points)
 
     def _given(self, areas: Floats | None) -> SamplingKind:
         """Given points; without those outside a mask, which are not stored."""
         base = self.coordinates[: self.spec.base_points(self.level)]
-        if self.spec.geometry.base.flat:
-            points = np.array(base[:, :2])
-        else:
-            sin, cos = np.sin(base[:, -2:]), np.cos(base[:, -2:])
-            points = np.stack([sin[:, 0] * cos[:, 1], sin[:, 0] * sin[:, 1], cos[:, 0]], axis=1)
+        points = np.array(base_places(self.spec, base))
         given = self.spec.with_points({self.level: PointArrays(points, areas)})
         return given.full_sampling(self.level)
 
@@ -326,6 +322,12 @@ class LevelArrays:
         """A dense array of which all values are within a range."""
         array = self.folder / name
         return within(array, mapped_array(array, shape, (dtype,)), allowed)
+
+
+def base_places(spec: GraphSpec, coordinates: Floats) -> Floats:
+    """(V, b) Cartesian coordinates on the base, unit vectors on the sphere."""
+    base = spec.geometry.base
+    return coordinates[:, : base.dimension] if base.flat else unit_vectors(*coordinates[:, -2:].T)
 
 
 def edge_weights(version: Path, level: int) -> scipy.sparse.csr_array:
