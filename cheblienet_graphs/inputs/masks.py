@@ -97,8 +97,7 @@ def inside_of_field(values: Values) -> Booleans:
         return ~missing
     if missing.any():
         raise ambiguous("has missing values and fractions, so inside is either; save booleans")
-    inside: Booleans = values > 0.5
-    return inside
+    return values > 0.5
 
 
 def check_numbers(values: Values) -> None:
@@ -198,8 +197,7 @@ class LatLonMask:
             raise SpecError("longitudes", accepted, Found(f"{longitudes.shape}"))
         row, within_rows = self._row(latitudes)
         column, within_columns = self._column(longitudes)
-        inside: Booleans = self.inside[row, column] & within_rows & within_columns
-        return inside
+        return self.inside[row, column] & within_rows & within_columns
 
     def _row(self, latitudes: Floats) -> tuple[Indices, Booleans]:
         """Row of the nearest latitude, and whether the point is within the grid."""
@@ -295,8 +293,7 @@ def inside_region(latitudes: Floats, longitudes: Floats, region: Four) -> Boolea
     width = 360.0 if east - west >= 360 else (east - west) % 360
     pole = np.abs(latitudes) >= 90 - ROUNDING
     between = (latitudes >= south - ROUNDING) & (latitudes <= north + ROUNDING)
-    inside: Booleans = between & (pole | (eastwards <= width + 2 * ROUNDING))
-    return inside
+    return between & (pole | (eastwards <= width + 2 * ROUNDING))
 
 
 def _edge(to_the_pole: float, step: float) -> float:

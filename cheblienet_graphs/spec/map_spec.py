@@ -312,5 +312,4 @@ def _exact(weights: Floats, row: Indices, indptr: Indices) -> Floats:
     order = np.lexsort((whole - weights / UNIT, row))
     raised = np.arange(len(row)) - indptr[row] < missing[row]
     whole[order] += raised
-    exact: Floats = whole * UNIT
-    return exact
+    return whole * UNIT

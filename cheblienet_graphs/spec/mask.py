@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,8 @@ from cheblienet_graphs.typing import Floats, Indices
 
 if TYPE_CHECKING:
     from cheblienet_graphs.spec.graph_spec import GraphSpec
+
+T = TypeVar("T")
 
 MASK_ORDERS = ("nested", "ring")
 HALF = 0.5
@@ -128,8 +130,7 @@ class Mask:
         Raises:
             SpecError: they are not known.
         """
-        places: Indices = self.known(self.places)[level]
-        return places
+        return self.known(self.places)[level]
 
     def halves_on(self, level: int) -> Floats:
         """(2 height, 2 width), in space with 2 depth: each half pixel's part in the domain.
@@ -137,10 +138,9 @@ class Mask:
         Raises:
             SpecError: it is not known.
         """
-        halves: Floats = self.known(self.halves)[level]
-        return halves
+        return self.known(self.halves)[level]
 
-    def known(self, of_levels: tuple[Any, ...] | None) -> tuple[Any, ...]:
+    def known(self, of_levels: tuple[T, ...] | None) -> tuple[T, ...]:
         """Arrays by level, which a mask that is known by its digest alone has not.
 
         Raises:
@@ -156,8 +156,7 @@ class Mask:
 def _places(inside: npt.NDArray[np.bool_]) -> Indices:
     """Where values are True, in as few bytes as that takes."""
     kind = np.int32 if len(inside) < 2**31 else np.int64
-    places: Indices = np.flatnonzero(inside).astype(kind)
-    return places
+    return np.flatnonzero(inside).astype(kind)
 
 
 def size_of(geometry: Manifold, mask: Any) -> tuple[int, ...] | None:
@@ -199,7 +198,7 @@ def mask_field(spec: "GraphSpec", value: Any, order: str | None) -> Mask | None:
     samplings = [spec.full_sampling(level) for level in range(spec.levels)]
     if spec.cuts_pixels:
         lattices = [sampling for sampling in samplings if isinstance(sampling, Lattice)]
-        return Mask.cutting(half_pixels(*_domain(spec, value)), lattices)
+        return Mask.cutting(half_pixels(_domain(spec, value), lattices[0].shape), lattices)
     inside = np.ones(samplings[0].num_points, bool)
     if value is not None:
         inside = _inside(spec, samplings[0], value, order or "nested")
@@ -239,21 +238,19 @@ def _inside(spec: "GraphSpec", sampling: Sampling, value: Any, order: str) -> np
     raise SpecError("mask", accepted, inside.shape, remedy if len(grid) > 1 else "")
 
 
-def _domain(spec: "GraphSpec", value: Any) -> tuple[Any, tuple[int, ...]]:
-    """What cuts pixels, and the shape of the lattice.
+def _domain(spec: "GraphSpec", value: Any) -> Any:
+    """What cuts pixels: polygons, a function, or an array of the lattice's shape.
 
     Raises:
         SpecError: it is an array of another shape.
     """
-    _, *grid = spec.grid(0)
-    shape = tuple(grid)
     if isinstance(value, Polygons) or callable(value):
-        return value, shape
-    values = _array(spec.geometry, value)
+        return value
+    values, shape = _array(spec.geometry, value), spec.grid(0)[1:]
     if values.shape != shape:
         remedy = Words(Remedy(spec.sampling_kind.field), " may be left out.")
         raise SpecError("mask", f"of shape {shape}, a value a point", values.shape, remedy)
-    return values, shape
+    return values
 
 
 def _nested(spec: "GraphSpec", ring: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
