@@ -3,7 +3,7 @@
 import csv
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from cheblienet_graphs.errors import (
     InputError,
     SpecError,
     listed,
+    needing,
     one_line,
     quoted,
 )
@@ -31,19 +32,22 @@ LONGEST_REASON = 200
 
 
 @contextmanager
-def reading(file: Path, form: str) -> Iterator[None]:
+def reading(file: Path, form: str, extra: str | None = None) -> Iterator[None]:
     """Turn whatever a library raises for a file into one line.
 
     Args:
         file: the file.
         form: its kind, with an article: "a NetCDF file".
+        extra: of this package, which brings the library that reads it; None where one is there.
 
     Raises:
         InputError: instead of any exception that is none of ours.
+        CheblienetError: the library is not installed.
     """
     try:
         _check_file(file)
-        yield
+        with needing(f"{file} is {form}; this", extra) if extra else nullcontext():
+            yield
     except CheblienetError:
         raise
     except MemoryError as error:

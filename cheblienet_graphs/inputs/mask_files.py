@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cheblienet_graphs.errors import InputError, SpecError, listed, needing
+from cheblienet_graphs.errors import InputError, SpecError, listed
 from cheblienet_graphs.inputs.files import read_npy, reading
 from cheblienet_graphs.inputs.masks import (
     Booleans,
@@ -34,14 +34,12 @@ IMAGES = (".png", ".tif", ".tiff", ".bmp", ".gif", ".jpg", ".jpeg", ".pgm", ".pb
 FORMATS = ("PNG", "TIFF", "BMP", "GIF", "JPEG", "PPM", "WEBP")
 """What Pillow may take a file for. By itself it goes by the contents alone, and hands PostScript to
 Ghostscript, which runs it, whatever the file is called."""
-IMAGE_FORM = "an image"
 GRAY = {"1", "L", "I;16", "I;16B", "I;16L", "I;16N"}
 TRANSPARENT = {"LA", "La", "PA", "RGBA", "RGBa"}
 REMEDY = 'Save it as 8-bit gray, as PIL.Image.open(FILE).convert("L") does'
 NETCDF = (".nc", ".nc4", ".cdf")
 SUFFIXES = (".npy", *IMAGES, *NETCDF, *NIFTI, *GEOJSON)
 DIMENSIONS = (1, 2, 3)
-NETCDF_FORM = "a NetCDF file"
 ENGINES = {b"\x89HDF": "h5netcdf", b"CDF\x01": "scipy", b"CDF\x02": "scipy"}
 """What reads a file, by its first bytes: NetCDF 4, NetCDF 3 classic and with 64-bit offsets."""
 CONVERTED = "NetCDF 4, classic and 64-bit offsets are read; `nccopy -k nc4` writes the first"
@@ -123,8 +121,7 @@ def _image(file: Path) -> Values:
     Returns:
         (height, width) bool, uint8 or uint16, the top row first.
     """
-    what = f"{file} is {IMAGE_FORM}; this"
-    with reading(file, IMAGE_FORM), needing(what, "images"), warnings.catch_warnings():
+    with reading(file, "an image", "images"), warnings.catch_warnings():
         from PIL import Image  # an extra
 
         # Beyond a limit Pillow warns, beyond twice as much it refuses; the latter is enough.
@@ -179,11 +176,7 @@ def read_field(file: Path, variable: str | None) -> LatLonMask:
         SpecError: the variable is no mask.
         CheblienetError: xarray or what it reads such a file with is not installed.
     """
-    with (
-        reading(file, NETCDF_FORM),
-        needing(f"{file} is {NETCDF_FORM}; this", "netcdf"),
-        file.open("rb") as opened,
-    ):
+    with reading(file, "a NetCDF file", "netcdf"), file.open("rb") as opened:
         import xarray as xr  # an extra
 
         engine = ENGINES.get(opened.read(4))
