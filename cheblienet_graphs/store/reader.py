@@ -149,12 +149,11 @@ class LevelArrays:
     @cached_property
     def gradients(self) -> dict[str, scipy.sparse.csr_array]:
         """By direction of the frame, (V, V) float32, per unit of length; empty without any."""
-        return self._by_field(self.stacked_gradients())
-
-    @cached_property
-    def gradient_sums(self) -> dict[str, scipy.sparse.csr_array]:
-        """By direction of the frame, (V, V) float32, the gradient and its transpose added."""
-        return self._by_field(self.stacked_gradients(layout.SYMMETRIC))
+        if (matrix := self.stacked_gradients()) is None:
+            return {}
+        frame, vertices = self.spec.geometry.frame, matrix.shape[1]
+        starts = range(0, matrix.shape[0], vertices)
+        return {name: rows(matrix, n, n + vertices) for name, n in zip(frame, starts, strict=True)}
 
     def stacked_gradients(self, part: str = layout.FIELDS) -> scipy.sparse.csr_array | None:
         """(fields V, V) float32, a part of the gradients of all fields; None without any.
@@ -173,14 +172,6 @@ class LevelArrays:
         matrix = mapped_csr(self.folder / name, shape, entries)
         within(self.folder / name, matrix.data)
         return matrix
-
-    def _by_field(self, matrix: scipy.sparse.csr_array | None) -> dict[str, scipy.sparse.csr_array]:
-        """The matrix of each field."""
-        if matrix is None:
-            return {}
-        frame, vertices = self.spec.geometry.frame, matrix.shape[1]
-        starts = range(0, matrix.shape[0], vertices)
-        return {name: rows(matrix, n, n + vertices) for name, n in zip(frame, starts, strict=True)}
 
     @cached_property
     def degree(self) -> npt.NDArray[np.float32]:
