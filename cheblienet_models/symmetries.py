@@ -1,14 +1,13 @@
 """The symmetries of a pyramid's graphs, found from what is stored.
 
-Isometries that may map a sampling to itself are tried by name. One counts where it maps vertices
-to vertices exactly and leaves the stored Laplacians as they are, on all levels in question: where a
-mask left points out, the mask must be mapped to itself.
+Isometries that may map a sampling to itself are tried by name. One counts where it maps vertices,
+a place and a direction each, to vertices exactly and leaves the stored Laplacians as they are, on
+all levels in question: where a mask left points out, the mask must be mapped to itself.
 """
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import torch
 from torch import Tensor
@@ -20,277 +19,41 @@ from cheblienet_models.graphs.identity import is_spherical
 from cheblienet_models.graphs.pyramid import Pyramid
 from cheblienet_models.tensors import Csr
 
+AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+GOLDEN = (1 + math.sqrt(5)) / 2
+EXACT = 1e-6
+"""How far a moved place or direction may be from one that it is said to fall on."""
+UNCHANGED = 1e-5
+"""How much an entry of the rescaled Laplacian may change."""
+
+Move = tuple[str, Tensor, Tensor]
+"""A name, an orthogonal matrix (d, d), and (points, d) where places go, by x, y, ..."""
+
 
 @dataclass(frozen=True)
 class Motion:
     """The permutation of a level's samples that a symmetry is: v goes to place [v].
 
     Args:
-        base: (points,) int64, of the base: of the points inside where the graph has a mask.
-        vertices: (V,) int64, of the vertices.
-        orientations: (n_o,) int64, of the orientations; None where that differs between points.
+        vertices: (V,) int64.
+        num_points: of the base; of those inside where the graph has a mask.
         reflects: whether it turns left to right.
     """
 
-    base: Tensor
     vertices: Tensor
-    orientations: Tensor | None
+    num_points: int
     reflects: bool
 
-
-def motion(base: Tensor, orientations: Tensor, *, reflects: bool = False) -> Motion:
-    """From (points,) images of the points and (n_o, points or 1) images of the orientations."""
-    vertices = (orientations * len(base) + base).flatten()
-    alike = orientations[:, 0] if orientations.shape[1] == 1 else None
-    return Motion(base, vertices, alike, reflects)
-
-
-def within(places: Tensor, base_index: Tensor | None) -> Tensor | None:
-    """A permutation of the full sampling's points, restricted to those inside a mask.
-
-    Args:
-        places: (full points,) int64: where each goes.
-        base_index: (points,) ascending, of those inside; None for all.
-
-    Returns:
-        (points,) int64, where each goes among those inside; None where one of them leaves.
-    """
-    if base_index is None:
-        return places
-    inside = base_index.cpu().long()
-    moved = places[inside]
-    place = torch.searchsorted(inside, moved).clamp(max=len(inside) - 1)
-    return place if torch.equal(inside[place], moved) else None
-
-
-@dataclass(frozen=True)
-class AxisPermutation:
-    """An isometry of a box: the place along each axis becomes that along another, maybe reversed.
-
-    Args:
-        sources: for each axis the one that it takes its place from.
-        reversals: for each axis whether its places are counted from the other end then.
-    """
-
-    sources: tuple[int, ...]
-    reversals: tuple[bool, ...]
+    @property
+    def base(self) -> Tensor:
+        """(points,) int64, of the base."""
+        return self.vertices[: self.num_points] % self.num_points
 
     @property
-    def reflects(self) -> bool:
-        """Whether it turns left to right: the sign of its determinant."""
-        swaps = sum(a > b for a, b in combinations(self.sources, 2))
-        return (swaps + sum(self.reversals)) % 2 == 1
-
-    def fits(self, shape: tuple[int, ...]) -> bool:
-        """Whether a box of this shape is mapped to itself."""
-        return all(shape[axis] == shape[source] for axis, source in enumerate(self.sources))
-
-    def places(self, shape: tuple[int, ...]) -> Tensor:
-        """(points,) int64: where each sample of a box that fits goes."""
-        old = _indices(shape)
-        new = [
-            shape[axis] - 1 - old[source] if self.reversals[axis] else old[source]
-            for axis, source in enumerate(self.sources)
-        ]
-        return _flattened(new, shape)
-
-    def images(self, axes: Tensor, *, arrows: bool) -> Tensor | None:
-        """(n_o,) int64: where each axis goes; None where one is mapped between others.
-
-        Args:
-            axes: (n_o, d) unit vectors by x, y, and so on.
-            arrows: whether opposite ones differ.
-        """
-        backward = axes.flip(1)
-        signs = torch.tensor([-1.0 if r else 1.0 for r in self.reversals], dtype=axes.dtype)
-        moved = (backward[:, list(self.sources)] * signs).flip(1)
-        cosines = moved @ axes.T
-        alignment, nearest = (cosines if arrows else cosines.abs()).max(1)
-        exact = bool((alignment > 1 - ALIGNED).all())
-        return nearest if exact and len(nearest.unique()) == len(axes) else None
-
-
-ISOMETRIES: dict[int, dict[str, AxisPermutation]] = {
-    2: {
-        "rotation_90": AxisPermutation((1, 0), (False, True)),
-        "rotation_180": AxisPermutation((0, 1), (True, True)),
-        "flip": AxisPermutation((0, 1), (True, False)),
-    },
-    3: {
-        "rotation_180_x": AxisPermutation((0, 1, 2), (True, True, False)),
-        "rotation_180_y": AxisPermutation((0, 1, 2), (True, False, True)),
-        "rotation_180_z": AxisPermutation((0, 1, 2), (False, True, True)),
-        "rotation_90_x": AxisPermutation((1, 0, 2), (False, True, False)),
-        "rotation_90_y": AxisPermutation((2, 1, 0), (True, False, False)),
-        "rotation_90_z": AxisPermutation((0, 2, 1), (False, False, True)),
-        "rotation_120": AxisPermutation((2, 0, 1), (False, False, False)),
-        "reflection_x": AxisPermutation((0, 1, 2), (False, False, True)),
-        "reflection_y": AxisPermutation((0, 1, 2), (False, True, False)),
-        "reflection_z": AxisPermutation((0, 1, 2), (True, False, False)),
-    },
-}
-"""Those of a rectangle by axes (y, x): rotation_90 turns x to y, the flip turns y to -y. And
-generators of those of a box by axes (z, y, x): rotation_90_x turns y to z, rotation_90_y z to x,
-rotation_90_z x to y; rotation_120 turns x to z, z to y and y to x, as it does on the sphere."""
-AXES = "zyx"
-ALIGNED = 1e-9
-"""How far the cosine of the angle between equal axes may be from 1."""
-
-Move = tuple[str, Tensor, Tensor, bool]
-"""A name, (points,) images of the full lattice's points, (n_o, 1) images of the orientations, and
-whether it reflects."""
-
-
-def lattice_motions(
-    graph: Graph, coarsest: tuple[int, ...], *, periodic: bool
-) -> Iterator[tuple[str, Motion]]:
-    """Names and motions of the isometries that map samples to samples, inside of a mask if any.
-
-    Args:
-        graph: of one level, on a lattice of two or three sides; no others are known.
-        coarsest: sides of the coarsest level in question, whose pixel is the step of translations.
-        periodic: whether opposite sides are one.
-    """
-    shape = graph.grid[1:]
-    axes, arrows = _axes(graph), graph.period > math.pi
-    moves: list[Move] = []
-    for name, isometry in ISOMETRIES.get(len(shape), {}).items():
-        images: Tensor | None = torch.zeros(1, dtype=torch.long)
-        if axes is not None:
-            images = isometry.images(axes, arrows=arrows)
-        if isometry.fits(shape) and images is not None:
-            moves.append((name, isometry.places(shape), images[:, None], isometry.reflects))
-    if periodic and len(shape) in ISOMETRIES:  # shifts do not turn them
-        moves += _translations(shape, graph.grid[0], coarsest)
-    for name, places, orientations, reflects in moves:
-        base = within(places, graph.base_index)
-        if base is not None:
-            yield name, motion(base, orientations, reflects=reflects)
-
-
-def _axes(graph: Graph) -> Tensor | None:
-    """(n_o, d) unit vectors over each sample by x, y, ...; None where there are none."""
-    fibers, d = graph.coordinates[:: graph.num_points].cpu(), len(graph.grid) - 1
-    if fibers.shape[1] == d + 1:
-        return torch.stack([fibers[:, d].cos(), fibers[:, d].sin()], dim=1)
-    return fibers[:, d:] if fibers.shape[1] > d else None
-
-
-def _translations(shape: tuple[int, ...], n_o: int, coarsest: tuple[int, ...]) -> Iterator[Move]:
-    """One along every axis, x first.
-
-    One diagonal step would not do: with the rotations it makes the even shifts only.
-    """
-    names = AXES[-len(shape) :]
-    k = torch.arange(n_o)[:, None]
-    for axis in reversed(range(len(shape))):
-        new = list(_indices(shape))
-        new[axis] = (new[axis] + shape[axis] // coarsest[axis]) % shape[axis]
-        yield f"translation_{names[axis]}", _flattened(new, shape), k, False
-
-
-def _indices(shape: tuple[int, ...]) -> tuple[Tensor, ...]:
-    """(*shape) int64 of each axis: the place of every sample along it."""
-    return torch.meshgrid(*map(torch.arange, shape), indexing="ij")
-
-
-def _flattened(places: list[Tensor], shape: tuple[int, ...]) -> Tensor:
-    """(points,) index of samples in row-major order from their places along each axis."""
-    index = torch.zeros_like(places[0])
-    for place, side in zip(places, shape, strict=True):
-        index = index * side + place
-    return index.flatten()
-
-
-ON_THE_GRID = 1e-6
-"""How far a turned point or orientation may be from a sample that it is said to fall on."""
-GOLDEN = (1 + math.sqrt(5)) / 2
-
-
-def sphere_motions(graph: Graph, coarsest: tuple[int, ...]) -> Iterator[tuple[str, Motion]]:
-    """Names and motions of the isometries that map points to points and orientations likewise.
-
-    Args:
-        graph: of one level.
-        coarsest: sides of the coarsest level in question, whose step of longitude is tried.
-    """
-    points = graph.num_vertices // graph.orientations
-    beta, gamma = graph.coordinates[:points, -2:].cpu().T
-    for name, matrix in _isometries(coarsest):
-        base = _images(_unit_vectors(beta, gamma), matrix)
-        if base is None:
-            continue
-        orientations = torch.arange(graph.orientations)[:, None]
-        reflects = bool(torch.linalg.det(matrix) < 0)
-        if graph.coordinates.shape[1] > 2:  # besides the angles of the place
-            steps = _turns(beta, gamma, matrix, base) * (graph.orientations / graph.period)
-            if (steps - steps.round()).abs().max() > ON_THE_GRID:
-                continue
-            sense = -1 if reflects else 1
-            orientations = (sense * orientations + steps.round().long()) % graph.orientations
-        yield name, motion(base, orientations, reflects=reflects)
-
-
-def _isometries(sides: tuple[int, ...]) -> Iterator[tuple[str, Tensor]]:
-    """(3, 3) orthogonal matrices; `sides` are (colatitudes, longitudes) on an equiangular grid."""
-    yield "half_turn_x", _diagonal(1, -1, -1)
-    yield "half_turn_y", _diagonal(-1, 1, -1)
-    yield "half_turn_z", _diagonal(-1, -1, 1)
-    yield "reflection", _diagonal(1, -1, 1)
-    yield "quarter_turn_z", _turn_z(math.pi / 2)
-    yield "rotation_120", torch.eye(3, dtype=torch.float64).roll(1, 1)
-    yield "rotation_72", _fifth_turn()
-    if len(sides) == 2:
-        yield "longitude_step", _turn_z(2 * math.pi / sides[1])
-
-
-def _diagonal(*entries: int) -> Tensor:
-    return torch.tensor(entries, dtype=torch.float64).diag()
-
-
-def _turn_z(angle: float) -> Tensor:
-    cos, sin = math.cos(angle), math.sin(angle)
-    return torch.tensor([[cos, -sin, 0], [sin, cos, 0], [0, 0, 1]], dtype=torch.float64)
-
-
-def _fifth_turn() -> Tensor:
-    """The rotation by 72 degrees about a corner (0, 1, golden ratio) of the icosahedron."""
-    y, z = (part / math.hypot(1, GOLDEN) for part in (1, GOLDEN))
-    cross = torch.tensor([[0, z, -y], [-z, 0, 0], [y, 0, 0]], dtype=torch.float64)
-    angle = 2 * math.pi / 5
-    identity = torch.eye(3, dtype=torch.float64)
-    return identity + math.sin(angle) * cross + (1 - math.cos(angle)) * cross @ cross
-
-
-def _unit_vectors(beta: Tensor, gamma: Tensor) -> Tensor:
-    """(points, 3) of colatitudes and longitudes (points,)."""
-    sine = beta.sin()
-    return torch.stack([sine * gamma.cos(), sine * gamma.sin(), beta.cos()], dim=1)
-
-
-def _images(points: Tensor, matrix: Tensor) -> Tensor | None:
-    """(points,) which point each of (points, 3) is mapped to; None unless to another exactly.
-
-    Their order along a generic direction, in which no two are equally far, tells which it must be.
-    """
-    direction = torch.tensor([0.5772156649, 0.9159655941, -0.6931471806], dtype=points.dtype)
-    moved = points @ matrix.T
-    image = torch.empty(len(points), dtype=torch.long)
-    image[(moved @ direction).argsort()] = (points @ direction).argsort()
-    exact = (points[image] - moved).abs().max() <= ON_THE_GRID
-    return image if exact else None
-
-
-def _turns(beta: Tensor, gamma: Tensor, matrix: Tensor, image: Tensor) -> Tensor:
-    """(points,) by how much, radians, the frame of each point is turned on its way to its image."""
-    forward = torch.stack([beta.cos() * gamma.cos(), beta.cos() * gamma.sin(), -beta.sin()], dim=1)
-    sideways = torch.stack([-gamma.sin(), gamma.cos(), torch.zeros_like(gamma)], dim=1)
-    moved = forward @ matrix.T
-    return torch.atan2((moved * sideways[image]).sum(1), (moved * forward[image]).sum(1))
-
-
-UNCHANGED = 1e-5
-"""How much an entry of the rescaled Laplacian may change."""
+    def orientations(self) -> Tensor | None:
+        """(n_o,) int64, of the orientations; None where that differs between points."""
+        samples = self.vertices.view(-1, self.num_points) // self.num_points
+        return samples[:, 0] if bool((samples == samples[:, :1]).all()) else None
 
 
 def symmetries(pyramid: Pyramid, levels: Sequence[int]) -> dict[str, dict[int, Motion]]:
@@ -341,9 +104,125 @@ def _motions(pyramid: Pyramid, level: int, coarsest: int) -> Iterator[tuple[str,
     graph, spec = pyramid.levels[level], pyramid.spec
     sides = pyramid.levels[coarsest].grid[1:]
     if is_spherical(spec):
-        yield from sphere_motions(graph, sides)
-    elif spec.get("sampling") == "lattice" and "boundary" in spec:
-        yield from lattice_motions(graph, sides, periodic=spec["boundary"] == "periodic")
+        places, directions = _on_the_sphere(graph.coordinates.cpu())
+        moves = [(name, turn, places @ turn.T) for name, turn in _of_the_sphere(sides).items()]
+    elif spec.get("sampling") == "lattice" and len(sides) in {2, 3} and "boundary" in spec:
+        places, directions = _on_a_lattice(graph)
+        moves = [*_of_a_lattice(graph.grid[1:], places)]
+        if spec["boundary"] == "periodic":
+            moves += _translations(graph.grid[1:], places, sides)
+    else:
+        return
+    arrows = graph.period > math.pi
+    here = _vectors(places, directions, arrows=arrows)
+    for name, turn, moved in moves:
+        turned = None if directions is None else directions @ turn.T
+        image = _image(here, _vectors(moved, turned, arrows=arrows))
+        if image is not None:
+            yield name, Motion(image, graph.num_points, bool(torch.linalg.det(turn) < 0))
+
+
+def _vectors(places: Tensor, directions: Tensor | None, *, arrows: bool) -> Tensor:
+    """(V, k) of places (points or V, d) and directions (V, d), whose sign only arrows have."""
+    if directions is None:
+        return places
+    signed = directions if arrows else (directions[:, :, None] * directions[:, None]).flatten(1)
+    return torch.cat([places.repeat(len(directions) // len(places), 1), signed], dim=1)
+
+
+def _image(here: Tensor, there: Tensor) -> Tensor | None:
+    """(V,) which of the vectors each is moved to, (V, k) both; None unless to another exactly.
+
+    Their order along a generic vector, along which no two are equally far, tells which it must be.
+    """
+    generic = torch.arange(1, here.shape[1] + 1, dtype=here.dtype).sin()
+    image = torch.empty(len(here), dtype=torch.long)
+    image[(there @ generic).argsort()] = (here @ generic).argsort()
+    return image if (here[image] - there).abs().max() <= EXACT else None
+
+
+def _on_the_sphere(coordinates: Tensor) -> tuple[Tensor, Tensor | None]:
+    """(V, 3) places, and directions, those of the frame turned by alpha; None without alpha."""
+    alpha, beta, gamma = coordinates[:, :1], coordinates[:, -2:-1], coordinates[:, -1:]
+    outward = torch.cat([gamma.cos(), gamma.sin()], dim=1)
+    places = torch.cat([beta.sin() * outward, beta.cos()], dim=1)
+    if coordinates.shape[1] == 2:
+        return places, None
+    south = torch.cat([beta.cos() * outward, -beta.sin()], dim=1)
+    east = torch.cat([-gamma.sin(), gamma.cos(), torch.zeros_like(gamma)], dim=1)
+    return places, alpha.cos() * south + alpha.sin() * east
+
+
+def _of_the_sphere(sides: tuple[int, ...]) -> dict[str, Tensor]:
+    """(3, 3) orthogonal matrices; `sides` are (colatitudes, longitudes) on an equiangular grid."""
+    half = {f"half_turn_{name}": _turn(math.pi, axis) for name, axis in AXES.items()}
+    step = {"longitude_step": _turn(2 * math.pi / sides[1], AXES["z"])} if len(sides) == 2 else {}
+    return half | {
+        "reflection": -half["half_turn_y"],
+        "quarter_turn_z": _turn(math.pi / 2, AXES["z"]),
+        "rotation_120": _turn(-2 * math.pi / 3, (1, 1, 1)),
+        "rotation_72": _turn(-2 * math.pi / 5, (0, 1, GOLDEN)),  # about a corner
+        **step,
+    }
+
+
+def _on_a_lattice(graph: Graph) -> tuple[Tensor, Tensor | None]:
+    """(points, d) steps from the center, and (V, d) directions; None without orientations."""
+    shape, fibers = graph.grid[1:], graph.coordinates[:, len(graph.grid) - 1 :].cpu()
+    index = torch.arange(math.prod(shape)) if graph.base_index is None else graph.base_index.cpu()
+    steps = torch.stack(torch.unravel_index(index.long(), shape)[::-1], dim=1)
+    if fibers.shape[1] == 1:
+        fibers = torch.cat([fibers.cos(), fibers.sin()], dim=1)
+    places = steps - (torch.tensor(shape[::-1]).double() - 1) / 2
+    return places, fibers if fibers.shape[1] else None
+
+
+def _of_a_lattice(shape: tuple[int, ...], places: Tensor) -> Iterator[Move]:
+    """Isometries of a box, if it is mapped to itself: a rectangle, or generators in space.
+
+    The planar rotation_90 turns x to y. In space rotation_90_x turns y to z, rotation_90_y z to x,
+    rotation_90_z x to y; rotation_120 turns x to z, z to y and y to x, as it does on the sphere.
+    """
+    half, quarter = (
+        {name: _turn(angle, axis) for name, axis in AXES.items()}
+        for angle in (math.pi, math.pi / 2)
+    )
+    planar = {"rotation_90": quarter["z"], "rotation_180": half["z"], "flip": -half["y"]}
+    spatial = {
+        **{f"rotation_180_{name}": turn for name, turn in half.items()},
+        **{f"rotation_90_{name}": turn for name, turn in quarter.items()},
+        "rotation_120": _turn(-2 * math.pi / 3, (1, 1, 1)),
+        **{f"reflection_{name}": -turn for name, turn in half.items()},
+    }
+    d, sides = len(shape), torch.tensor(shape[::-1]).double()
+    for name, turn in (planar if d == 2 else spatial).items():
+        exact = turn[:d, :d].round()
+        if torch.equal(exact.abs() @ sides, sides):
+            yield name, exact, places @ exact.T
+
+
+def _translations(
+    shape: tuple[int, ...], places: Tensor, coarsest: tuple[int, ...]
+) -> Iterator[Move]:
+    """One along every axis, by a pixel of the coarsest level.
+
+    One diagonal step would not do: with the rotations it makes the even shifts only.
+    """
+    for axis, (name, side, steps) in enumerate(
+        zip(AXES, shape[::-1], coarsest[::-1], strict=False)
+    ):
+        moved = places.clone()
+        moved[:, axis] += side // steps
+        moved[:, axis] -= side * (moved[:, axis] > side / 2)
+        yield f"translation_{name}", torch.eye(len(shape)).double(), moved
+
+
+def _turn(angle: float, axis: tuple[float, float, float]) -> Tensor:
+    """(3, 3) rotation about an axis, right-handed."""
+    x, y, z = (part * angle / math.hypot(*axis) for part in axis)
+    cross = torch.tensor([[0, -z, y], [z, 0, -x], [-y, x, 0]], dtype=torch.float64)
+    rotation: Tensor = torch.linalg.matrix_exp(cross)
+    return rotation
 
 
 def _preserves(graph: Graph, motion: Motion) -> bool:
