@@ -1,9 +1,8 @@
 """Real even spherical harmonics: the bases of diffusion MRI, their values on axes, and layers."""
 
 import math
-from collections.abc import Callable
 from numbers import Integral
-from typing import Any, Literal, Self, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy.typing as npt
 import torch
@@ -13,7 +12,7 @@ from cheblienet_models.arguments import check_tensor, choice, real_array
 from cheblienet_models.errors import quoted
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import Recorded
-from cheblienet_models.tensors import autocast_type
+from cheblienet_models.tensors import Constants, autocast_type
 
 __all__ = ["Basis", "FromHarmonics", "ToHarmonics", "harmonics_matrix", "largest_degree"]
 
@@ -239,7 +238,7 @@ def tells_apart(axes: Tensor, degree: int) -> bool:
     return bool(values[-1] > APART * values[0])
 
 
-class _Harmonics(Recorded):
+class _Harmonics(Recorded, Constants):
     """A constant matrix, to or from coefficients; checkpoints record degree and basis.
 
     The matrix stays float64 and is not saved; it follows a network to its device.
@@ -252,7 +251,7 @@ class _Harmonics(Recorded):
     def __init__(self, matrix: Tensor, degree: int, basis: Basis) -> None:
         super().__init__()
         self.settings = {"degree": degree, "basis": basis}  # not the affine, which is the image's
-        self.matrix = matrix
+        self._hold("matrix", matrix, exact=True)
 
     def _product(self, x: Tensor) -> Tensor:
         """(B, C, m, ...) -> (B, C, n, ...) by the matrix (n, m), in float32 at least."""
@@ -267,10 +266,6 @@ class _Harmonics(Recorded):
         with torch.autocast(autocast_type(x), enabled=False):
             product = torch.einsum("nm,bcm...->bcn...", self.matrix.to(dtype), x.to(dtype))
         return product.to(x.dtype)
-
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: ARG002, FBT001, FBT002
-        self.matrix = self.matrix.to(fn(self.matrix).device)
-        return self
 
     def extra_repr(self) -> str:
         """The line that print(layer) shows."""

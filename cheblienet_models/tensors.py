@@ -106,36 +106,41 @@ class Constants(nn.Module):
 
     They are no buffers: what treats these as state of a training, such as averages of networks,
     broadcasts between ranks and `.to_empty()`, neither sees nor spoils them. They follow a network
-    to other devices and to float64, but keep their dtypes instead of half precision.
+    to other devices and to float64, but keep their dtypes instead of half precision; those that
+    are exact, such as coordinates, keep them always.
     """
 
     _held: tuple[str, ...] = ()
+    _exact: tuple[str, ...] = ()
 
-    def _hold(self, name: str, tensor: Tensor | None) -> None:
+    def _hold(self, name: str, tensor: Tensor | None, *, exact: bool = False) -> None:
         """Have a tensor, or none, as the attribute of this name."""
-        if tensor is not None:
+        if exact:
+            self._exact = *self._exact, name
+        else:
             self._held = *self._held, name
         setattr(self, name, tensor)
 
     def _tensors(self) -> dict[str, Tensor]:
-        """Names and tensors, in the order in which they came."""
-        return {name: getattr(self, name) for name in self._held}
+        """Names and tensors but for exact ones, in the order in which they came."""
+        return {name: getattr(self, name) for name in self._held if getattr(self, name) is not None}
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        for name, tensor in self._tensors().items():
-            setattr(self, name, moved(tensor, fn))
+        for name in (*self._held, *self._exact):
+            if (tensor := getattr(self, name)) is not None:
+                setattr(self, name, moved(tensor, fn, exact=name in self._exact))
         return self
 
 
-def moved(constant: Tensor, fn: Callable[[Tensor], Tensor]) -> Tensor:
+def moved(constant: Tensor, fn: Callable[[Tensor], Tensor], *, exact: bool = False) -> Tensor:
     """A constant where a function that `.to()` and the like apply to a network puts tensors."""
     like = fn(constant.new_empty(0))
     if (like.device, like.dtype) == (constant.device, constant.dtype):
         fn(constant)  # `.share_memory()` changes it in place
         return constant
     wide = constant.is_floating_point() and like.dtype in {torch.float32, torch.float64}
-    return constant.to(like.device, like.dtype if wide else constant.dtype)
+    return constant.to(like.device, like.dtype if wide and not exact else constant.dtype)
 
 
 class Csr(NamedTuple):

@@ -1,7 +1,7 @@
 """Between maps of a level's full sampling and signals on those of its points that are inside."""
 
 import math
-from typing import Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 import torch
@@ -9,8 +9,12 @@ from torch import Tensor
 
 from cheblienet_models.arguments import check_shape, choice, number
 from cheblienet_models.graphs.healpix import nside_of, ring_indices
+from cheblienet_models.graphs.mapped import Mapped, made_of
 from cheblienet_models.store.levels import Level
 from cheblienet_models.tensors import padded
+
+if TYPE_CHECKING:
+    from cheblienet_models.graphs.graph import Graph
 
 Order = Literal["nested", "ring"]
 
@@ -53,48 +57,50 @@ class SmallPixels(NamedTuple):
         return SmallPixels(*(part.to(device) for part in self))
 
 
-class FullGrid(NamedTuple):
+class FullGrid(Mapped):
     """The full sampling of a level, on which maps are given and shown.
 
+    A module of its own, so that exported programs hold it without the graph, and it is pickled as a
+    handle and not broadcast, as the graph is.
+
     Args:
-        label, grid, sampling, num_points, base_index: of the graph.
+        graph: whose points.
+        order: of the maps.
+
+    Attributes:
+        places: (points,) integers: where each is in a flat map; None where in its own place.
+
+    Raises:
+        ValueError: another order, or "ring" for what is no HEALPix sampling.
     """
 
-    label: str
-    grid: tuple[int, ...]
-    sampling: str | None
-    num_points: int
-    base_index: Tensor | None
+    places: Tensor | None
 
-    def places(self, order: Order) -> Tensor | None:
-        """(num_points,) integers: where each point is in a flat map; None where in its own place.
+    def __init__(self, graph: "Graph", order: Order) -> None:
+        super().__init__(made_of(graph.handle, FullGrid, order))
+        self.label, self.grid, self.num_points = graph.label, graph.grid, graph.num_points
+        self._hold("places", _places(graph, order))
+        for name, part in zip(SmallPixels._fields, graph.small_pixels or (), strict=False):
+            self._hold(f"small_{name}", part)
 
-        Args:
-            order: of the map.
+    @property
+    def small(self) -> SmallPixels | None:
+        """Pixels that show others; None where there are none."""
+        parts = [part for name, part in self._tensors().items() if name != "places"]
+        return SmallPixels(*parts) if parts else None
 
-        Raises:
-            ValueError: another word, or "ring" for what is no HEALPix sampling.
-        """
-        index, count = self.base_index, self.grid[1]
-        if choice("order", order, get_args(Order)) == "nested":
-            return index
-        if self.sampling != "healpix" or len(self.grid) != 2 or nside_of(count) is None:
-            sampling = self.sampling or "another sampling"
-            raise ValueError(f"order='ring' is for HEALPix maps. {self.label} is on {sampling}.")
-        nested = np.arange(count) if index is None else index.cpu().numpy()
-        ring = torch.from_numpy(ring_indices(math.isqrt(count // 12), nested))
-        return ring if index is None else ring.to(index.device)
+    def inside(self, x: Tensor) -> Tensor:
+        """(..., points) or (..., points inside) -> (..., points inside), in the graph's order."""
+        if self.places is None or x.shape[-1] != math.prod(self.grid[1:]):
+            return x
+        return x.index_select(x.ndim - 1, self.places)
 
-    def filled(
-        self, x: Tensor, fill: float, places: Tensor | None, small: SmallPixels | None
-    ) -> Tensor:
+    def filled(self, x: Tensor, fill: float) -> Tensor:
         """A signal on the points inside as a map of the full sampling.
 
         Args:
             x: (B, C, num_points) or (B, C, V).
             fill: the value elsewhere.
-            places: (num_points,) of the points in a flat map; None where in their own places.
-            small: pixels that show others; None where there are none.
 
         Returns:
             (B, C, *base shape), or (B, C, orientations, *base shape), in the dtype of x.
@@ -109,16 +115,29 @@ class FullGrid(NamedTuple):
         shape = (*x.shape[:2], *base)
         if x.shape[2] != count:
             shape = (*x.shape[:2], orientations, *base)
-        if places is None:
+        if self.places is None:
             return x.reshape(shape)
         points, fibers = math.prod(base), x.reshape(*x.shape[:2], x.shape[2] // count, count)
         if points > count:
             check_fill(x.dtype, fill)
         empty = x.new_full((*fibers.shape[:3], points), fill if points > count else 0)
-        full = empty.index_copy(3, places.to(x.device).long(), fibers)
-        if small is not None:
+        full = empty.index_copy(3, self.places.to(x.device).long(), fibers)
+        if (small := self.small) is not None:
             full = full.index_copy(3, small.places, small.shown(fibers))
         return full.view(shape)
+
+
+def _places(graph: "Graph", order: Order) -> Tensor | None:
+    """Of a graph's points in a flat map; None where each is in its own place."""
+    index, count = graph.base_index, graph.grid[1]
+    if choice("order", order, get_args(Order)) == "nested":
+        return index
+    if graph.sampling != "healpix" or len(graph.grid) != 2 or nside_of(count) is None:
+        sampling = graph.sampling or "another sampling"
+        raise ValueError(f"order='ring' is for HEALPix maps. {graph.label} is on {sampling}.")
+    nested = np.arange(count) if index is None else index.cpu().numpy()
+    ring = ring_indices(math.isqrt(count // 12), nested)
+    return torch.from_numpy(ring).to(graph.values.device)
 
 
 def check_fill(dtype: torch.dtype, fill: float) -> None:

@@ -15,7 +15,7 @@ from cheblienet_models.graphs.gradients import Gradients
 from cheblienet_models.graphs.mapped import MappedDirections, Reopen
 from cheblienet_models.graphs.polynomials import Function, Polynomial, approximated, heat
 from cheblienet_models.store.levels import LaplacianKind, Level
-from cheblienet_models.tensors import Csr, csr_tensor, moved, multiplied
+from cheblienet_models.tensors import Csr, csr_tensor, multiplied
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -70,6 +70,11 @@ class Graph(MappedDirections):
     degree: Tensor
     area: Tensor
     eigenvectors: Tensor | None
+    eigenvalues: Tensor | None
+    subgraph: Tensor | None
+    subgraph_degree: Tensor | None
+    base_index: Tensor | None
+    fraction: Tensor | None
 
     def __init__(self, reopen: Reopen, stored: Level) -> None:
         super().__init__(reopen)
@@ -86,14 +91,17 @@ class Graph(MappedDirections):
         self._hold("eigenvectors", vectors)
         self.gradients = Gradients(reopen, self.label, fields) if fields else None
         self.adopt_parts()
-        self.subgraph: Tensor | None = None
-        self.subgraph_degree: Tensor | None = None
         self._edges: EdgeList | None = None
         self._hold("degree", stored.degree)
         self._hold("area", stored.area)
-        self._coordinates, self.base_index = stored.coordinates, stored.base_index
-        self.eigenvalues = eigenpairs.values if eigenpairs else None
-        self.fraction, self.small_pixels = stored.fraction, SmallPixels.of(stored)
+        self._hold("subgraph", None)
+        self._hold("subgraph_degree", None)
+        # In float32 symmetries could no longer be told.
+        self._hold("_coordinates", stored.coordinates, exact=True)
+        self._hold("eigenvalues", eigenpairs.values if eigenpairs else None, exact=True)
+        self._hold("base_index", stored.base_index, exact=True)
+        self._hold("fraction", stored.fraction, exact=True)
+        self.small_pixels = SmallPixels.of(stored)
 
     @property
     def orientations(self) -> int:
@@ -113,7 +121,7 @@ class Graph(MappedDirections):
     @property
     def full_grid(self) -> FullGrid:
         """The full sampling, on which maps are given and shown."""
-        return FullGrid(self.label, self.grid, self.sampling, self.num_points, self.base_index)
+        return FullGrid(self, "nested")
 
     @property
     def mass(self) -> Tensor:
@@ -175,14 +183,7 @@ class Graph(MappedDirections):
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
         super()._apply(fn, recurse)
         self._edges = None  # of another dtype or device
-        for name in ("subgraph", "subgraph_degree"):
-            if (tensor := getattr(self, name)) is not None:
-                setattr(self, name, moved(tensor, fn))
-        # To other devices, but not to float32, in which symmetries could no longer be told.
         self.small_pixels = self.small_pixels and self.small_pixels.to(self.values.device)
-        for name in ("_coordinates", "eigenvalues", "base_index", "fraction"):
-            if (tensor := getattr(self, name)) is not None:
-                setattr(self, name, tensor.to(self.values.device))
         return self
 
     @property
@@ -391,8 +392,7 @@ class Graph(MappedDirections):
         Raises:
             ValueError: x has another shape, fill is none of its dtype, or there is no such order.
         """
-        places = self.full_grid.places(order)
-        return self.full_grid.filled(x, fill, places, self.small_pixels)
+        return FullGrid(self, order).filled(x, fill)
 
     def extra_repr(self) -> str:
         """The line that print(graph) shows."""

@@ -1,8 +1,6 @@
 """Maps from the vertices of one graph to those of another, and back along the same edges."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Self
 
 import torch
 from torch import Tensor
@@ -41,6 +39,8 @@ class VertexMap(Identified):
     Attributes:
         num_sources, num_targets: of the matrix.
         source_grid, target_grid: shapes of signals, orientations first, as of `Graph.grid`.
+        source_coordinates, target_coordinates: (num_sources, d) and (num_targets, d) float64,
+            pixels at their centers.
         row_pointers, columns, values: the matrix; those of the transpose have its prefix.
     """
 
@@ -51,24 +51,16 @@ class VertexMap(Identified):
     transposed_row_pointers: Tensor
     transposed_columns: Tensor
     transposed_values: Tensor
+    source_coordinates: Tensor
+    target_coordinates: Tensor
 
     def __init__(self, reopen: Reopen, identity: Identity, stored: StoredMap) -> None:
         super().__init__(reopen, identity)
         self.num_targets, self.num_sources = instance("stored", stored, StoredMap).matrix.shape
         self.source_grid, self.target_grid = stored.grids
-        self._coordinates = stored.coordinates
         self._register_matrix("", stored.matrix)
         self._register_matrix(TRANSPOSED, stored.transposed)
-
-    @property
-    def source_coordinates(self) -> Tensor:
-        """(num_sources, d) float64, pixels at their centers."""
-        return self._coordinates[0]
-
-    @property
-    def target_coordinates(self) -> Tensor:
-        """(num_targets, d) float64, pixels at their centers."""
-        return self._coordinates[1]
+        self._hold_coordinates(*stored.coordinates)
 
     @property
     def matrix(self) -> Tensor:
@@ -85,7 +77,7 @@ class VertexMap(Identified):
         Identified.__init__(other, made_of(self.handle, _transposed), self.identity)
         other.num_targets, other.num_sources = self.num_sources, self.num_targets
         other.source_grid, other.target_grid = self.target_grid, self.source_grid
-        other._coordinates = self._coordinates[::-1]  # noqa: SLF001
+        other._hold_coordinates(self.target_coordinates, self.source_coordinates)  # noqa: SLF001
         for part in Csr._fields:
             for here, there in (("", TRANSPOSED), (TRANSPOSED, "")):
                 other._hold(there + part, getattr(self, here + part))  # noqa: SLF001
@@ -136,11 +128,9 @@ class VertexMap(Identified):
         pointers, columns = (getattr(self, prefix + part) for part in Csr._fields[:2])
         return Csr(pointers, columns, self.finite(f"{prefix}values"))
 
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
-        super()._apply(fn, recurse)
-        device = self.values.device
-        self._coordinates = self._coordinates[0].to(device), self._coordinates[1].to(device)
-        return self
+    def _hold_coordinates(self, source: Tensor, target: Tensor) -> None:
+        self._hold("source_coordinates", source, exact=True)
+        self._hold("target_coordinates", target, exact=True)
 
 
 def _transposed(opened: VertexMap) -> VertexMap:

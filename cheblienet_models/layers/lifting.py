@@ -6,9 +6,8 @@ from typing import Literal, get_args
 from torch import Tensor, nn
 
 from cheblienet_models.arguments import check_shape, check_signal, choice, instance
-from cheblienet_models.graphs.full_grid import Order, SmallPixels
+from cheblienet_models.graphs.full_grid import FullGrid, Order
 from cheblienet_models.graphs.graph import Graph
-from cheblienet_models.graphs.mapped import Mapped, made_of
 from cheblienet_models.tensors import logical, vertex_major
 
 Reduction = Literal["max", "mean", "sum"]
@@ -33,7 +32,7 @@ class Lift(nn.Module):
         super().__init__()
         instance("graph", graph, Graph)
         self.grid, self.num_vertices, self.order = graph.grid, graph.num_vertices, order
-        self.grid_places = GridPlaces(graph, order)
+        self.grid_places = FullGrid(graph, order)
 
     @property
     def sizes(self) -> list[tuple[int, ...]]:
@@ -56,18 +55,11 @@ class Lift(nn.Module):
         """
         check_shape("Lift", x, [("B", "C", *size) for size in self.sizes])
         if has_orientations(self.grid, x):
-            fibers = self._inside(x.flatten(3)).permute(2, 3, 0, 1)
+            fibers = self.grid_places.inside(x.flatten(3)).permute(2, 3, 0, 1)
         else:
-            inside = self._inside(x.flatten(2)).permute(2, 0, 1)
+            inside = self.grid_places.inside(x.flatten(2)).permute(2, 0, 1)
             fibers = inside.expand(self.grid[0], -1, -1, -1)
         return logical(fibers.contiguous().view(self.num_vertices, *x.shape[:2]))
-
-    def _inside(self, x: Tensor) -> Tensor:
-        """(..., points) or (..., points inside) -> (..., points inside), in the graph's order."""
-        places = self.grid_places.places
-        if places is None or x.shape[-1] != math.prod(self.grid[1:]):
-            return x
-        return x.index_select(x.ndim - 1, places)
 
     def extra_repr(self) -> str:
         """The line that print(layer) shows."""
@@ -135,38 +127,3 @@ def is_lifted(graph: Graph, x: Tensor) -> bool:
         and x.shape[2] == graph.num_vertices
         and graph.num_vertices != math.prod(graph.grid[1:])
     )
-
-
-class GridPlaces(Mapped):
-    """Where the points of a level are in maps of its full sampling; nothing where in order.
-
-    A layer of its own, so that exported programs hold it without the graph, and it is pickled as a
-    handle and not broadcast, as the graph is.
-
-    Args:
-        graph: whose points.
-        order: of the maps.
-
-    Attributes:
-        places: (points,) integers; None where each point is in its own place.
-
-    Raises:
-        ValueError: the graph's maps are in no such order.
-    """
-
-    places: Tensor | None
-
-    def __init__(self, graph: Graph, order: Order) -> None:
-        super().__init__(made_of(graph.handle, GridPlaces, order))
-        places = graph.full_grid.places(order)
-        places = None if places is None else places.to(graph.values.device)
-        self._hold("places", places)
-        for name, part in zip(SmallPixels._fields, graph.small_pixels or (), strict=False):
-            self._hold(f"small_{name}", part)
-
-    @property
-    def small(self) -> SmallPixels | None:
-        """Pixels that show others; None where there are none."""
-        names = [f"small_{name}" for name in SmallPixels._fields]
-        known = self._tensors()
-        return SmallPixels(*(known[name] for name in names)) if names[0] in known else None

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from cheblienet_models.arguments import Sizes, check_signal, check_tensor, instance
+from cheblienet_models.graphs.full_grid import FullGrid
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import Recorded
 from cheblienet_models.graphs.mapped import Mapped, made_of
-from cheblienet_models.layers.lifting import GridPlaces
 from cheblienet_models.layers.wavelets import Kind, checked_lengths, filters, pairs, waves
 from cheblienet_models.tensors import autocast_type, logical, vertex_major
 
@@ -95,7 +95,7 @@ class OrientedLift(Recorded):
         self.settings = {"kind": kind, "scales": list(self.lengths)}
         self.label, self.grid, self.num_vertices = graph.label, graph.grid, graph.num_vertices
         self.wavelets = wavelets_of(graph, kind, self.lengths)
-        self.grid_places = GridPlaces(graph, "nested")
+        self.grid_places = FullGrid(graph, "nested")
 
     @property
     def num_scales(self) -> int:
@@ -125,10 +125,7 @@ class OrientedLift(Recorded):
         batch, channels = x.shape[:2]
         with torch.autocast(autocast_type(x), enabled=False):
             scores = self.wavelets(x.reshape(batch, channels, *self.grid[1:])).flatten(4)
-        places = self.grid_places.places
-        if places is not None:
-            scores = scores.index_select(4, places)
-        fibers = scores.to(x.dtype).permute(3, 4, 0, 1, 2).contiguous()
+        fibers = self.grid_places.inside(scores).to(x.dtype).permute(3, 4, 0, 1, 2).contiguous()
         return logical(fibers.view(self.num_vertices, batch, channels * self.num_scales))
 
     def inverse(self, scores: Tensor) -> Tensor:

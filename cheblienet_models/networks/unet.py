@@ -134,10 +134,11 @@ class UNet(Network):
             x = logical(self.classify(fibers.permute(1, 2, 0, 3).flatten(2)))
         else:
             x = self.project(self.classify(x))
-        finest, on = self.pyramid.levels[0], self.places.grid_places
-        log_odds = torch.log_softmax(x, dim=1)
-        known = finest.full_grid.filled(log_odds, math.nan, on.places, on.small)
-        return known if on.small is None else torch.log_softmax(known, dim=1)  # of means, too
+        full_grid = self.places.grid_places
+        known = full_grid.filled(torch.log_softmax(x, dim=1), math.nan)
+        return (
+            known if full_grid.small is None else torch.log_softmax(known, dim=1)
+        )  # of means, too
 
     def features(self, signal: Tensor) -> Tensor:
         """What is classified, before its norm: images as of `forward` -> (B, C, V).
