@@ -1,8 +1,8 @@
 """A pyramid with maps from and to other points: sets of nodes, and sets of edges between them."""
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from torch import Tensor
 
@@ -20,46 +20,33 @@ from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.vertex_map import VertexMap
 from cheblienet_models.tensors import Csr
 
+if TYPE_CHECKING:
+    from cheblienet_models.graphs.pyramid import Pyramid
+
 DATA = "data"
 """The nodes that maps come from and go to."""
 SAME = 1e-9
 """Largest difference of coordinates of the same points."""
 
 
-class Levels(NamedTuple):
-    """The graphs of a pyramid, and what leads from one to the next.
+def coupled(pyramid: "Pyramid", **maps: VertexMap | None) -> Coupled:
+    """The levels of a pyramid, and maps to and from the finest and within it.
 
     Args:
-        label: of the pyramid.
-        graphs: finest first.
-        between: of each two levels (coarse, fine) and (fine, coarse), the means of "mean" pooling.
-    """
-
-    label: str
-    graphs: Sequence[Graph]
-    between: Sequence[tuple[Csr, Csr]]
-
-
-def coupled(
-    levels: Levels,
-    encoder: VertexMap | None,
-    decoder: VertexMap | None,
-    processor: VertexMap | None,
-) -> Coupled:
-    """The levels of a pyramid, and maps to and from the finest and within it.
+        pyramid: whose levels.
+        maps: "encoder", "processor" and "decoder"; None of one that there is not.
 
     Raises:
         TypeError: one of them is no map.
         ValueError: a map is from or to other points.
     """
-    maps = {"encoder": encoder, "processor": processor, "decoder": decoder}
     given = {name: instance(name, one, VertexMap) for name, one in maps.items() if one is not None}
-    spec, count = levels.graphs[0].spec, len(levels.graphs)
+    spec, count = pyramid.spec, len(pyramid.levels)
     hidden = tuple(f"hidden_{n + 1}" for n in range(count)) if count > 1 else ("hidden",)
-    places = dict(zip(hidden, map(_nodes, levels.graphs), strict=True))
+    places = dict(zip(hidden, map(_nodes, pyramid.levels), strict=True))
     nodes = _data(given) | places
     ends = {"encoder": (DATA, hidden[0]), "decoder": (hidden[0], DATA)}
-    edges = dict(_levels(levels, places, own="processor" not in given))
+    edges = dict(_levels(pyramid, places, own="processor" not in given))
     for name, one in given.items():
         source, target = ends.get(name, (hidden[0], hidden[0]))
         _check(name, "source", one.source_coordinates, nodes[source])
@@ -85,18 +72,19 @@ def _nodes(graph: Graph) -> NodeSet:
 
 
 def _levels(
-    levels: Levels, places: Mapping[str, NodeSet], *, own: bool
+    pyramid: "Pyramid", places: Mapping[str, NodeSet], *, own: bool
 ) -> Iterator[tuple[Kind, tuple[str, EdgeSet]]]:
     """Edges of levels, those of the finest if these are its `own`, and those between levels."""
-    for n, (name, graph) in enumerate(zip(places, levels.graphs, strict=True)):
+    for n, (name, graph) in enumerate(zip(places, pyramid.levels, strict=True)):
         if n or own:
             edges = edges_of_graph(graph.spec, graph.operator(), graph.coordinates)
             yield (name, "to", name), (graph.label, edges)
-    spec = levels.graphs[0].spec
-    for (fine, coarse), (down, up) in zip(itertools.pairwise(places), levels.between, strict=True):
+    spec, label = pyramid.spec, str(pyramid.identity)
+    for n, (fine, coarse) in enumerate(itertools.pairwise(places)):
         here, there = places[fine].pos, places[coarse].pos
-        yield (fine, "to", coarse), (levels.label, edges_of_map(spec, down, here, there))
-        yield (coarse, "to", fine), (levels.label, edges_of_map(spec, up, there, here))
+        down, up = pyramid.pooling(n).parts(), pyramid.unpooling(n).parts()
+        yield (fine, "to", coarse), (label, edges_of_map(spec, down, here, there))
+        yield (coarse, "to", fine), (label, edges_of_map(spec, up, there, here))
 
 
 def _check(name: str, side: str, coordinates: Tensor, nodes: NodeSet) -> None:

@@ -46,21 +46,20 @@ def edge_list(whole: Operator) -> EdgeList:
     The Laplacian is symmetric, with its whole diagonal stored.
     """
     rows, columns = whole.laplacian.rows(), whole.laplacian.columns.long()
-    values = whole.laplacian.values
     # The pattern is symmetric: by columns its entries are those by rows, transposed.
     mirror = torch.empty_like(rows)
     mirror[columns.argsort(stable=True)] = torch.arange(len(rows), device=rows.device)
     upper = (rows < columns).nonzero()[:, 0]
-    first, second = rows[upper], columns[upper]
-    root = whole.mass.to(values).sqrt()
-    return EdgeList(
-        first,
-        second,
-        -values[upper] * (whole.lambda_max / 2) * root[first] * root[second],
-        upper,
-        mirror[upper],
-        (rows == columns).nonzero()[:, 0],
-    )
+    first, second = ends = rows[upper], columns[upper]
+    weights = _weights(whole, whole.laplacian.values[upper], *ends)
+    diagonal = (rows == columns).nonzero()[:, 0]
+    return EdgeList(first, second, weights, upper, mirror[upper], diagonal)
+
+
+def _weights(whole: Operator, entries: Tensor, first: Tensor, second: Tensor) -> Tensor:
+    """(n,) w_ij of entries 2 Delta_ij / lambda_max of the Laplacian, i < j."""
+    root = whole.mass.to(entries).sqrt()
+    return -entries * (whole.lambda_max / 2) * root[first] * root[second]
 
 
 class Neighbors(NamedTuple):
@@ -180,15 +179,11 @@ def edges_of_graph(spec: Mapping[str, Any], whole: Operator, coordinates: Tensor
         whole: the Laplacian of the whole graph.
         coordinates: (V, d) float64.
     """
-    ends, weights = _both_directions(edge_list(whole))
+    both = torch.stack([whole.laplacian.columns.long(), whole.laplacian.rows()])
+    edge = both[0] != both[1]
+    ends, entries = both[:, edge], whole.laplacian.values[edge]
+    weights = _weights(whole, entries, *ends.sort(0).values)
     return _edge_set(spec, ends, weights, (coordinates, coordinates))
-
-
-def _both_directions(edges: EdgeList) -> tuple[Tensor, Tensor]:
-    """(2, E) sources and targets, and (E,) weights, in the order of the Laplacian's entries."""
-    order = torch.cat([edges.upper, edges.lower]).argsort()
-    one, other = torch.stack([edges.first, edges.second]), torch.stack([edges.second, edges.first])
-    return torch.cat([other, one], dim=1)[:, order], edges.weights.tile(2)[order]
 
 
 def _edge_set(

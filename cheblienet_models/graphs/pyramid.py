@@ -9,7 +9,7 @@ from torch import Tensor
 
 from cheblienet_models.arguments import file_path, instance, integer, number
 from cheblienet_models.graphs import exports
-from cheblienet_models.graphs.coupled import Levels, coupled
+from cheblienet_models.graphs.coupled import coupled
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import Identity
 from cheblienet_models.graphs.mapped import Identified, Mapped, Reopen
@@ -170,7 +170,8 @@ class Pyramid(Identified):
             ValueError: a map is from or to other points.
             ModuleNotFoundError: torch_geometric is not installed.
         """
-        return exports.pyg_hetero(coupled(self._with_maps(), encoder, decoder, processor))
+        network = coupled(self, encoder=encoder, processor=processor, decoder=decoder)
+        return exports.pyg_hetero(network)
 
     def save_neural_lam(
         self,
@@ -206,10 +207,5 @@ class Pyramid(Identified):
         for name, one in (("encoder", encoder), ("decoder", decoder)):
             instance(name, one, VertexMap)
         target = file_path("folder", folder)
-        network = coupled(self._with_maps(), encoder, decoder, processor)
+        network = coupled(self, encoder=encoder, processor=processor, decoder=decoder)
         return exports.save_neural_lam(target, network, number("unit", unit))
-
-    def _with_maps(self) -> Levels:
-        steps = range(self._num_levels - 1)
-        between = [(self.pooling(n).parts(), self.unpooling(n).parts()) for n in steps]
-        return Levels(str(self.identity), self.levels, between)
