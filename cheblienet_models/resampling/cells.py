@@ -22,7 +22,6 @@ from cheblienet_models.resampling.sides import (
     Place,
     PolarCap,
     Sides,
-    Straight,
     great_circles,
     rectangles,
 )
@@ -170,7 +169,7 @@ def _healpix(points: int, nested: Indices, cell: Indices) -> list[Sides]:
                         _in_belt(nside, column, *both)
                         for both in zip(places, from_pole, strict=True)
                     )
-                    side = Straight(is_north, cell[kept], start, end)
+                    side = Sides(is_north, cell[kept], start, end)
                 sides.append(side)
     return sides
 

@@ -132,9 +132,7 @@ def pieces(sides: Sides, strips: Strips) -> Pieces:
     depth = sides.depth_at(side[at_column], meridian)
     depth = _clipped(depth, starts[1][at_column], ends[1][at_column])
 
-    count, none = np.arange(len(side)), np.zeros(len(side), np.int64)
-    row_steps = np.sign(row_b - row_a)[at_row]
-    column_steps = np.sign(column_b - column_a)[at_column]
+    count = np.arange(len(side))
     which = np.concatenate([count, at_row, at_column, count])
     longitudes = np.concatenate([starts[0], longitude, meridian, ends[0]])
     depths = np.concatenate([starts[1], parallel, depth, ends[1]])
@@ -143,16 +141,10 @@ def pieces(sides: Sides, strips: Strips) -> Pieces:
     along = np.abs(longitudes - starts[0][which]) + np.abs(depths - starts[1][which])
     along[: len(count)], along[is_last] = -1, np.inf
     order = np.lexsort((along, which))
-    rows, columns = (
-        _followed(np.concatenate(steps)[order], first, is_last[order])
-        for steps, first in (
-            ([none, row_steps, np.zeros_like(at_column), none], row_a),
-            ([none, np.zeros_like(at_row), column_steps, none], column_a),
-        )
-    )
     begin = np.flatnonzero(~is_last[order])
     a, b = order[begin], order[begin + 1]
-    row, column = rows[begin], columns[begin]
+    row = strips.row((depths[a] + depths[b]) / 2)
+    column = strips.column((longitudes[a] + longitudes[b]) / 2)
     height = depths[b] - depths[a]
     integral = ((longitudes[a] + longitudes[b]) / 2 - strips.western_edge(column)) * height
     integral += sides.bulge(side[which[a]], (longitudes[a], depths[a]), (longitudes[b], depths[b]))
@@ -174,16 +166,6 @@ def _between(a: Indices, b: Indices) -> tuple[Indices, Indices]:
 def _clipped(values: Floats, a: Floats, b: Floats) -> Floats:
     """(m,) to what lies between a and b."""
     return values.clip(np.minimum(a, b), np.maximum(a, b))
-
-
-def _followed(steps: Indices, first: Indices, is_last: Flags) -> Indices:
-    """(m,) numbers that begin anew after each last one and go on by steps."""
-    is_first = np.roll(is_last, 1)
-    total = np.cumsum(steps)
-    before = (total - steps)[is_first]
-    size = np.diff(np.append(np.flatnonzero(is_first), len(steps)))
-    followed: Indices = total + np.repeat(first - before, size)
-    return followed
 
 
 SLIVER = 1e-11

@@ -4,9 +4,7 @@ Each hemisphere is seen from its pole. The depth 1 - |z| keeps its digits there,
 longitude it spans an area of the sphere: d(longitude) d(depth) is its element.
 """
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -18,8 +16,11 @@ Place = tuple[Floats, Floats]
 
 
 @dataclass(frozen=True)
-class Sides(ABC):
+class Sides:
     """Sides (n,) within one hemisphere, longitude and depth monotonic along each.
+
+    Longitude is linear in depth here: meridians, and the sides in HEALPix' equatorial belt. Other
+    curves are subclasses.
 
     A cell's sides go around it, its inside on their left; what lies on a parallel is left out, and
     so is the way along a pole.
@@ -36,36 +37,13 @@ class Sides(ABC):
     start: Place
     end: Place
 
-    @abstractmethod
     def longitude_at(self, which: Indices, depth: Floats) -> Floats:
         """(m,) where some of the sides cross parallels, to within rounding."""
-
-    @abstractmethod
-    def depth_at(self, which: Indices, longitude: Floats) -> Floats:
-        """(m,) where some of the sides cross meridians, to within rounding."""
-
-    @abstractmethod
-    def bulge(self, which: Indices, start: Place, end: Place) -> Floats:
-        """(m,) integrals of longitude d(depth) along parts of sides, less those along chords."""
-
-    def areas(self) -> Floats:
-        """(n,) what each side adds to its cell's area, steradians."""
-        (west, top), (east, bottom) = self.start, self.end
-        areas = (west + east) / 2 * (bottom - top)
-        areas += self.bulge(np.arange(len(self.cell)), self.start, self.end)
-        return -areas if self.is_north else areas
-
-
-class Straight(Sides):
-    """Longitude is linear in depth: meridians, and the sides in HEALPix' equatorial belt."""
-
-    def longitude_at(self, which: Indices, depth: Floats) -> Floats:
-        """(m,) longitudes."""
         share = self._share(which, depth, 1)
         return self.start[0][which] + share * (self.end[0] - self.start[0])[which]
 
     def depth_at(self, which: Indices, longitude: Floats) -> Floats:
-        """(m,) depths."""
+        """(m,) where some of the sides cross meridians, to within rounding."""
         share = self._share(which, longitude, 0)
         return self.start[1][which] + share * (self.end[1] - self.start[1])[which]
 
@@ -76,8 +54,15 @@ class Straight(Sides):
         return share
 
     def bulge(self, which: Indices, start: Place, end: Place) -> Floats:  # noqa: ARG002
-        """Zeros."""
+        """(m,) integrals of longitude d(depth) along parts of sides, less those along chords."""
         return np.zeros(len(which))
+
+    def areas(self) -> Floats:
+        """(n,) what each side adds to its cell's area, steradians."""
+        (west, top), (east, bottom) = self.start, self.end
+        areas = (west + east) / 2 * (bottom - top)
+        areas += self.bulge(np.arange(len(self.cell)), self.start, self.end)
+        return -areas if self.is_north else areas
 
 
 @dataclass(frozen=True)
@@ -113,7 +98,7 @@ class PolarCap(Sides):
         return bulge
 
 
-def rectangles(is_north: bool, cell: Indices, longitudes: Place, depths: Place) -> Straight:  # noqa: FBT001
+def rectangles(is_north: bool, cell: Indices, longitudes: Place, depths: Place) -> Sides:  # noqa: FBT001
     """Cells (n,) of one hemisphere between two meridians and two parallels.
 
     Args:
@@ -124,7 +109,7 @@ def rectangles(is_north: bool, cell: Indices, longitudes: Place, depths: Place) 
     """
     west, east = longitudes
     north, south = depths if is_north else depths[::-1]
-    return Straight(
+    return Sides(
         is_north,
         np.concatenate([cell, cell]),
         (np.concatenate([west, east]), np.concatenate([north, south])),
@@ -182,94 +167,58 @@ def wrapped(angle: Floats) -> Floats:
 
 
 class Arcs(NamedTuple):
-    """Arcs (n,) between unit vectors, each shorter than half a circle.
+    """Arcs (n,) of great circles, each shorter than half a circle.
 
     Args:
         cell: (n,) numbers.
-        starts: (n, 3).
-        ends: (n, 3).
-        longitudes: (n,) of the starts, radians, not reduced to one turn.
-        turns: (n,) longitudes of the ends less those.
-        normals: (n, 3) of length 1, along starts x ends; the sign of the last part is that of the
-            turn where this is beyond a quarter.
+        azimuth, across, along: (n,) of normals, as of `GreatCircle`, but along the northern axis.
+        first, last: (n,) longitudes of the ends, radians, not reduced to one turn.
+        start_depth, end_depth: (n,) there.
+        start_height, end_height: (n,) z there, or its sign.
     """
 
     cell: Indices
-    starts: Floats
-    ends: Floats
-    longitudes: Floats
-    turns: Floats
-    normals: Floats
+    azimuth: Floats
+    across: Floats
+    along: Floats
+    first: Floats
+    last: Floats
+    start_depth: Floats
+    end_depth: Floats
+    start_height: Floats
+    end_height: Floats
+
+    def cut(self, chosen: Flags, longitude: Floats, depth: Floats, height: Floats) -> "Arcs":
+        """The arcs, those chosen in two: at longitudes up to whole turns, depths, heights (n,)."""
+        center = (self.first + self.last) / 2  # next to which: half a turn on has either sign
+        nearest = center + wrapped(longitude - center)
+        middle = nearest.clip(np.minimum(self.first, self.last), np.maximum(self.first, self.last))
+        ends = {"last": middle, "end_depth": depth, "end_height": height}
+        before = {name: np.where(chosen, end, getattr(self, name)) for name, end in ends.items()}
+        after = self._replace(first=middle, start_depth=depth, start_height=height)
+        both = zip(self._replace(**before), after, strict=True)
+        return Arcs(*(np.append(one, other[chosen]) for one, other in both))
+
+    def at_extremes(self) -> "Arcs":
+        """The arcs, cut where they are nearest to a pole."""
+        rises, falls = (np.sin(end - self.azimuth) for end in (self.first, self.last))
+        half_turns = np.rint(((self.first + self.last) / 2 - self.azimuth) / np.pi)
+        depth = self.along**2 / (1 + self.across)
+        nearest = self.azimuth + np.pi * half_turns
+        return self.cut(rises * falls < 0, nearest, depth, np.where(rises > 0, 1.0, -1.0))
 
     def sides(self) -> list[Sides]:
-        """The arcs, cut at the equator and where they are nearest to a pole."""
-        across = np.hypot(self.normals[:, 0], self.normals[:, 1])
-        azimuth = np.arctan2(self.normals[:, 1], self.normals[:, 0])
-        breaks = self._breaks()
+        """Of arcs that cross no equator, and are nearest to poles at ends."""
+        is_part = (self.first != self.last) | (self.start_depth != self.end_depth)
+        is_above = self.start_height + self.end_height >= 0
         sides: list[Sides] = []
         for is_north in (True, False):
-            parts = []
-            for a, b in pairwise(breaks):
-                is_part = (a.turned != b.turned) | (a.depth != b.depth)
-                chosen = np.flatnonzero(is_part & ((a.height + b.height >= 0) == is_north))
-                from_to = (a.turned, a.depth, b.turned, b.depth)
-                parts.append((chosen, *(values[chosen] for values in from_to)))
-            which = np.concatenate([part[0] for part in parts])
-            start, depth, end, end_depth = (
-                np.concatenate([part[k].astype(np.float64) for part in parts]) for k in (1, 2, 3, 4)
-            )
-            west = self.longitudes[which]
-            along = self.normals[which, 2] if is_north else -self.normals[which, 2]
-            sides.append(
-                GreatCircle(
-                    is_north,
-                    self.cell[which],
-                    (west + start, depth),
-                    (west + end, end_depth),
-                    azimuth[which],
-                    across[which],
-                    along,
-                )
-            )
+            part = Arcs(*(values[is_part & (is_above == is_north)] for values in self))
+            start, end = (part.first, part.start_depth), (part.last, part.end_depth)
+            along = part.along if is_north else -part.along
+            normal = part.azimuth, part.across, along
+            sides.append(GreatCircle(is_north, part.cell, start, end, *normal))
         return sides
-
-    def _breaks(self) -> list["_Break"]:
-        """Starts, up to two places in between in their order, else the start again, and ends."""
-        starts, ends, normals = self.starts, self.ends, self.normals
-        start = _Break(np.zeros(len(self.cell)), depth_of(starts), starts[:, 2])
-        is_crossing = starts[:, 2] * ends[:, 2] < 0
-        crossing = starts * np.abs(ends[:, 2:]) + ends * np.abs(starts[:, 2:])
-        rises, falls = (normals[:, 0] * p[:, 1] - normals[:, 1] * p[:, 0] for p in (starts, ends))
-        is_bent = rises * falls < 0
-        # An arc that rises first is highest in the north, one that falls first lowest in the south.
-        side = np.where((rises > 0) != np.signbit(normals[:, 2]), -1.0, 1.0)
-        nearest = np.column_stack([side[:, None] * normals[:, :2], normals[:, 2]])
-        depth = normals[:, 2] ** 2 / (1 + np.hypot(normals[:, 0], normals[:, 1]))
-        ones = np.ones(len(self.cell))
-        equator = _Break(self._turned(crossing), ones, 0 * ones).where(is_crossing, start)
-        extreme = _Break(self._turned(nearest), depth, np.where(rises > 0, ones, -ones))
-        extreme = extreme.where(is_bent, start)
-        is_later = ~is_bent | (is_crossing & (np.abs(equator.turned) > np.abs(extreme.turned)))
-        end = _Break(self.turns, depth_of(ends), ends[:, 2])
-        return [start, extreme.where(is_later, equator), equator.where(is_later, extreme), end]
-
-    def _turned(self, places: Floats) -> Floats:
-        """(n,) by how much places (n, 3) are turned from the starts, at most by the turns."""
-        half = self.turns / 2  # next to which: half a turn from the start has either sign
-        turned = half + wrapped(np.arctan2(places[:, 1], places[:, 0]) - self.longitudes - half)
-        return turned.clip(np.minimum(self.turns, 0), np.maximum(self.turns, 0))
-
-
-class _Break(NamedTuple):
-    """Places (n,) on arcs: by how much they are turned from the start, depths, z or its sign."""
-
-    turned: Floats
-    depth: Floats
-    height: Floats
-
-    def where(self, chosen: Flags, other: "_Break") -> "_Break":
-        """These where chosen, else the others."""
-        return _Break(*(np.where(chosen, a, b) for a, b in zip(self, other, strict=True)))
 
 
 def depth_of(places: Floats) -> Floats:
@@ -300,7 +249,14 @@ def great_circles(cell: Indices, starts: Floats, ends: Floats, within: Floats) -
     # Around which side of a pole an arc goes may be a matter of rounding, but has to be one.
     is_far = np.abs(turns) > 1.5
     normals[is_far, 2] = np.copysign(normals[is_far, 2], turns[is_far])
-    sides = Arcs(cell, starts, ends, first, turns, normals).sides()
+    across, along = np.hypot(normals[:, 0], normals[:, 1]), normals[:, 2]
+    normal = np.arctan2(normals[:, 1], normals[:, 0]), across, along
+    depths, heights = (depth_of(starts), depth_of(ends)), (starts[:, 2], ends[:, 2])
+    arcs = Arcs(cell, *normal, first, first + turns, *depths, *heights)
+    crossing = starts * np.abs(ends[:, 2:]) + ends * np.abs(starts[:, 2:])
+    equator, ones = np.arctan2(crossing[:, 1], crossing[:, 0]), np.ones(len(cell))
+    arcs = arcs.cut(heights[0] * heights[1] < 0, equator, ones, 0 * ones)
+    sides = arcs.at_extremes().sides()
     rounds = np.rint((first + turns - last) / (2 * np.pi))
     total = np.bincount(cell, rounds, 1)
     for pole in (1, -1):
@@ -342,5 +298,5 @@ def _to_pole(cell: Indices, corners: Floats, longitudes: Place, pole: int) -> li
         passed = np.tile(has_corner | has_pole, 2)
         start, end = np.concatenate([there, back])[passed], np.concatenate([back, there])[passed]
         place = around[passed]
-        sides.append(Straight(is_north, np.tile(cell, 2)[passed], (place, start), (place, end)))
+        sides.append(Sides(is_north, np.tile(cell, 2)[passed], (place, start), (place, end)))
     return sides
