@@ -123,7 +123,8 @@ class Constants(nn.Module):
 
     def _tensors(self) -> dict[str, Tensor]:
         """Names and tensors but for exact ones, in the order in which they came."""
-        return {name: getattr(self, name) for name in self._held if getattr(self, name) is not None}
+        held = ((name, getattr(self, name)) for name in self._held)
+        return {name: tensor for name, tensor in held if tensor is not None}
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]

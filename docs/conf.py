@@ -47,7 +47,6 @@ nitpick_ignore = [
     ("py:class", "cheblienet_graphs.manifolds.base.Metric"),
     ("py:class", "cheblienet_graphs.store.facts.VersionFacts"),
     ("py:class", "cheblienet_graphs.store.map_facts.MapFacts"),
-    ("py:class", "cheblienet_models.graphs.full_grid.FullGrid"),
     ("py:class", "cheblienet_models.store.csr.CsrArrays"),
     ("py:class", "cheblienet_models.store.levels.Level"),
     ("py:class", "cheblienet_models.store.version.StoredMap"),

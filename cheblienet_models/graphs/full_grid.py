@@ -86,8 +86,9 @@ class FullGrid(Mapped):
     @property
     def small(self) -> SmallPixels | None:
         """Pixels that show others; None where there are none."""
-        parts = [part for name, part in self._tensors().items() if name != "places"]
-        return SmallPixels(*parts) if parts else None
+        if "small_places" not in self._held:
+            return None
+        return SmallPixels(*(getattr(self, f"small_{name}") for name in SmallPixels._fields))
 
     def inside(self, x: Tensor) -> Tensor:
         """(..., points) or (..., points inside) -> (..., points inside), in the graph's order."""
@@ -137,7 +138,8 @@ def _places(graph: "Graph", order: Order) -> Tensor | None:
         raise ValueError(f"order='ring' is for HEALPix maps. {graph.label} is on {sampling}.")
     nested = np.arange(count) if index is None else index.cpu().numpy()
     ring = ring_indices(math.isqrt(count // 12), nested)
-    return torch.from_numpy(ring).to(graph.values.device)
+    with torch.inference_mode(mode=False):  # graphs keep it
+        return torch.from_numpy(ring).to(graph.values.device)
 
 
 def check_fill(dtype: torch.dtype, fill: float) -> None:

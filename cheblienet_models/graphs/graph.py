@@ -84,11 +84,10 @@ class Graph(MappedDirections):
         self.laplacian_kind: LaplacianKind = stored.laplacian_kind
         self.lambda_max, self.eigenvalue_scale = stored.lambda_max, stored.eigenvalue_scale
         self.num_vertices, self.num_edges = stored.num_vertices, stored.num_edges
-        directional, eigenpairs = stored.directional, stored.eigenpairs
+        eigenpairs, fields = stored.eigenpairs, stored.gradients
         self._register_matrix("", stored.laplacian)
-        self._register_directional(directional)
-        vectors, fields = eigenpairs.vectors if eigenpairs else None, stored.gradients
-        self._hold("eigenvectors", vectors)
+        self._register_directional(stored.directional)
+        self._hold("eigenvectors", eigenpairs.vectors if eigenpairs else None)
         self.gradients = Gradients(reopen, self.label, fields) if fields else None
         self.adopt_parts()
         self._edges: EdgeList | None = None
@@ -102,6 +101,7 @@ class Graph(MappedDirections):
         self._hold("base_index", stored.base_index, exact=True)
         self._hold("fraction", stored.fraction, exact=True)
         self.small_pixels = SmallPixels.of(stored)
+        self._grids = {"nested": FullGrid(self, "nested")}  # no child: it has what the graph has
 
     @property
     def orientations(self) -> int:
@@ -117,11 +117,6 @@ class Graph(MappedDirections):
     def coordinates(self) -> Tensor:
         """(V, d) float64, whatever the dtype of the Laplacian."""
         return self.finite("_coordinates")
-
-    @property
-    def full_grid(self) -> FullGrid:
-        """The full sampling, on which maps are given and shown."""
-        return FullGrid(self, "nested")
 
     @property
     def mass(self) -> Tensor:
@@ -184,6 +179,7 @@ class Graph(MappedDirections):
         super()._apply(fn, recurse)
         self._edges = None  # of another dtype or device
         self.small_pixels = self.small_pixels and self.small_pixels.to(self.values.device)
+        self._grids = {"nested": FullGrid(self, "nested")}
         return self
 
     @property
@@ -392,9 +388,11 @@ class Graph(MappedDirections):
         Raises:
             ValueError: x has another shape, fill is none of its dtype, or there is no such order.
         """
-        return FullGrid(self, order).filled(x, fill)
+        if str(order) not in self._grids:
+            self._grids[order] = FullGrid(self, order)
+        return self._grids[order].filled(x, fill)
 
     def extra_repr(self) -> str:
         """The line that print(graph) shows."""
-        masked = "" if self.base_index is None else f", {self.num_points} points inside"
+        masked = f", {self.num_points} points inside" * (self.base_index is not None)
         return f"{self.label}, grid={self.grid}{masked}, edges={self.num_edges}"
