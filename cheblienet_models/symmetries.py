@@ -86,16 +86,12 @@ def symmetries(pyramid: Pyramid, levels: Sequence[int]) -> dict[str, dict[int, M
         known = len(pyramid.levels) - 1
         raise ValueError(f"levels must be one or more in [0, {known}]. Got {quoted(given)}.")
     motions = {level: dict(_motions(pyramid, level, max(levels))) for level in levels}
-    shared = set.intersection(*(set(found) for found in motions.values()))
-    candidates = {
-        name: {level: found[name] for level, found in motions.items()}
-        for name in motions[levels[0]]
-        if name in shared
-    }
+    first, *_ = motions.values()
+    shared = [name for name in first if all(name in found for found in motions.values())]
     return {
-        name: moved
-        for name, moved in candidates.items()
-        if all(_preserves(pyramid.levels[n], m) for n, m in moved.items())
+        name: {level: found[name] for level, found in motions.items()}
+        for name in shared
+        if all(_preserves(pyramid.levels[n], found[name]) for n, found in motions.items())
     }
 
 

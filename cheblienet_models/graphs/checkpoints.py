@@ -13,6 +13,7 @@ from cheblienet_models.graphs.identity import (
     Difference,
     Identity,
     Recorded,
+    apart,
     decoded,
     differences,
     told,
@@ -71,8 +72,8 @@ def load_weights(
     else:
         graphs = _graphs(network)
         for key, pyramid in graphs.items():
-            apart = differences(Identity.decoded(state[key]), pyramid.identity)
-            found += [difference for difference in apart if difference not in found]
+            between = differences(Identity.decoded(state[key]), pyramid.identity)
+            found += [difference for difference in between if difference not in found]
         found += [difference for difference in settings if difference not in found]
         maps = _with_extra(network, VertexMap)  # between these graphs, without weights of their own
         state = {**state, **{key: own[key] for key in (*graphs, *maps, *recorded)}}
@@ -119,13 +120,12 @@ def _other_settings(
     Raises:
         StoreError: in more than, with leave, the level they are on.
     """
-    modules = []
+    modules: list[Difference] = []
     for key, module in recorded.items():
         if key in state:
             trained, may = module.decoded(state[key]), module.sampled if leave else frozenset[str]()
             module.compare(trained, may)
-            both = ((name, trained.get(name), module.settings[name]) for name in sorted(may))
-            modules += [Difference(name, then, now) for name, then, now in both if then != now]
+            modules += apart(trained, module.settings)
         elif not module.since_later:
             raise StoreError(
                 f"The weights were trained without {type(module).__name__}({told(module.settings)})"

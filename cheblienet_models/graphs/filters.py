@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from cheblienet_models.arguments import check_signal
-from cheblienet_models.graphs.polynomials import Polynomial, check_tolerance, heat
+from cheblienet_models.graphs.polynomials import Polynomial, at_zero, check_tolerance, heat
 from cheblienet_models.tensors import Csr, Product, custom_op, logical, vertex_major
 
 SINGLE = 64
@@ -238,11 +238,8 @@ def apply_polynomial(operator: Operator, x: Tensor, polynomial: Polynomial) -> T
             f"{series.shape[1]}. Got {x.shape[1]}."
         )
     along, rest = operator.parts(vertex_major(x))
-    signs = torch.ones(len(series), 1, dtype=series.dtype)
-    signs[1::2] = -1
-    at_zero = (series * signs).sum(0).to(along)
     spread = filtered(rest.contiguous(), series, *operator.laplacian, operator.mass)
-    total = spread + along * at_zero
+    total = spread + along * at_zero(series).to(along)
     return logical(total.to(x.dtype))
 
 

@@ -95,7 +95,7 @@ def differences(trained: Identity, here: Identity) -> tuple[Difference, ...]:
             f"graph's specification, to compare with {here}: load it into a network on {trained}, "
             "and save that network's state_dict()."
         )
-    differences = _apart(trained.spec, here.spec)
+    differences = apart(trained.spec, here.spec)
     grave = [difference for difference in differences if difference.name not in MAY_DIFFER]
     if grave:
         then, now = (
@@ -110,7 +110,8 @@ def differences(trained: Identity, here: Identity) -> tuple[Difference, ...]:
     return (*differences, steps) if steps.trained != steps.here else tuple(differences)
 
 
-def _apart(trained: dict[str, Any], here: dict[str, Any]) -> list[Difference]:
+def apart(trained: dict[str, Any], here: dict[str, Any]) -> list[Difference]:
+    """In what two sets of fields or settings differ."""
     names = dict.fromkeys((*here, *trained))
     values = ((name, trained.get(name), here.get(name)) for name in names)
     return [Difference(name, then, now) for name, then, now in values if then != now]
@@ -172,7 +173,7 @@ class Recorded(nn.Module):
         Raises:
             StoreError: they differ.
         """
-        if _without(trained, but) != _without(self.settings, but):
+        if any(difference.name not in but for difference in apart(trained, self.settings)):
             name = type(self).__name__
             raise StoreError(
                 f"The checkpoint was trained with {name}({told(trained)}); this network has "
@@ -216,7 +217,3 @@ def told(settings: dict[str, Any]) -> str:
     shown = [f"{name!s:.40}={quoted(value)}" for name, value in list(settings.items())[:SHOWN]]
     more = f" and {len(settings) - SHOWN} more" if len(settings) > SHOWN else ""
     return one_line(", ".join(shown) + more)
-
-
-def _without(settings: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
-    return {name: value for name, value in settings.items() if name not in names}

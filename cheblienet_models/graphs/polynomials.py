@@ -165,7 +165,7 @@ def heat(times: Tensor, lambda_max: float, tolerance: float, order: int = 0) -> 
         raise _too_long(times, lambda_max)
     kept, tail = series[: degree + 1], left_out[degree]
     if order == 0:
-        kept = kept / _at_zero(kept)
+        kept = kept / at_zero(kept)
         tail = 2 * tail / (1 - tail)
     return Polynomial(kept.clone(), lambda_max, float(tail.max()) if len(z) else 0.0)
 
@@ -259,6 +259,6 @@ def _tails(series: Tensor) -> Tensor:
     return torch.cat([sums[1:], torch.zeros_like(sums[:1])])
 
 
-def _at_zero(series: Tensor) -> Tensor:
+def at_zero(series: Tensor) -> Tensor:
     """Values of series at lambda = 0: alternating sums."""
     return series[::2].sum(0) - series[1::2].sum(0)
