@@ -5,10 +5,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cheblienet_models.arguments import check_signal, instance, integer
+from cheblienet_models.arguments import check_signal
 from cheblienet_models.graphs.filters import exact
 from cheblienet_models.graphs.graph import Graph
-from cheblienet_models.graphs.pyramid import Pyramid
+from cheblienet_models.graphs.pyramid import Pyramid, level_of
 from cheblienet_models.tensors import Csr, csr_tensor, logical, sparse_product, uncast, vertex_major
 
 UNSEEN = -1.6375e30
@@ -122,17 +122,6 @@ def _inverse_diagonal(matrix: Csr) -> Tensor:
 def _ratio(above: Tensor, below: Tensor) -> Tensor:
     """0 where a column has converged to nothing left."""
     return torch.where(below > 0, above / below, 0.0)
-
-
-def level_of(pyramid: Pyramid, level: int) -> Graph:
-    """A level of a pyramid.
-
-    Raises:
-        TypeError: it is no pyramid, or level no integer.
-        ValueError: there is no such level.
-    """
-    instance("pyramid", pyramid, Pyramid)
-    return pyramid.levels[integer("level", level, 0, len(pyramid.levels) - 1)]
 
 
 def known_values(name: str, graph: Graph, x: Tensor) -> tuple[Tensor, Tensor]:

@@ -9,11 +9,10 @@ import torch
 from torch import Tensor
 
 from cheblienet_models.arguments import number
-from cheblienet_models.fields.filling import level_of
 from cheblienet_models.fields.smoothing import Beam, beam_of
 from cheblienet_models.graphs.filters import exact
 from cheblienet_models.graphs.graph import Graph
-from cheblienet_models.graphs.pyramid import Pyramid
+from cheblienet_models.graphs.pyramid import Pyramid, level_of
 from cheblienet_models.tensors import Csr, csr_tensor
 
 if TYPE_CHECKING:

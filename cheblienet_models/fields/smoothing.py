@@ -35,11 +35,11 @@ from torch import Tensor
 
 from cheblienet_models.arguments import number
 from cheblienet_models.errors import quoted
-from cheblienet_models.fields.filling import known_values, level_of
+from cheblienet_models.fields.filling import known_values
 from cheblienet_models.graphs import filters
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.polynomials import Function, Polynomial
-from cheblienet_models.graphs.pyramid import Pyramid
+from cheblienet_models.graphs.pyramid import Pyramid, level_of
 
 TIME = 1 / (16 * math.log(2))
 """Of the heat kernel whose full width at half maximum is 1: sigma^2 / 2 of that Gaussian."""

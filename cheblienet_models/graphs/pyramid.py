@@ -209,3 +209,14 @@ class Pyramid(Identified):
         target = file_path("folder", folder)
         network = coupled(self, encoder=encoder, processor=processor, decoder=decoder)
         return exports.save_neural_lam(target, network, number("unit", unit))
+
+
+def level_of(pyramid: Pyramid, level: int) -> Graph:
+    """A level of a pyramid.
+
+    Raises:
+        TypeError: it is no pyramid, or level no integer.
+        ValueError: there is no such level.
+    """
+    instance("pyramid", pyramid, Pyramid)
+    return pyramid.levels[integer("level", level, 0, len(pyramid.levels) - 1)]

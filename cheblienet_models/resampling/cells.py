@@ -23,7 +23,6 @@ from cheblienet_models.resampling.sides import (
     PolarCap,
     Sides,
     great_circles,
-    rectangles,
 )
 
 CHUNK = 2**15
@@ -132,9 +131,13 @@ def _in_rows(rows: Rows, which: Indices, cell: Indices) -> list[Sides]:
     for is_north in (True, False):
         here = np.flatnonzero((row < half) == is_north)
         from_pole = row[here] if is_north else 2 * half - 1 - row[here]
-        west, east = column[here] * step[here], (column[here] + 1) * step[here]
-        limits = depths[from_pole], depths[from_pole + 1]
-        sides.append(rectangles(is_north, cell[here], (west, east), limits))
+        nearer, farther = depths[from_pole], depths[from_pole + 1]
+        north, south = (nearer, farther) if is_north else (farther, nearer)
+        # The western meridian goes down, the eastern one up.
+        meridians = np.concatenate([column[here] * step[here], (column[here] + 1) * step[here]])
+        starts, ends = np.append(north, south), np.append(south, north)
+        both = np.tile(cell[here], 2)
+        sides.append(Sides(is_north, both, (meridians, starts), (meridians, ends)))
     return sides
 
 

@@ -8,11 +8,11 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from cheblienet_models.arguments import check_signal, choice, flag, instance, integer, number
+from cheblienet_models.arguments import check_signal, choice, flag, number
 from cheblienet_models.graphs.full_grid import check_fill
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import is_spherical
-from cheblienet_models.graphs.pyramid import Pyramid
+from cheblienet_models.graphs.pyramid import Pyramid, level_of
 from cheblienet_models.resampling.grids import (
     DataArray,
     check_degrees,
@@ -250,10 +250,10 @@ def _graph_of(pyramid: Pyramid, level: int) -> Graph:
         TypeError: it is no pyramid, or level no integer.
         ValueError: it is not on the sphere, or has no such level.
     """
-    instance("pyramid", pyramid, Pyramid)
+    graph = level_of(pyramid, level)
     if not is_spherical(pyramid.spec):
         raise ValueError(
             "Latitudes and longitudes are of the sphere: the pyramid must be on s2 or so3. "
             f"Got {pyramid.name}@{pyramid.version} on {pyramid.spec.get('manifold')}."
         )
-    return pyramid.levels[integer("level", level, 0, len(pyramid.levels) - 1)]
+    return graph

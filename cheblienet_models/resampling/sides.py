@@ -98,25 +98,6 @@ class PolarCap(Sides):
         return bulge
 
 
-def rectangles(is_north: bool, cell: Indices, longitudes: Place, depths: Place) -> Sides:  # noqa: FBT001
-    """Cells (n,) of one hemisphere between two meridians and two parallels.
-
-    Args:
-        is_north: the hemisphere.
-        cell: (n,) numbers.
-        longitudes: (n,) west and east, radians.
-        depths: (n,) of the sides toward the pole and toward the equator.
-    """
-    west, east = longitudes
-    north, south = depths if is_north else depths[::-1]
-    return Sides(
-        is_north,
-        np.concatenate([cell, cell]),
-        (np.concatenate([west, east]), np.concatenate([north, south])),
-        (np.concatenate([west, east]), np.concatenate([south, north])),
-    )
-
-
 @dataclass(frozen=True)
 class GreatCircle(Sides):
     """Arcs of great circles: normal . place = 0.
