@@ -12,8 +12,6 @@ from all_pairs import (
     listed,
     name,
 )
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 from sphere_truth import edges_of_rows, rows_of
 
 from cheblienet_graphs import GraphSpec
@@ -35,7 +33,7 @@ SPHERES = [
 ]
 """Samplings that are small enough for orientations over them."""
 
-COUNTS = [4, 16, 24]
+COUNTS = [4, 24]
 
 
 FIBERS = [
@@ -44,7 +42,7 @@ FIBERS = [
 ]
 SIDES = ("open", "periodic")
 PLAIN = [
-    *({"manifold": "s2", **sphere} for sphere in [*SPHERES, {"nside": 8}, {"bandlimit": 8}]),
+    *({"manifold": "s2", **sphere} for sphere in SPHERES),
     *({"manifold": "so3", "subdivisions": 1, "alpha": alpha} for alpha in (0.05, 20)),
     *({"manifold": "r2", "points": 300, "boundary": side} for side in SIDES),
 ]
@@ -72,45 +70,34 @@ def test_edges_equal_all_pairs(fields: dict, count: int) -> None:
     check_against_all_pairs(fields, count)
 
 
-@settings(max_examples=30)
-@given(
-    points=st.integers(2, 12),
-    seed=st.integers(0, 1000),
-    orientations=st.integers(1, 4),
-    count=st.integers(1, 30),
-    eps=st.sampled_from([0.3, 1.0]),
-)
-def test_images_all_around_few_points(
-    points: int, seed: int, orientations: int, count: int, eps: float
-) -> None:
-    """On so few points neighbors lie several periods away."""
-    fields = {"points": points, "seed": seed, "orientations": orientations, "eps": eps}
-    spec = GraphSpec("se2", **fields, neighbors=count, boundary="periodic")
-    check_drawn(spec, rings=6)
+TORUS = {"manifold": "se2", "boundary": "periodic"}
+FEW = [
+    *(
+        {
+            "manifold": "se2",
+            "boundary": "periodic",
+            "points": n,
+            "orientations": k,
+            "neighbors": most,
+        }
+        for n, k, most in ((2, 1, 4), (3, 4, 30), (5, 2, 12), (8, 3, 7), (12, 1, 30))
+    ),
+    *(
+        {"manifold": "so3", "points": n, "orientations": k, "neighbors": most, "alpha": alpha}
+        for n, k, most, alpha in ((2, 1, 1, 1), (3, 4, 70, 30), (7, 2, 12, 0.01), (15, 3, 44, 1))
+    ),
+]
 
 
-@settings(max_examples=30)
-@given(
-    points=st.integers(2, 15),
-    seed=st.integers(0, 1000),
-    orientations=st.integers(1, 4),
-    neighbors=st.integers(1, 70),
-    alpha=st.sampled_from([0.01, 1.0, 30.0]),
-    eps=st.sampled_from([0.1, 1.0]),
-)
-def test_few_points_on_the_sphere(**fields: float) -> None:
-    """Neighbors are a quarter turn away and farther, or all others are neighbors."""
-    check_drawn(GraphSpec("so3", **fields))
-
-
-def check_drawn(spec: GraphSpec, rings: int = 0) -> None:
-    """Compare with all pairs, where there are edges and none longer than the rings reach."""
+@pytest.mark.parametrize("fields", FEW, ids=name)
+def test_few_points(fields: dict) -> None:
+    """Neighbors lie several periods or a quarter turn away, or all others are neighbors."""
+    spec, rings = GraphSpec(**fields, seed=7), 6 if "boundary" in fields else 0
     level = Level(spec, PRUNED)
     coordinates = level.sampling.coordinates()
-    measured = list(rows_of(spec.manifold, coordinates, spec.eps, level.metric.xi, rings))
+    measured = rows_of(spec.manifold, coordinates, spec.eps, level.metric.xi, rings)
     expected = edges_of_rows(measured, spec.neighbors)
-    assume(expected)
-    assume(not rings or max(expected.values()) < rings**2)
+    assert not rings or max(expected.values()) < rings**2
     check_rule(edges(spec), expected, spec.neighbors)
 
 
@@ -158,23 +145,14 @@ def rough_and_exact(spec: GraphSpec) -> tuple[torch.Tensor, torch.Tensor, Pruned
     return rough, spec.geometry.squared_distance(start, end, level.metric), search
 
 
-METRICS = [(1, 1.0), (0.3162, 0.05), (0.01, 7.0)]
-
-
-@pytest.mark.parametrize(("eps", "xi"), METRICS)
+@pytest.mark.parametrize(("eps", "xi"), [(1, 1.0), (0.01, 7.0)])
 @pytest.mark.parametrize(
     "fields",
     [
-        *(
-            {"manifold": m, "period": p, "orientations": n}
-            for m in ("so3", "se2")
-            for p in PERIODS
-            for n in (1, 6)
-        ),
+        *({"manifold": m, "period": p, "orientations": 6} for m in ("so3", "se2") for p in PERIODS),
         {"manifold": "s2"},
-        {"manifold": "r2"},
         {"manifold": "r3s2", "size": 5, "axes": 12},
-        {"manifold": "se2", "boundary": "periodic", "orientations": 4},
+        TORUS | {"orientations": 4},
     ],
     ids=name,
 )
@@ -194,7 +172,7 @@ def test_rough_distances_err_less_than_assumed(fields: dict, eps: float, xi: flo
     assert error < search._rough_error / 4
 
 
-@pytest.mark.parametrize("factor", [1, 1e3, 1e9])
+@pytest.mark.parametrize("factor", [1, 1e9])
 def test_more_are_measured_where_float32_does_not_tell_them_apart(
     factor: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:

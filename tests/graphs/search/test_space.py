@@ -1,10 +1,8 @@
 """Lattices in space, with axes, too: every engine against all pairs, components."""
 
 import itertools
-from dataclasses import replace
 
 import axes_edges
-import numpy as np
 import pytest
 from all_pairs import check_rule, engine_and_lengths, listed, pairs
 from space_truth import edges
@@ -12,11 +10,7 @@ from space_truth import edges
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.samplings.axes import axis_set
-from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.search.choice import Choice
-from cheblienet_graphs.search.connected import lattice_components
-from cheblienet_graphs.search.offsets import Stencil
-from cheblienet_graphs.search.stencil import StencilEngine
 
 
 @pytest.mark.parametrize(
@@ -35,28 +29,6 @@ def test_edges_equal_all_pairs(size: str, count: int, boundary: str, engine: str
     expected = edges((depth, height, width), count, periodic=boundary == "periodic")
     assert set(pairs(neighbors, spec.num_vertices)) == expected
     assert neighbors.total_degree == neighbors.in_plane_degree == len(expected)
-
-
-@pytest.mark.parametrize("periodic", [False, True])
-@pytest.mark.parametrize(
-    ("steps", "components"),
-    [
-        ([(0, 0, 1), (0, 1, 0)], 4),
-        ([(0, 0, 2), (0, 2, 0), (2, 0, 0)], 8),
-        ([(0, 1, 1), (1, 0, 1), (1, 1, 0), (1, -1, 0), (1, 0, -1), (0, 1, -1)], 2),
-        ([(0, 0, 1)], 24),
-    ],
-)
-def test_components_are_counted(
-    steps: list[tuple[int, int, int]], components: int, periodic: bool
-) -> None:
-    """By the subgroup that the offsets generate, or a window, against labels of all vertices."""
-    offsets = np.array(sorted([*steps, *(tuple(-n for n in s) for s in steps)]))
-    stencil = Stencil(np.zeros(len(offsets), int), offsets, np.ones(len(offsets)))
-    lattice = replace(Lattice((4, 6, 8)), periodic=periodic)
-    counted = lattice_components(StencilEngine(lattice, [stencil]))
-    assert counted.exact == components
-    assert counted.least <= components
 
 
 OVER_AXES = [
