@@ -15,7 +15,6 @@ from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.sparse import mapped_product
 from cheblienet_graphs.spectrum import bound as bounds
 from cheblienet_graphs.spectrum.bound import CLOSE, MARGIN, bound_by_symbols
-from cheblienet_graphs.spectrum.lanczos import ritz_pairs
 from cheblienet_graphs.store.mapped import mapped_csr
 
 
@@ -62,34 +61,20 @@ def test_open_lattices_as_in_closed_form() -> None:
     assert exact <= bound <= exact * (1 + CLOSE)
 
 
-TURNED = GraphSpec("se2", "260x300", orientations=5, period="2pi").full_sampling(0)
-"""Its sides are not mapped to one another by a half turn."""
-
-
-@pytest.mark.parametrize(
-    ("width", "height", "lattice", "proven"),
-    [(30, 20, None, True), (140, 120, None, False), (260, 300, TURNED, False)],
-    ids=["small", "small with heavy sides", "turned"],
-)
-def test_lattices_that_have_no_close_bound(
-    width: int, height: int, lattice: Lattice | None, proven: bool
-) -> None:
-    lattice = lattice or Lattice((height, width))
-    matrix = scipy.sparse.block_diag([five_points(width, height)] * lattice.orientations, "csr")
-    assert bound_by_symbols(matrix, lattice, mapped_product(matrix), proven=proven) is None
+def test_narrow_lattices_with_heavy_sides_have_no_close_bound() -> None:
+    matrix, lattice = five_points(30, 20), Lattice((20, 30))
+    assert bound_by_symbols(matrix, lattice, mapped_product(matrix), proven=False) is None
 
 
 GRAPHS = {
     "cut off": GraphSpec(
         "se2", 24, orientations=6, weights="matched", boundary_correction=False, levels=1
     ),
-    "matched plane": GraphSpec("r2", 14, weights="matched", levels=1),
     "lines": GraphSpec("se2", "12x14", orientations=5, weights="selling", levels=1),
-    "arrows": GraphSpec("se2", 12, orientations=8, period="2pi", weights="selling", levels=1),
     "three": GraphSpec("se2", 12, orientations=4, weights="selling", directional=0.1, levels=1),
     "space": GraphSpec("r3", 8, weights="selling", levels=1),
     "torus": GraphSpec(
-        "se2", 16, orientations=6, boundary="periodic", lambda_max="exact", levels=1
+        "se2", "15x13", orientations=3, weights="selling", boundary="periodic", levels=1
     ),
     "matched torus": GraphSpec(
         "se2", 24, orientations=4, boundary="periodic", weights="matched", levels=1
@@ -118,31 +103,6 @@ def test_bounds_hold_of_stored_graphs(
             assert (largest + 1) / 2 >= 1 - CLOSE
 
 
-@pytest.mark.usefixtures("any_size")
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"manifold": "r2"},
-        {"orientations": 3, "period": "2pi"},
-        {"orientations": 3, "directional": 0.05},
-        {"orientations": 4, "boundary": "periodic"},
-    ],
-    ids=["plane", "arrows", "directional", "torus"],
-)
-def test_bounds_are_close_where_the_infinite_lattice_is_not(
-    tmp_path: Path, settings: dict[str, Any]
-) -> None:
-    """Half a wave more or less over 150 pixels, and the largest eigenvalue is 1e-4 lower."""
-    options = {"manifold": "se2", "size": "151x147", "weights": "selling", "levels": 1} | settings
-    version, (level,) = stored(GraphSpec(**options), tmp_path)
-    operators = {f"directional/{name}": facts for name, facts in (level.directional or {}).items()}
-    for part, facts in {"laplacian": level, **operators}.items():
-        assert facts.lambda_max_method == "bound"
-        rescaled = mapped_csr(version / "levels/0" / part).astype(np.float64)
-        [(largest, _)] = ritz_pairs(rescaled.__matmul__, rescaled.shape[0], [-1], 1e-7, 1500)
-        assert 1 - CLOSE <= (largest + 1) / 2 <= 1
-
-
 def test_heavy_sides_as_in_closed_form() -> None:
     """Edges along sides three times as heavy: a row of them is an impurity of a chain.
 
@@ -168,8 +128,6 @@ def test_heavy_sides_as_in_closed_form() -> None:
             {"orientations": 8, "eps_squared": 0.3, "weights": "matched", "neighbors": 24},
             True,
         ),
-        ({"orientations": 12, "weights": "matched", "neighbors": 32}, True),
-        ({"orientations": 6}, True),
         ({"orientations": 10, "eps_squared": 0.02, "neighbors": 8, "period": "2pi"}, True),
     ],
 )
@@ -197,16 +155,6 @@ def test_a_bound_that_is_cut_to_the_proven_limit_is_proven(tmp_path: Path) -> No
     spec = GraphSpec("se2", "150x220", orientations=4, eps=0.05, xi=0.2, levels=1)
     _, (level,) = stored(spec, tmp_path)
     assert (level.lambda_max, level.lambda_max_method) == (2.0, "bound")
-
-
-@pytest.mark.parametrize("bandwidth", [1.0, 1.1])
-def test_vectors_that_reach_far_from_corners(tmp_path: Path, bandwidth: float) -> None:
-    """Where sides and corners have nearly the same eigenvalue, corners are no smaller than it."""
-    spec = GraphSpec("r2", "400x410", neighbors=20, bandwidth=bandwidth, levels=1)
-    version, _ = stored(spec, tmp_path)
-    rescaled = mapped_csr(version / "levels/0/laplacian").astype(np.float64)
-    [(largest, _)] = ritz_pairs(rescaled.__matmul__, 410 * 400, [-1], 1e-9, 600)
-    assert largest <= 1 + 3e-7
 
 
 def test_what_takes_as_long_as_a_recursion_is_given_up(

@@ -95,22 +95,3 @@ def test_waves_confined_as_in_closed_form(sides: tuple[int, ...]) -> None:
     bounds = [confined(graph, highest.bound, highest.wave, long, n, math.inf) for n in (4, 8, 16)]
     assert bounds == sorted(bounds, reverse=True)
     assert exact <= bounds[-1] <= exact + 0.2 * lost
-
-
-def test_parts_are_of_orientations_that_entries_couple() -> None:
-    """0 with 2 and 4, 1 with 5, 3 alone: their eigenvalues are those of the whole."""
-    row, column = np.array([0, 2, 1]), np.array([2, 4, 5])
-    diagonal = np.arange(6)
-    graph = Symbol(
-        6,
-        np.concatenate([row, column, diagonal]),
-        np.concatenate([column, row, diagonal]),
-        np.concatenate([[[1, 0], [0, 2], [1, 1]], [[-1, 0], [0, -2], [-1, -1]], np.zeros((6, 2))]),
-        np.concatenate([[0.5, 0.25, 1.0] * 2, np.arange(6.0)]),
-    )
-    parts = list(graph.parts())
-    assert [own.tolist() for own, _ in parts] == [[0, 2, 4], [1, 5], [3]]
-    waves = np.random.default_rng(0).uniform(-math.pi, math.pi, (5, 2))
-    apart = [np.linalg.eigvalsh(part.around(waves)[0]) for _, part in parts]
-    together = np.linalg.eigvalsh(graph.around(waves)[0])
-    np.testing.assert_allclose(np.sort(np.concatenate(apart, axis=1), axis=1), together, atol=1e-12)
