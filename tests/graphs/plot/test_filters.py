@@ -6,18 +6,13 @@ from pictured import dense, opened
 from scipy.special import eval_chebyt
 
 from cheblienet_graphs.plot.filters import (
-    Turning,
     chebyshev_sums,
-    heat_series,
     interpolation,
     part_around,
     random_weights,
-    rotation,
     symmetries_of,
 )
 from cheblienet_graphs.plot.places import places_of
-
-Z = np.array([0.0, 0.0, 1.0])
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
@@ -41,24 +36,6 @@ def test_values_on_a_line_do_not_run_away() -> None:
     assert between @ points[:, 0] == pytest.approx([0.3, 0.3], abs=0.05)
 
 
-def test_outputs_turned_by_a_symmetry_are_those_of_the_turned_input() -> None:
-    """After a quarter turn they are moved on by half of the orientations."""
-    graph = opened("torus")
-    places = places_of(graph, 0)
-    point = 10 * 20 + 10
-    turning = Turning(graph.level(0).laplacian, places, point, 6.0, random_weights(0))
-    (still, before), (turned, after) = (turning.shown(rotation(Z, angle)) for angle in (0.0, 90.0))
-    x, y = places.offsets(places.vectors[point], places.vectors).T.round().astype(int)
-    image = (10 + x) % 20 * 20 + (10 - y) % 20  # (x, y) goes to (-y, x)
-    near = np.isfinite(still)
-    assert near.sum() > 90
-    assert turned[image[near]] == pytest.approx(still[near], abs=1e-9)
-    for k in range(4):
-        moved = after[(k + 2) % 4, image[near]]
-        assert moved == pytest.approx(before[k, near], abs=2e-6)
-        assert abs(after[k, image[near]] - before[k, near]).max() > 1e-3
-
-
 def test_the_error_is_that_of_dense_matrices() -> None:
     """An approximate symmetry, for which it is not small."""
     graph = opened("rotations")
@@ -80,15 +57,6 @@ def test_the_error_is_that_of_dense_matrices() -> None:
         size += np.sum(image**2)
     assert measured[name] == pytest.approx(np.sqrt(error / size), rel=1e-6)
     assert measured[name] > 0.01
-
-
-@pytest.mark.parametrize("z", [0.0, 7.0, 4000.0])
-def test_the_series_of_heat_is_an_exponential_and_1_at_0(z: float) -> None:
-    mu = np.cos(np.linspace(0, np.pi, 500))
-    series = heat_series(z)
-    values = np.polynomial.chebyshev.chebval(mu, series)
-    assert abs(values - np.exp(-z * (1 + mu))).max() < 1e-9
-    assert np.polynomial.chebyshev.chebval(-1.0, series) == pytest.approx(1, abs=1e-13)
 
 
 def test_a_part_of_a_graph_gives_the_outputs_of_the_whole() -> None:

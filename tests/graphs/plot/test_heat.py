@@ -1,10 +1,8 @@
-import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.linalg
-from matplotlib.axes import Axes
 from pictured import generator, opened
 
 from cheblienet_graphs import GraphSpec, build
@@ -89,30 +87,6 @@ def test_graphs_that_can_not_be_compared_and_isolated_vertices_are_not_drawn() -
         heat_of(graph, vertex=alone)
     data = heat_of(graph, vertex=0)
     assert data.graphs[0].density[0, alone] == 0
-
-
-@pytest.mark.parametrize(
-    ("names", "expected"),
-    [
-        (["torus base", "torus isotropic", "torus"], 1 + 5 + 5),
-        (["torus base", "flat torus"], 2),
-        (["space", "axes"], 3 + (3 + 3) + 3),
-    ],
-)
-def test_graphs_are_drawn_beside_each_other_in_one_scale(names: list[str], expected: int) -> None:
-    first, *beside = map(opened, names)
-    canvas, _ = FIGURE.drawn(first, Asked(beside=tuple(beside)))
-    images = [image for axes in canvas.findobj(Axes) for image in axes.images]
-    assert len(images) == expected
-    assert len({image.norm for image in images}) == 1
-    assert (images[0].norm.vmin, images[0].norm.vmax) == (0, 1)
-    heat = [graph.together.max() for graph in heat_of(first, *beside).graphs]
-    shown = [np.nanmax(image.get_array()) for image in images]
-    assert shown[0] == pytest.approx(heat[0] / max(heat))
-    assert max(shown) == pytest.approx(1)
-    titles = [image.axes.get_title() for image in images]
-    alone = [most for most, title in zip(shown, titles, strict=True) if re.search("°|axis", title)]
-    assert max(alone, default=1) == pytest.approx(1)
 
 
 def test_the_exact_heat_of_a_sphere_is_1_in_all_and_flat_nearby() -> None:

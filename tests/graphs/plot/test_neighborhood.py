@@ -35,14 +35,6 @@ def test_exact_weights_realize_the_ellipse_asked_for() -> None:
         np.testing.assert_allclose(shadow @ view.frame[0], lengths[1] * view.frame[0], atol=1e-9)
 
 
-def test_a_turn_by_a_right_angle_goes_both_ways() -> None:
-    view = neighborhood_of(opened("tiny")).views[0]
-    turned = view.components[view.rotating[view.edges], 2]
-    assert len(view.components) == len(view.neighbors) + view.rotating.sum()
-    np.testing.assert_allclose(abs(turned), math.pi / 2)
-    assert turned.sum() == pytest.approx(0)
-
-
 @pytest.mark.parametrize("name", ["six", "plane", "volume", "sphere"])
 def test_places_are_the_logarithms_without_rotation(name: str) -> None:
     data = neighborhood_of(opened(name))

@@ -5,14 +5,10 @@ import math
 import numpy as np
 import pytest
 from pictured import opened
-from scipy.spatial.transform import Rotation
 
-from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.plot import heat_of, neighborhood_of, subgraphs_of
-from cheblienet_graphs.plot.pictures import around, shown_orientations, whole
-from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
-from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.spec.fibers import samples_of
+from cheblienet_graphs.plot.pictures import around, whole
+from cheblienet_graphs.plot.places import chosen_vertex, places_of
 
 NAMES = ["plane", "torus", "space", "random", "random torus", "sphere", "masked", "region"]
 
@@ -45,53 +41,12 @@ def test_offsets_on_the_sphere_have_true_distances_and_directions(name: str) -> 
         assert offsets[vertex] == pytest.approx((0, 0))
 
 
-def test_headings_on_the_sphere_come_by_parallel_transport() -> None:
-    graph = opened("rotations")
-    alpha, beta, gamma = graph.level(0).coordinates[:].T
-    frames = Rotation.from_euler("ZYZ", np.stack([gamma, beta, alpha], axis=1)).as_matrix()
-    points, forward = frames[:, :, 2], frames[:, :, 0]
-    vertex = 162 + 60
-    here = points[vertex]
-    others = np.flatnonzero(points @ here > -0.9)
-    axis = np.cross(points[others], here)
-    lengths = np.linalg.norm(axis, axis=1)
-    angle = np.arctan2(lengths, points[others] @ here)
-    axis[lengths > 0] *= (angle / np.maximum(lengths, 1e-300))[lengths > 0, None]
-    moved = Rotation.from_rotvec(axis).apply(forward[others])
-    east = np.array([-math.sin(gamma[vertex]), math.cos(gamma[vertex]), 0])
-    truth = np.stack([moved @ east, moved @ np.cross(east, here)], axis=1)
-    headings = places_of(graph, 0).headings(60, others)
-    np.testing.assert_allclose(headings, truth, atol=1e-12)
-    np.testing.assert_allclose(np.linalg.norm(headings, axis=1), 1)
-
-
-def test_headings_at_the_antipode_are_some_unit_vectors() -> None:
-    spec = GraphSpec("so3", subdivisions=0, orientations=2)
-    places = Places(spec.full_sampling(0), 1.0, flat=False, samples=samples_of(spec))
-    for point in range(12):
-        headings = places.headings(point, np.arange(24))
-        np.testing.assert_allclose(np.linalg.norm(headings, axis=1), 1)
-
-
 @pytest.mark.parametrize("name", ["masked", "region"])
 def test_the_middle_of_a_mask_is_far_from_all_outside(name: str) -> None:
     places = places_of(opened(name), 0)
     outside = places.outside
     rooms = [np.linalg.norm(outside - here, axis=1).min() for here in places.vectors]
     assert rooms[places.middle()] >= 0.9 * max(rooms)
-
-
-def test_room_ends_at_sides_masks_and_half_of_a_torus() -> None:
-    plane, torus, masked, sphere = (
-        places_of(opened(name), 0) for name in ("plane", "torus", "masked", "sphere")
-    )
-    assert plane.room(0) == 0
-    assert plane.room(plane.middle()) == pytest.approx(8)
-    assert torus.room(0) == pytest.approx(10)
-    point = masked.middle()
-    nearest = np.linalg.norm(masked.outside - masked.vectors[point], axis=1).min()
-    assert masked.room(point) == pytest.approx(nearest)
-    assert sphere.room(0) == pytest.approx(sphere.radius * np.pi / 2)
 
 
 @pytest.mark.parametrize("name", ["random", "random torus", "sphere", "region", "torus", "masked"])
@@ -170,15 +125,3 @@ def test_mollweides_map_shows_each_point_by_its_area() -> None:
     north, middle = view.points[[0, height // 2], width // 2]
     assert places.vectors[north, 2] / places.radius > 0.98
     assert places.vectors[middle, 0] / places.radius > 0.98
-
-
-def test_large_lattices_and_many_orientations_are_thinned_out() -> None:
-    [view] = whole(places_of(opened("plane"), 0), 7)
-    points = np.arange(1, 16, 3)[:, None] * 20 + np.arange(1, 20, 3)
-    assert view.points.tolist() == points.tolist()
-    assert view.extent == (-10.5, 10.5, 6.5, -8.5)
-    long = Places(Lattice((2, 256)), 1 / 256, flat=True)
-    [view] = whole(long, 64)
-    assert view.points.tolist() == [[*range(256 + 2, 512, 4)]]
-    assert shown_orientations(6).tolist() == [*range(6)]
-    assert shown_orientations(16, through=8).tolist() == [*range(2, 16, 3)]

@@ -32,18 +32,6 @@ def test_shares_are_kept(kappa: float) -> None:
     np.testing.assert_array_equal(data.edges_of_kept_vertices, both)
 
 
-def test_the_first_edge_is_drawn_as_often_as_it_is_heavy() -> None:
-    graph, draws = opened("dust"), 300
-    counts = sum(
-        subgraphs_of(graph, kappa=1e-9, seed=seed).kept_edges.astype(int) for seed in range(draws)
-    )
-    weights = subgraphs_of(graph).weights
-    expected = draws * weights / weights.sum()
-    chi_squared = ((counts - expected) ** 2 / expected).sum()
-    assert counts.sum() == draws
-    assert chi_squared < len(weights) - 1 + 4 * np.sqrt(2 * len(weights))
-
-
 def test_without_edges_nothing_is_drawn() -> None:
     with pytest.raises(NotDrawnError, match="No edge of its orientation"):
         subgraphs_of(opened("columns"))
