@@ -46,15 +46,15 @@ def _se2(eps_squared: float, xi_squared: float) -> list[float]:
     return eigenvalues
 
 
-def _so3(eps_squared: float, xi_squared: float) -> list[float]:
-    """L_y^2 + eps^2 L_x^2 + L_z^2 / xi^2 of angular momenta, on even m."""
+def _so3(eps_squared: float, xi_squared: float, step: int = 2) -> list[float]:
+    """L_y^2 + eps^2 L_x^2 + L_z^2 / xi^2 of angular momenta, on even m; modulo 2 pi on all m."""
     eigenvalues = []
-    for degree in range(16):
+    for degree in range(30):
         m = np.arange(-degree, degree + 1)
         raised = np.diag(np.sqrt(degree * (degree + 1) - m[:-1] * (m[:-1] + 1)), -1)
         x, y = (raised + raised.T) / 2, (raised - raised.T) / 2j
         energy = (y @ y + eps_squared * x @ x).real + np.diag(m**2 / xi_squared)
-        even = m % 2 == 0
+        even = m % step == 0
         eigenvalues += (2 * degree + 1) * np.linalg.eigvalsh(energy[np.ix_(even, even)]).tolist()
     return eigenvalues
 
