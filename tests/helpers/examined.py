@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse
+from masks import disc
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.store.mapped import mapped_csr
@@ -16,6 +17,7 @@ SPECS = {
     "combinatorial": GraphSpec("r2", "9x7", laplacian="combinatorial", levels=1),
     "sphere": GraphSpec("so3", subdivisions=2, orientations=4, levels=1),
     "random": GraphSpec("r2", sampling="random", points=90, levels=1),
+    "masked": GraphSpec("se2", mask=disc(16), orientations=3, levels=2),
 }
 
 

@@ -1,20 +1,21 @@
 """The page: whole, alone, escaped, and in agreement with the report."""
 
+import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from masks import awkward
 from matplotlib.figure import Figure as Canvas
 from parsed_pages import Element, check_page, named
+from pictured import opened
 
 from cheblienet_cli.main import run
 from cheblienet_cli.spelling import option
-from cheblienet_graphs import GraphSpec, build, inspect
+from cheblienet_graphs import inspect
 from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.page import page as pages
 from cheblienet_graphs.page.page import page, write_page
@@ -23,7 +24,7 @@ from cheblienet_graphs.plot.figure import Asked, Figure
 from cheblienet_graphs.report import spectra
 from cheblienet_graphs.report.findings import Finding
 from cheblienet_graphs.report.inspect import Report, examined
-from cheblienet_graphs.report.opened import OpenedGraph, open_graph
+from cheblienet_graphs.report.opened import OpenedGraph
 
 HOSTILE = "</svg></figure><script>alert(1)</script> & \"'"
 
@@ -48,39 +49,20 @@ TWINS = Figure("twins", "Twins", (5, 3), twins)
 NOTHING = Figure("nothing", "Nothing", (5, 3), nothing)
 
 
-Reported = dict[str, tuple[Report, OpenedGraph]]
-Made = Callable[..., Element]
-SPECS = {
-    "plane": GraphSpec("r2", 16, levels=2),
-    "se2": GraphSpec("se2", 16, orientations=4, levels=2),
-    "torus": GraphSpec("se2", 12, orientations=4, weights="selling", boundary="periodic", levels=1),
-    "masked": GraphSpec("se2", mask=awkward(16), orientations=3, levels=1),
-    "axes": GraphSpec("r3s2", "4x4x2", axes=4, spacing=(1, 1, 2), levels=1),
-    "region": GraphSpec("s2", subdivisions=2, region=(-20, 20, 40, 70), levels=2),
-    "apart": GraphSpec("se2", 8, orientations=4, xi=1000, levels=1),
-}
+NAMES = ("plane", "group", "torus isotropic", "masked", "scan", "region", "columns")
+"""Of graphs of `pictured`."""
 
 
-@pytest.fixture(scope="module")
-def reported(tmp_path_factory: pytest.TempPathFactory) -> Reported:
-    """A report on each, with the graph."""
-    store = tmp_path_factory.mktemp("pages") / "graphs.zarr"
-    reports = {}
-    for name, spec in SPECS.items():
-        build(spec, store, name=name)
-        reports[name] = (inspect(store, name), open_graph(store, name))
-    return reports
+@functools.cache
+def reported(name: str) -> tuple[Report, OpenedGraph]:
+    """A report on a graph, and the graph."""
+    return examined(opened(name), 6, None, None), opened(name)
 
 
-@pytest.fixture
-def made(reported: Reported) -> Made:
+def made(which: str, figures: Sequence[Figure] = (), **fields: Any) -> Element:
     """The page of a report of which some fields are others."""
-
-    def of(which: str, figures: Sequence[Figure] = (), **fields: Any) -> Element:
-        report, graph = reported[which]
-        return check_page(page(replace(report, **fields), graph, option=option, figures=figures))
-
-    return of
+    report, graph = reported(which)
+    return check_page(page(replace(report, **fields), graph, option=option, figures=figures))
 
 
 def rows(html: Element, name: str) -> dict[str, list[str]]:
@@ -98,24 +80,24 @@ def answers(html: Element) -> dict[str, list[str]]:
     return {question.words: [text.words for text in texts] for question, *texts in terms}
 
 
-def test_page_and_report_compute_eigenvalues_once(
-    reported: Reported, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    graph = OpenedGraph(reported["torus"][1].version, reported["torus"][1].facts)
+def test_page_and_report_compute_eigenvalues_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = OpenedGraph(
+        reported("torus isotropic")[1].version, reported("torus isotropic")[1].facts
+    )
     solver = Mock(wraps=spectra.smallest_eigenvalues)
     monkeypatch.setattr(spectra, "smallest_eigenvalues", solver)
     page(examined(graph, 6, None, None), graph, option=option, figures=[figure_named("spectrum")])
     solver.assert_called_once()
 
 
-@pytest.mark.parametrize("name", SPECS)
-def test_every_page_is_whole_and_alone(name: str, reported: Reported, tmp_path: Path) -> None:
-    report, graph = reported[name]
+@pytest.mark.parametrize("name", NAMES)
+def test_every_page_is_whole_and_alone(name: str, tmp_path: Path) -> None:
+    report, graph = reported(name)
     document = page(report, graph, option=option, figures=[LINE, NOTHING])
     write_page(page(report, graph, option=option, figures=[LINE, NOTHING]), tmp_path / "a.html")
     assert document == (tmp_path / "a.html").read_text(encoding="utf-8")
     html = check_page(document)
-    assert html.inside("h1")[0].words == f"{name}@v001"
+    assert html.inside("h1")[0].words == f"{report.name}@v001"
     assert not re.search(r"`\w+(=[^`]*)?`|\bNone\b|\bnan\b", html.inside("body")[0].text)
     assert rows(html, "levels-table")["vertices"] == [f"{x.vertices:,}" for x in report.levels]
     assert rows(html, "files").keys() - {"file"} == graph.facts.files.keys()
@@ -124,24 +106,24 @@ def test_every_page_is_whole_and_alone(name: str, reported: Reported, tmp_path: 
 
 
 def test_the_remedy_is_a_command_that_helps(
-    made: Made, reported: Reported, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    part = named(made("se2"), "consistency")
+    part = named(made("group"), "consistency")
     assert part.inside("h2")[0].words == "Not consistent: what to do"
     assert "smooths by a metric that differs" in part.words
     assert "At the open sides it does not" in named(made("plane"), "consistency").words
     [line] = [e.words for e in part.inside("pre")]
-    assert line.endswith(" --weights selling --name se2-selling")
+    assert line.endswith(" --weights selling --name se2-24x24x4-levels3-selling")
     monkeypatch.chdir(tmp_path)
     assert run([*line.split()[1:], "--quiet", "--store", "g.zarr"]) == 0
-    assert reported["se2"][0].levels[0].consistency == "inconsistent"
+    assert reported("group")[0].levels[0].consistency == "inconsistent"
     assert inspect("g.zarr").levels[0].consistency != "inconsistent"
-    part = named(made("torus"), "consistency")
+    part = named(made("torus isotropic"), "consistency")
     assert (part.inside("h2")[0].words, part.inside("pre")) == ("Consistency", [])
 
 
-def test_nothing_that_a_store_says_is_markup(made: Made, reported: Reported) -> None:
-    hostile = replace(reported["plane"][0].levels[0], equivariance={HOSTILE: 0.0, "b": 1.0})
+def test_nothing_that_a_store_says_is_markup() -> None:
+    hostile = replace(reported("plane")[0].levels[0], equivariance={HOSTILE: 0.0, "b": 1.0})
     names = dict.fromkeys(("name", "created", "spec_sha256"), HOSTILE)
     generator = {"name": HOSTILE, "version": HOSTILE}
     others = {"refs": (HOSTILE,), "generator": generator, "levels": (hostile,)}
@@ -149,22 +131,22 @@ def test_nothing_that_a_store_says_is_markup(made: Made, reported: Reported) -> 
     assert html.text.count("<script>alert(1)</script>") > 10
 
 
-def test_what_one_decides_from(made: Made, reported: Reported) -> None:
-    torus, apart = (answers(made(name)) for name in ("torus", "apart"))
+def test_what_one_decides_from() -> None:
+    torus, columns = (answers(made(name)) for name in ("torus isotropic", "columns"))
     assert (torus["Consistent with its metric?"], torus["Connected?"]) == (["Yes"], ["Yes"])
     assert torus["Which symmetries?"][0] == "5 exact"
-    no, why = apart["Connected?"]
-    assert (no, why.partition(";")[0]) == ("No", "level 0: has 4 components")
-    first, second = reported["se2"][0].levels
+    no, why = columns["Connected?"]
+    assert (no, why.partition(";")[0]) == ("No", "level 0: has 64 components")
+    first, second, third = reported("group")[0].levels
     changed = replace(second, finding=Finding("not measured", (1,)))
-    differing = answers(made("se2", levels=(first, changed)))["Consistent with its metric?"]
+    differing = answers(made("group", levels=(first, changed, third)))[
+        "Consistent with its metric?"
+    ]
     assert differing == ["Not on every level", "why"]
 
 
-def test_figures_of_one_level_come_with_titles_and_reasons(
-    reported: Reported, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    report, graph = reported["se2"]
+def test_figures_of_one_level_come_with_titles_and_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
+    report, graph = reported("group")
     one = replace(report, levels=report.levels[1:])
     drawn = [LINE, NOTHING, TWINS]
     shown = {"option": option, "figures": drawn}
@@ -181,9 +163,9 @@ def test_figures_of_one_level_come_with_titles_and_reasons(
     assert "clg plot line" in [e.words for e in part.inside("code")]
 
 
-def test_the_certificate_has_what_was_measured(made: Made, reported: Reported) -> None:
-    [level] = reported["torus"][0].levels
-    html = made("torus")
+def test_the_certificate_has_what_was_measured() -> None:
+    [level] = reported("torus isotropic")[0].levels
+    html = made("torus isotropic")
     assert rows(html, "equivariance")["flip"] == ["0"]
     moments = rows(html, "moments")
     assert [*moments][2:] == ["−90°", "−45°", "0°", "45°"]
@@ -195,6 +177,6 @@ def test_the_certificate_has_what_was_measured(made: Made, reported: Reported) -
     assert numbers == pytest.approx([level.eigenvalues[1], true, off], rel=1e-4, abs=0.1)
     none = {"eigenvalues": [], "multiplicities": [], "exact_eigenvalues": None}
     none |= {"effective_metric": [], "equivariance": {}}
-    part = named(made("torus", levels=(replace(level, **none),)), "certificate")
+    part = named(made("torus isotropic", levels=(replace(level, **none),)), "certificate")
     assert part.inside("table") == []
     assert "nothing was measured" in part.words

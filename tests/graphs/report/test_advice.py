@@ -65,7 +65,7 @@ def follows(spec: GraphSpec, change: dict[str, Any]) -> GraphSpec:
 
 def test_all_advice_can_be_followed() -> None:
     count = 0
-    for given, made in many_specs(200, seed=2):
+    for given, made in many_specs():
         spec = made.recorded()
         for kind, remedies in advice(spec):
             if "coordinates" in given:  # nobody is asked for more points of their own
@@ -73,7 +73,7 @@ def test_all_advice_can_be_followed() -> None:
             for change in advised(spec, kind, remedies):
                 count += 1
                 assert follows(spec, change) != spec, (kind, change)
-    assert count > 200
+    assert count > 40
 
 
 def test_more_neighbors_than_there_are_are_not_advised() -> None:

@@ -52,19 +52,6 @@ def test_errors_are_as_large_as_their_bars(name: str, report_on: Callable) -> No
     assert np.median(abs(left[1:] / errors[1:])) < 0.2
 
 
-def test_the_fiber_has_its_part(report_on: Callable) -> None:
-    """Functions of the angle alone: whatever the base, mode 2 of n is off by its own symbol."""
-    n, xi = 6, 2.0
-    spec = GraphSpec("se2", 8, orientations=n, eps=1, xi=xi, **TORUS)
-    level = report_on(spec, eigenvalues=5, level=0).levels[0]
-    d = math.pi / n
-    symbol = [4 * (math.sin(m * d) / math.sin(d) / xi) ** 2 for m in (0, 1, 1, 2, 2)]
-    assert np.array(level.eigenvalues) * level.eigenvalue_scale == pytest.approx(symbol, abs=1e-4)
-    exact = np.array([(2 * m / xi) ** 2 for m in (0, 1, 1, 2, 2)])
-    assert level.error_bars.extrapolated == pytest.approx(exact, rel=1e-4, abs=1e-6)
-    assert level.error_bars.bars == pytest.approx(exact - symbol, rel=1e-3, abs=1e-3)
-
-
 INSIDE = np.hypot(*(np.mgrid[:16, :16] - 7.5)) < 8
 STATIONS = np.random.default_rng(0).uniform((-80, -170, 1), (80, 170, 2), (60, 3))
 SELLING = {"manifold": "r2", "size": 16, "weights": "selling"}

@@ -8,7 +8,7 @@ from examined import SPECS, allocated_by, laplacian_of, random_matrix
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cheblienet_graphs import GraphSpec, build, inspect
+from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.report.diagnostics import components, equivariance_errors, weight_statistics
 from cheblienet_graphs.report.moments import effective_metrics, probes
 from cheblienet_graphs.sparse import mapped_product
@@ -53,21 +53,10 @@ def test_weights_are_those_of_the_whole_matrix(versions: Path, name: str) -> Non
         assert weight_statistics(weights, entries=entries) == pytest.approx(expected, rel=1e-15)
 
 
-@pytest.mark.parametrize("name", SPECS)
-def test_effective_metrics_are_the_same_in_blocks(versions: Path, name: str) -> None:
-    version = versions / name / "v001"
-    report = inspect(versions, name, eigenvalues=0).levels[0]
-    level = level_of(version)
-    in_blocks = effective_metrics(level, probes(level), entries=30)
-    for metrics, expected in zip(in_blocks, report.effective_metric, strict=True):
-        for name in ("eps_squared", "second_moment", "deviation"):
-            assert getattr(metrics, name) == pytest.approx(getattr(expected, name), rel=1e-12)
-
-
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_edges(tmp_path: Path) -> None:
     """Examinations allocate far less than the values of the matrix would in float64."""
-    spec = GraphSpec("se2", 64, orientations=8, neighbors=64, levels=1)
+    spec = GraphSpec("se2", 48, orientations=8, neighbors=64, levels=1)
     build(spec, tmp_path / "g.zarr", name="g")
     version = tmp_path / "g.zarr/g/v001"
     level = level_of(version)

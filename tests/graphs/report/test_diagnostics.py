@@ -19,27 +19,6 @@ from cheblienet_graphs import (
 PERIODIC = {"eps_squared": 0.1, "boundary": "periodic", "levels": 1}
 
 
-@pytest.mark.parametrize(
-    ("weights", "bounds"),
-    [("matched", (0.2, 0.045, 0.012)), ("selling", (0.1, 0.022, 0.006))],
-)
-def test_spectra_converge_without_a_free_scale(
-    report_on: Callable, weights: str, bounds: tuple[float, ...]
-) -> None:
-    """Joint refinement of base and fiber: second order on the stored operator."""
-    errors = []
-    for n, n_o in ((12, 5), (24, 10), (48, 20)):
-        spec = GraphSpec("se2", n, orientations=n_o, xi=0.1**0.5, weights=weights, **PERIODIC)
-        (level,) = report_on(spec, eigenvalues=31).levels
-        assert level.eigenvalues_converged
-        assert level.eigenvalue_scale == 1
-        ratio = np.array(level.eigenvalues[1:]) / np.array(level.exact_eigenvalues[1:])
-        errors.append(abs(ratio - 1).max())
-    assert all(error <= bound for error, bound in zip(errors, bounds, strict=True))
-    assert errors[0] / errors[1] >= 3
-    assert errors[1] / errors[2] >= 3
-
-
 def test_verdict_names_what_is_realized_and_a_remedy_that_works(report_on: Callable) -> None:
     (level,) = report_on(GraphSpec("se2", 32, **PERIODIC), eigenvalues=0).levels
     assert level.verdict == (
@@ -52,15 +31,6 @@ def test_verdict_names_what_is_realized_and_a_remedy_that_works(report_on: Calla
         assert level.consistency == "consistent"
         eps_squared = [metric.eps_squared for metric in level.effective_metric]
         assert eps_squared == pytest.approx([0.1] * 6, rel=0.15 if "neighbors" in remedy else 1e-5)
-
-
-def test_fiber_edges_of_selling_are_longer_than_their_moments_say(report_on: Callable) -> None:
-    spec = GraphSpec("se2", 16, orientations=5, weights="selling", levels=1)
-    (level,) = report_on(spec, eigenvalues=0).levels
-    step = np.pi / 5
-    ratios = [metric.xi_squared / level.xi_squared for metric in level.effective_metric]
-    assert ratios == pytest.approx([(np.sin(step) / step) ** 2] * 5, rel=1e-5)
-    assert "exact (fiber edges made for its first mode)" in level.verdict
 
 
 def test_the_sphere_is_judged_at_every_point(report_on: Callable) -> None:
@@ -122,21 +92,15 @@ def test_gradients_are_tried_on_a_wave_that_fits_the_domain(
 
 
 @pytest.mark.parametrize("size", [{"subdivisions": 4}, {"nside": 16}])
-@pytest.mark.parametrize(
-    ("settings", "single"),
-    # Few neighbors with Gaussian weights split the icosphere's multiplet l = 3 by 13 %, 3 + 4.
-    [({"neighbors": 24, "kernel": "rectangular"}, 0.05), ({}, 0.075)],
-)
-def test_spectrum_of_the_sphere(
-    report_on: Callable, size: dict[str, int], settings: dict[str, object], single: float
-) -> None:
+def test_spectrum_of_the_sphere(report_on: Callable, size: dict[str, int]) -> None:
     """The first 16 eigenvalues are l (l + 1), 1, 3, 5 and 7 times, up to one scale."""
-    (level,) = report_on(GraphSpec("s2", **size, **settings, levels=1), eigenvalues=17).levels
+    settings = {"neighbors": 24, "kernel": "rectangular", "levels": 1}
+    (level,) = report_on(GraphSpec("s2", **size, **settings), eigenvalues=17).levels
     expected = np.repeat([0.0, 2.0, 6.0, 12.0], [1, 3, 5, 7])
     assert np.allclose(level.exact_eigenvalues, [*expected, 20])
     values = np.array(level.eigenvalues)
     scale = (values[:16] @ expected) / (expected @ expected)
-    assert np.allclose(values[1:16] / scale, expected[1:], rtol=single)
+    assert np.allclose(values[1:16] / scale, expected[1:], rtol=0.05)
     multiplets = np.array([part.mean() for part in np.split(values[1:16], [3, 8])])
     assert np.allclose(multiplets / scale, [2, 6, 12], rtol=0.02)
     assert values[16] / scale > 15

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.linalg import expm
-from scipy.spatial.transform import Rotation
-from sphere_truth import HALF_TURN, arcs, rotations, so3_squared_distance, unit_vectors
+from sphere_truth import arcs, unit_vectors
+from stores import store_of
 from truth import matrix, se2_squared_distance
 
-from cheblienet_graphs import GraphSpec, SpecError, build, neighbors_of
+from cheblienet_graphs import GraphSpec, SpecError, neighbors_of
 from cheblienet_graphs.store.reader import edge_weights
 
 MASK = np.hypot(*(np.mgrid[:10, :10] - 4.5)) < 4.5
@@ -32,12 +32,7 @@ SPECS = {
 }
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("edges") / "g.zarr"
-    for name, spec in SPECS.items():
-        build(spec, path, name=name, device="cpu")
-    return path
+store = store_of(SPECS)
 
 
 def coordinates(store: Path, name: str) -> np.ndarray:
@@ -65,7 +60,7 @@ def test_components_lead_to_the_neighbor_on_se2(store: Path, name: str, around: 
     xi, ratio = math.sqrt(spec.orientations) / spec.size[0], spec.size[1] / spec.size[0]
     rings = range(-around, around + 1)
     images = np.array([(i, j * ratio) for i in rings for j in rings])
-    for vertex in range(0, spec.num_vertices, spec.num_vertices // 5):
+    for vertex in range(0, spec.num_vertices, spec.num_vertices // 2):
         edges = neighbors_of(store, name, vertex=vertex)
         g = matrix(*edges.coordinates)
         for end, c, distance in zip(edges.ends, edges.components, edges.distances, strict=True):
@@ -178,31 +173,3 @@ def test_text_is_in_degrees_and_json_in_radians(store: Path) -> None:
     assert written["neighbors"][0]["components"].keys() == {"forward", "sideways", "rotation"}
     sphere = neighbors_of(store, "sphere", at="40,0")
     assert f"at lat (deg) {90 - np.degrees(sphere.coordinates[0]):.2f}, lon" in str(sphere)
-
-
-def test_components_lead_to_the_neighbor_on_so3(store: Path) -> None:
-    spec = SPECS["turned"]
-    xi = math.sqrt(3 * 4 * math.pi / 42)
-    for vertex in range(0, spec.num_vertices, 11):
-        edges = neighbors_of(store, "turned", vertex=vertex)
-        g, h = rotations(edges.coordinates[None]), rotations(edges.ends)
-        forward, sideways, turn = edges.components.T
-        led = g * Rotation.from_rotvec(np.stack([-sideways, forward, turn], axis=1))
-        missed = np.minimum((led.inv() * h).magnitude(), (led.inv() * h * HALF_TURN).magnitude())
-        assert missed == pytest.approx(0, abs=1e-7)
-        assert edges.distances**2 == pytest.approx(so3_squared_distance(g, h, spec.eps, xi))
-
-
-def test_components_on_the_sphere_point_south_and_east(store: Path) -> None:
-    for vertex in range(42):
-        edges = neighbors_of(store, "sphere", vertex=vertex)
-        gamma = edges.coordinates[1]
-        east = np.array([-math.sin(gamma), math.cos(gamma), 0])
-        frame = np.stack([np.cross(east, unit_vectors(edges.coordinates[None])[0]), east])
-        here = unit_vectors(edges.coordinates[None])[0]
-        tangent = edges.components @ frame
-        length = np.linalg.norm(tangent, axis=1)[:, None]
-        ends = np.cos(length) * here + np.sin(length) / length * tangent
-        assert ends == pytest.approx(unit_vectors(edges.ends), abs=1e-9)
-        assert edges.distances == pytest.approx(arcs(here, unit_vectors(edges.ends)))
-        assert edges.directions == ("south", "east")

@@ -7,25 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from damage import writable_copy
+from examined import SPECS
 
 from cheblienet_graphs import GraphSpec, build, inspect
 from cheblienet_graphs.report import moments
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_models import open_store
-
-SPECS = {
-    "plane": GraphSpec("se2", 12, orientations=4, boundary="periodic", levels=2),
-    "normalized": GraphSpec("se2", 12, weights="selling", laplacian="normalized", levels=1),
-    "space": GraphSpec("r3", 8, levels=1),
-    "icosphere": GraphSpec("s2", subdivisions=3, levels=2),
-    "matched": GraphSpec("s2", subdivisions=2, weights="matched", neighbors=24, levels=1),
-    "masked": GraphSpec("se2", mask=np.indices((24, 24)).sum(0) < 30, levels=1),
-    "own": GraphSpec(
-        "s2",
-        coordinates=np.random.default_rng(0).uniform((-80, -180), (80, 180), (200, 2)),
-        levels=1,
-    ),
-}
 
 
 def facts_without(version: Path, name: str) -> None:
@@ -37,20 +25,21 @@ def facts_without(version: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SPECS)
-def test_builds_record_what_inspect_finds(name: str, tmp_path: Path) -> None:
+def test_builds_record_what_inspect_finds(name: str, versions: Path, tmp_path: Path) -> None:
     """And what it finds in versions of before; models read the one, or know that there is none."""
-    store = tmp_path / "g.zarr"
-    built = build(SPECS[name], store, name="g")
-    recorded = [level.eigenvalue_scale for level in built.levels]
+    store = writable_copy(versions, tmp_path / "g.zarr")
+
+    def shown() -> list[float | None]:
+        return [level.eigenvalue_scale for level in inspect(store, name, eigenvalues=0).levels]
+
+    recorded = [level.eigenvalue_scale for level in read_facts(store / name / "v001").levels]
     assert all(value is not None and 0 < value < math.inf for value in recorded)
-    shown = [level.eigenvalue_scale for level in inspect(store, eigenvalues=0).levels]
-    assert shown == recorded
-    assert [level.eigenvalue_scale for level in open_store(store)["g"].levels] == recorded
-    facts_without(store / "g" / built.version, "eigenvalue_scale")
-    assert {level.eigenvalue_scale for level in read_facts(store / "g/v001").levels} == {None}
-    again = [level.eigenvalue_scale for level in inspect(store, eigenvalues=0).levels]
-    assert again == pytest.approx(recorded, rel=1e-6)  # areas of given points are stored in float32
-    assert {level.eigenvalue_scale for level in open_store(store)["g"].levels} == {None}
+    assert shown() == recorded
+    assert [level.eigenvalue_scale for level in open_store(store)[name].levels] == recorded
+    facts_without(store / name / "v001", "eigenvalue_scale")
+    assert {level.eigenvalue_scale for level in read_facts(store / name / "v001").levels} == {None}
+    assert shown() == pytest.approx(recorded, rel=1e-6)
+    assert {level.eigenvalue_scale for level in open_store(store)[name].levels} == {None}
 
 
 def test_some_points_tell_nearly_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,15 +102,6 @@ def test_lengths_are_told_in_units_that_can_be_seen(report_on: Callable) -> None
         assert [float(number) for number in numbers] == pytest.approx(expected, rel=1e-2)
 
 
-def test_small_eigenvalues_are_no_zeros_among_many(reports: dict[str, Report]) -> None:
-    """Only those shown are compared, however many are known."""
-    level = reports["torus"].levels[0]
-    known = [0.0, *np.geomspace(1, 1e3, 5), *np.geomspace(1e5, 1e7, 4)]
-    many = replace(level, eigenvalues=known, multiplicities=[1] * 10, exact_eigenvalues=None)
-    text = str(replace(reports["torus"], levels=(replace(many, eigenvalue_scale=1.0),)))
-    assert re.search(r"spectrum +0, 1( ± \S+)?, 5\.623", text)
-
-
 def test_what_is_unusual_is_remarked(reports: dict[str, Report]) -> None:
     spec = GraphSpec("se2", 16, orientations=5, xi="auto", levels=1)
     faults = {"eigenvalues_converged": False, "multiplicities_may_be_larger": True}

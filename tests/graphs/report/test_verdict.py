@@ -127,15 +127,6 @@ def test_open_sides_of_kernel_weights_are_looked_at(report_on: Callable, size: i
     assert cured.spectral_error < level.spectral_error / 5
 
 
-def test_open_boxes_of_scattered_points(report_on: Callable) -> None:
-    spec = GraphSpec("r2", points=400, seed=1, weights="voronoi", levels=1)
-    (level,) = report_on(spec).levels
-    half_waves = [0, 1, 1, 2, 4, 4]
-    assert level.exact_eigenvalues == pytest.approx([math.pi**2 * k for k in half_waves])
-    assert level.consistency == "consistent"
-    assert level.spectral_error < 0.05
-
-
 SPHERE = GraphSpec("s2", nside=2, weights="matched", neighbors=24)
 
 
