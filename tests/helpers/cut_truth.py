@@ -4,7 +4,7 @@ import numpy as np
 import scipy.linalg
 from numpy.polynomial import chebyshev
 from scipy.optimize import brentq
-from scipy.special import jvp, spherical_jn, yvp
+from scipy.special import spherical_jn
 
 from cheblienet_graphs import Polygons
 from cheblienet_graphs.store.reader import LevelArrays
@@ -75,17 +75,6 @@ def _roots(function, stop: float) -> list[float]:
     values = function(places)
     changes = np.flatnonzero(np.diff(np.sign(values)))
     return [brentq(function, places[n], places[n + 1]) for n in changes]
-
-
-def annulus(inner: float, outer: float, count: int = 11) -> np.ndarray:
-    found = [0.0]
-    for m in range(12):
-
-        def slope(k, m=m):
-            return jvp(m, k * inner) * yvp(m, k * outer) - jvp(m, k * outer) * yvp(m, k * inner)
-
-        found += [k * k for k in _roots(slope, 60) for _ in range(1 + (m > 0))]
-    return np.sort(found)[:count]
 
 
 def ball(radius: float, count: int = 11) -> np.ndarray:

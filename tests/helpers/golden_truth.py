@@ -18,12 +18,14 @@ from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 from sphere_truth import rotations, so3_squared_distance
 from truth import (
+    STRIP,
     half_turn_distance,
     log_distance,
     matrix,
     plane_moments,
     se2_squared_distance,
     squared_radius,
+    strip_energies,
 )
 
 EPS = math.sqrt(0.1)
@@ -255,24 +257,15 @@ def selling_reach() -> Numbers:
 def side_energy() -> Numbers:
     """What an open side takes at 75 degrees: cut off, and with the layer beside it.
 
-    By least squares over a strip of rows, for the gradient (1, p) without flow across the side.
+    For the gradient (1, p) without flow across the side.
     """
     tensor = _tensor(SIDE_ANGLE, 0.1)
     gradient = np.array([1.0, -tensor[0, 1] / tensor[1, 1]])
     stencil = selling_stencil(SIDE_ANGLE, 0.1)
-    offsets = [(sign * v, weight) for v, weight in stencil for sign in (1, -1)]
-    rows, equations, rises = 80, [], []
-    for row, (v, weight) in itertools.product(range(rows), offsets):
-        if 0 <= row + v[1] < rows:
-            equation = np.zeros(rows)
-            equation[row + v[1]] += 1
-            equation[row] -= 1
-            equations.append(math.sqrt(weight / 2) * equation)
-            rises.append(math.sqrt(weight / 2) * (gradient @ v))
-    rises_of = np.array(rises)
-    layer = np.linalg.lstsq(np.array(equations), -rises_of, rcond=None)[0]
-    whole = rows * gradient @ tensor @ gradient
-    energies = (rises_of @ rises_of, ((np.array(equations) @ layer + rises_of) ** 2).sum())
+    steps = np.array([sign * v[::-1] for v, _ in stencil for sign in (1, -1)])
+    weights = np.repeat([weight for _, weight in stencil], 2)
+    whole = STRIP * gradient @ tensor @ gradient
+    energies = strip_energies(steps, weights, gradient[::-1])
     return [float(whole - energy) / 2 for energy in energies]
 
 

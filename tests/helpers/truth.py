@@ -9,6 +9,8 @@ import numpy as np
 from scipy.linalg import logm
 
 Edges = dict[tuple[int, int], float]
+STRIP = 60
+"""Rows of a strip between two sides."""
 
 
 def matrix(x: float, y: float, theta: float) -> np.ndarray:
@@ -155,3 +157,22 @@ def brute_force_edges(
     radii = np.array([squared_radius(distances, count) for distances in near])
     assert max(radii) < (min(width, height) / width) ** 2  # one image each way is enough
     return edges_within(between, np.repeat(radii, width * height))
+
+
+def strip_energies(steps: np.ndarray, weights: np.ndarray, p: np.ndarray) -> tuple[float, float]:
+    """Of p^T x on a strip, and the least of all p^T x + f, for each pixel of a side.
+
+    f depends on the row alone: the mean along the strip of any other one is as good. `steps` (N, 2)
+    are across the strip and along it; each edge is one row of a least-squares problem.
+    """
+    equations, rises = [], []
+    for row, (step, weight) in itertools.product(range(STRIP), zip(steps, weights, strict=True)):
+        if 0 <= row + step[0] < STRIP:
+            equation = np.zeros(STRIP)
+            equation[row + step[0]] += 1
+            equation[row] -= 1
+            equations.append(math.sqrt(weight / 2) * equation)
+            rises.append(math.sqrt(weight / 2) * (p @ step))
+    matrix, target = np.array(equations), np.array(rises)
+    layer = np.linalg.lstsq(matrix, -target, rcond=None)[0]
+    return float(target @ target), float(((matrix @ layer + target) ** 2).sum())

@@ -1,6 +1,5 @@
 """What open sides take, against least squares over whole strips; edges along sides, one by one."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -8,16 +7,13 @@ import numpy as np
 import pytest
 from all_pairs import pairs
 from moments import of_lattice
+from truth import STRIP, strip_energies
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.search.connected import Components, lattice_components
 from cheblienet_graphs.search.offsets import Stencil
-from cheblienet_graphs.search.stencil import StencilEngine
 from cheblienet_graphs.sparse import with_diagonal
 from cheblienet_graphs.weights.boundary import missing
-
-ROWS, LINES = 40, 11
 
 
 def edges_from(
@@ -28,28 +24,6 @@ def edges_from(
     for j, (dy, dx), value in zip(stencil.orientation, stencil.offsets, values, strict=True):
         if 0 <= y + dy < 7 and 0 <= x + dx < 9:
             yield ((k * 7 + y) * 9 + x, (int(j) * 7 + y + int(dy)) * 9 + x + int(dx)), value
-
-
-def least_energy(steps: np.ndarray, weights: np.ndarray, p: np.ndarray) -> float:
-    """Of all functions p^T x + f on a strip, f periodic along it, for each pixel of a side.
-
-    The strip has ROWS rows along the first axis; each edge is one row of a least-squares problem.
-    """
-    row, line = np.divmod(np.arange(ROWS * LINES), LINES)
-    equations, targets = [], []
-    for (step, along), weight in zip(steps.tolist(), weights.tolist(), strict=True):
-        inside = (row + step >= 0) & (row + step < ROWS)
-        there = (row + step) * LINES + (line + along) % LINES
-        for here, end in zip(np.flatnonzero(inside), there[inside], strict=True):
-            equation = np.zeros(ROWS * LINES)
-            equation[end] += 1
-            equation[here] -= 1
-            equations.append(math.sqrt(weight / 2) * equation)
-            targets.append(-math.sqrt(weight / 2) * float(p @ (step, along)))
-    matrix, target = np.array(equations), np.array(targets)
-    normal = matrix.T @ matrix
-    solution = np.linalg.lstsq(normal, matrix.T @ target, rcond=None)[0]
-    return float(((matrix @ solution - target) ** 2).sum()) / LINES
 
 
 @pytest.mark.parametrize(
@@ -66,7 +40,8 @@ def test_missing_is_what_strips_lack(weights: str, eps: float, k: int, axis: int
     p = np.array([-mixed / across, 1.0])
     whole = (values * (steps @ p) ** 2).sum() / 2
     assert form > 1e-3
-    assert ROWS * whole - least_energy(steps, values, p) == pytest.approx(2 * form, rel=1e-7)
+    _, least = strip_energies(steps, values, p)
+    assert STRIP * whole - least == pytest.approx(2 * form, rel=1e-7)
     assert p[0] * across + mixed == pytest.approx(0, abs=1e-12)
 
 
@@ -107,52 +82,12 @@ def test_dropped_edges_are_of_the_union_and_without_weight(corrected: bool) -> N
     assert weighed.dropped_edges == len(dropped) / 2 > 0
 
 
-def test_edges_along_sides_join_components_of_the_stencils() -> None:
-    """Diagonal steps alone leave two parts, which any step along a side joins."""
-    diagonal = np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]])
-    across = Stencil(np.zeros(4, int), diagonal, np.ones(4))
-    along = Stencil(np.zeros(2, int), np.array([[0, -1], [0, 1]]), np.ones(2))
-    none = along.only(np.zeros(2, bool))
-    for side in (6, 400):
-        lattice = Lattice((side, side))
-        assert lattice_components(StencilEngine(lattice, [across])).least == 2
-        joined = lattice_components(StencilEngine(lattice, [across], [[along], [none]]))
-        assert joined.least == 1
-        assert joined.exact in {1, None}
-
-
 def test_sides_that_no_edge_crosses_take_nothing() -> None:
     """Of an axis all whose edges lead along x, only the side across x has something to take."""
-    cross = of_lattice(GraphSpec("r3", 8, weights="selling"))
-    assert all(
-        (missing(cross.stencils[0].offsets, cross.values[0], n) == 0).all() for n in range(3)
-    )
     steps = np.array([(0, 0, 2), (0, 0, -2), (0, 1, 1), (0, -1, -1)])
     weights = np.array([1.0, 1.0, 0.5, 0.5])
     assert (missing(steps, weights, 0) == 0).all()
     assert missing(steps, weights, 2)[1, 1] > 0
-
-
-@pytest.mark.parametrize("orientations", [5, 6])
-def test_steps_along_the_fiber_give_back_what_sides_cut(orientations: int) -> None:
-    """The energy of a function that rises evenly with the angle, row by row next to a side."""
-    spec = GraphSpec("se2", 24, orientations=orientations, eps=0.3, weights="matched", levels=1)
-    weighed = of_lattice(spec)
-
-    def energies(stencil: Stencil, weights: np.ndarray, k: int) -> np.ndarray:
-        turn = (stencil.orientation - k + orientations // 2) % orientations - orientations // 2
-        return weights * turn**2 / 2
-
-    for axis, (sides, values) in enumerate(weighed.sides):
-        cut = given = 0.0
-        for k, stencil in enumerate(weighed.stencils):
-            across = stencil.offsets[:, axis]
-            for row in range(abs(across).max()):
-                cut += energies(stencil, weighed.values[k], k)[row + across < 0].sum()
-            given += energies(sides[k], values[k], k).sum()
-            assert set((sides[k].orientation - k) % orientations) <= {0, 1, orientations - 1}
-        assert cut > 1
-        assert given == pytest.approx(cut, rel=1e-9)
 
 
 def test_edges_between_axes_give_back_what_sides_cut() -> None:

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 from cut_truth import eigenvalues, elliptic, order, turned, worst
 
-from cheblienet_graphs import GraphSpec, Polygons
+from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.inputs.polygons import coverage
 from cheblienet_graphs.report.diagnostics import components
-from cheblienet_graphs.samplings.masked import SMALL
 from cheblienet_graphs.store.reader import LevelArrays, edge_weights
 
-SIZES = [20, 41, 83, 167]
+SIZES = [20, 41, 83]
 
 
 def built(folder: Path, manifold: str, mask: object = None, **fields: object) -> LevelArrays:
@@ -38,20 +37,15 @@ def ball(size: int) -> Callable[..., np.ndarray]:
     return lambda x, y, z: np.sqrt((x - x0) ** 2 + (y - y0) ** 2 + (z - z0) ** 2) - 0.42 * size
 
 
-def annulus(size: int) -> Polygons:
-    return Polygons.of(*(cut_truth.ellipse(r * np.eye(2), size) for r in (0.42, 0.15)))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("truth", "mask_of", "least"),
     [
         (lambda: cut_truth.plane(TILTED, np.eye(2)), lambda n: elliptic(TILTED, n), 1.8),
         (lambda: cut_truth.plane(TILTED, np.eye(2)), pictured, 1.6),
-        (lambda: cut_truth.annulus(0.15, 0.42), annulus, 1.8),
         (lambda: cut_truth.ball(0.42), ball, 1.8),
     ],
-    ids=["ellipse", "picture", "annulus", "ball"],
+    ids=["ellipse", "picture", "ball"],
 )
 def test_domains_converge_at_second_order(
     tmp_path: Path, truth: Callable, mask_of: Callable, least: float
@@ -61,27 +55,27 @@ def test_domains_converge_at_second_order(
     exact = truth()
     errors = [worst(eigenvalues(graph), exact) for graph in graphs]
     assert order(errors, sizes) > least, errors
-    assert errors[-1] < (0.02 if mask_of is ball else 1e-3)
+    assert errors[-1] < (0.02 if mask_of is ball else 4e-3)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("weights", "largest"), [("selling", 0.008), ("matched", 0.021)])
+@pytest.mark.parametrize(("weights", "largest"), [("selling", 0.014), ("matched", 0.037)])
 def test_orientations_converge_at_second_order(
     tmp_path: Path, weights: str, largest: float
 ) -> None:
     truth, errors = cut_truth.oriented(0.43, 0.1, 0.316), []
-    for size, count in ((12, 6), (20, 10), (32, 16)):
+    for size, count in ((12, 6), (24, 12)):
         shape = elliptic(ROUND, size)
         fields = {"size": size, "orientations": count, "weights": weights, "xi": 0.316}
         errors.append(worst(eigenvalues(built(tmp_path, "se2", shape, **fields)), truth))
-    assert order(errors, [12, 32]) > 1.8, errors
+    assert order(errors, [12, 24]) > 1.8, errors
     assert errors[-1] < largest
 
 
 def test_entries_and_lambda_max_stay_those_of_the_staircase(tmp_path: Path) -> None:
-    mask = elliptic(ROUND, 64)
+    mask = elliptic(ROUND, 40)
     stairs, cut = (
-        built(tmp_path, "se2", mask, size=64, orientations=16, mask_edge=edge).of_level
+        built(tmp_path, "se2", mask, size=40, orientations=8, mask_edge=edge).of_level
         for edge in ("pixels", "cut")
     )
     assert cut.nnz < 1.1 * stairs.nnz
@@ -91,8 +85,6 @@ def test_entries_and_lambda_max_stay_those_of_the_staircase(tmp_path: Path) -> N
 
 CASES = {
     "plane": ("r2", {}),
-    "matched": ("r2", {"weights": "matched"}),
-    "orientations": ("se2", {"orientations": 4}),
     "matched orientations": ("se2", {"orientations": 4, "weights": "matched"}),
     "stretched": ("se2", {"orientations": 3, "eps": 0.2}),
     "torus": ("se2", {"orientations": 3, "boundary": "periodic"}),
@@ -111,51 +103,6 @@ def test_weights_are_symmetric_and_never_negative(tmp_path: Path, name: str) -> 
     assert weights.data.min() > 0
     degrees = np.asarray(weights.sum(axis=1)).ravel()
     assert arrays.degree == pytest.approx(degrees, rel=1e-4, abs=1e-3)
-
-
-def unreduced(folder: Path, part: np.ndarray, k: int, **fields: object) -> np.ndarray:
-    """(pixels, pixels) the Laplacian of all pixels at an orientation, edge by edge, wide around."""
-    size, around = len(part), 5
-    torus = {"mask": None, "mask_edge": None, "boundary": "periodic", "size": 16}
-    whole = edge_weights(built(folder, "se2", **fields | torus).version, 0)
-    scale = (size / 16) ** 2
-    row = whole[[k * 256 + 8 * 16 + 8]].toarray().reshape(-1, 16, 16)[k]
-    wide = np.kron(np.pad(part, around), np.ones((2, 2))) / 4
-    count = size + 2 * around
-    laplacian = np.zeros((count**2, count**2))
-    for y, x in np.argwhere(row):
-        dy, dx = y - 8, x - 8
-        for i, j in np.ndindex(count, count):
-            if 0 <= i + dy < count and 0 <= j + dx < count:
-                top, left = 2 * i + dy, 2 * j + dx
-                weight = row[y, x] * scale * wide[top : top + 2, left : left + 2].sum()
-                one, other = i * count + j, (i + dy) * count + j + dx
-                laplacian[one, one] += weight
-                laplacian[one, other] -= weight
-    return laplacian
-
-
-@pytest.mark.parametrize("k", [0, 1])
-def test_pixels_with_a_small_part_take_about_the_values_of_least_energy(
-    tmp_path: Path, k: int
-) -> None:
-    """So the form is about that of the Schur complement, and hardly less anywhere."""
-    part, fields = coverage(elliptic(TILTED, 14), (14, 14)), {"orientations": 4, "eps": 0.3}
-    arrays = built(tmp_path / "cut", "se2", part, **fields)
-    points = arrays.sampling.num_points
-    own = slice(k * points, (k + 1) * points)
-    weights = edge_weights(arrays.version, 0)[own, own].toarray()
-    form = np.diag(weights.sum(axis=0)) - weights
-    every = unreduced(tmp_path / "torus", part, k, **fields)
-    kept = np.pad((arrays.fraction >= SMALL).reshape(14, 14), 5).ravel()
-    rest = ~kept & (every.diagonal() > 0)
-    joined = every[np.ix_(rest, kept)]
-    least = every[np.ix_(kept, kept)] - joined.T @ np.linalg.solve(
-        every[np.ix_(rest, rest)], joined
-    )
-    values = np.linalg.eigvalsh(form - least) / weights.max()
-    assert values.min() > -0.01  # of edges that are moved
-    assert values.sum() < 0.015 * np.trace(least) / weights.max()
 
 
 def test_masses_are_those_of_the_domain(tmp_path: Path) -> None:

@@ -62,10 +62,7 @@ SPHERE = np.stack(
 )
 CORNERS = {"domain": (0, 0, 1, 1)}
 BUILDS: list[tuple[np.ndarray, dict[str, Any], dict[str, Any]]] = [
-    (SPHERE, {"manifold": "s2"}, {}),
     (SPHERE, {"manifold": "s2", "kernel": "cauchy", "neighbors": 12, "bandwidth": 1}, {}),
-    (PLANE, {"manifold": "r2"}, CORNERS | {"boundary": "periodic"}),
-    (PLANE, {"manifold": "se2", "xi": 0.05, "eps": 0.3}, CORNERS),
     (PLANE, {"manifold": "se2", "xi": 0.05, "period": "2pi"}, CORNERS | {"boundary": "periodic"}),
     (PLANE[:7], {"manifold": "se2", "xi": 0.05, "eps": 0.2}, CORNERS | {"boundary": "periodic"}),
     (SPHERE, {"manifold": "so3", "xi": 0.1}, {}),
