@@ -78,7 +78,6 @@ def test_gaussian_levels_halve_the_number_of_latitudes() -> None:
     assert [regular.grid(level) for level in (0, 3)] == [(1, 64, 128), (1, 8, 16)]
     assert [GraphSpec("s2", gaussian=size).levels for size in ("F32", "O6", "O5")] == [4, 2, 1]
     assert GraphSpec("s2", gaussian="O1280").num_vertices == 6_599_680
-    assert GraphSpec.from_dict(spec.to_dict()) == spec
 
 
 N32 = [20, 27, 36, 40, 45, 50, 60, 64, 72, 75, 80, 90, 90, 96, 100, 108, 108, *[120] * 3]
@@ -94,7 +93,6 @@ def test_rows_have_as_many_points_as_a_list_says() -> None:
         assert np.allclose(row, np.arange(count) * 2 * math.pi / count, rtol=0, atol=1e-14)
     assert spec.default_name == "s2-reduced-gaussian-N32-999f8771"
     assert (spec.schema, spec.grid(0)) == ("1.6", (1, 6114))
-    assert GraphSpec.from_dict(spec.to_dict()) == spec
     coarser = spec.level_size(1)
     assert (len(coarser), coarser[:3], coarser[15:17]) == (32, (12, 19, 24), (64, 64))
     assert [len(spec.level_size(level)) for level in range(spec.levels)] == [64, 32, 16, 8]
@@ -139,13 +137,3 @@ def test_icosphere_unpools_from_two_parents(subdivisions: int) -> None:
     middle = new @ coarse
     middle /= np.linalg.norm(middle, axis=1, keepdims=True)
     assert np.abs(middle - fine.base_points[len(coarse) :]).max() < 1e-15
-
-
-@pytest.mark.parametrize("number", [32, 80, 320])
-def test_the_points_of_grib_files_are_those_that_eccodes_has(number: int) -> None:
-    eccodes = pytest.importorskip("eccodes")
-    message = eccodes.codes_grib_new_from_samples(f"reduced_gg_pl_{number}_grib2")
-    spec = GraphSpec("s2", pl=eccodes.codes_get_array(message, "pl"), levels=1)
-    beta, gamma = np.degrees(spec.full_sampling(0).coordinates().T)
-    for angle, name in ((90 - beta, "latitudes"), (gamma, "longitudes")):
-        assert np.allclose(angle, eccodes.codes_get_array(message, name), rtol=0, atol=2e-6)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.spatial import KDTree, SphericalVoronoi
+from scipy.spatial import KDTree
 from sphere_truth import unit
 
 from cheblienet_graphs.samplings.points import Random
@@ -51,14 +51,6 @@ def test_sphere_cells_hold_the_points_nearest_to_theirs(count: int) -> None:
         expected = nearest_shares(points, thrown, None)
         assert np.abs(cells / (4 * math.pi) - expected).max() < KNOWN
         assert math.isclose(cells.sum(), 4 * math.pi, rel_tol=1e-12)
-
-
-@pytest.mark.parametrize("cap", [1, 0.5, 0.1])
-def test_sphere_cells_agree_with_another_construction(cap: float) -> None:
-    """Also where all points are in a small part of it, and most of it belongs to a few."""
-    points = unit(Random(size=300, seed=4).base_points * [cap, cap, 1] + [0, 0, 1 / cap - 1])
-    expected = SphericalVoronoi(points, threshold=1e-12).calculate_areas()
-    assert np.abs(cell_areas(points) / expected - 1).max() < 1e-6
 
 
 def test_points_on_a_great_circle_have_lunes() -> None:
