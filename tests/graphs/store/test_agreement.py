@@ -19,8 +19,6 @@ from cheblienet_graphs.report.spectra import eigenvalues
 from cheblienet_graphs.store.agreement import is_symmetric
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.reader import LevelArrays
-from cheblienet_models import StoreError as ModelsStoreError
-from cheblienet_models import open_store
 
 RNG = np.random.default_rng(5)
 STATIONS = np.column_stack(
@@ -33,18 +31,17 @@ SPECS = {
     "masked lattice": GraphSpec(
         "se2", mask=RNG.random((6, 8)) < 0.7, orientations=4, levels=1, gradients=True
     ),
-    "space": GraphSpec("r3", "4x3x5", spacing=(1, 1, 2), levels=1, gradients=True),
     "axes": GraphSpec("r3s2", "4x3x3", axes=7, levels=1),
-    "icosphere": GraphSpec("so3", subdivisions=2, orientations=4, levels=2, gradients=True),
+    "icosphere": GraphSpec("so3", subdivisions=1, orientations=4, levels=2, gradients=True),
     "masked sphere": GraphSpec("s2", subdivisions=2, mask=LAND, levels=1, gradients=True),
-    "healpix": GraphSpec("s2", nside=2, levels=1),
+    "healpix": GraphSpec("s2", nside=1, levels=1),
     "equiangular": GraphSpec("s2", bandlimit=4, levels=1),
-    "random sphere": GraphSpec("so3", points=40, seed=3, orientations=2, levels=1),
     "random torus": GraphSpec(
         "se2", points=90, orientations=3, boundary="periodic", levels=1, gradients=True
     ),
     "stations": GraphSpec("so3", coordinates=STATIONS, orientations=3),
     "places": GraphSpec("se2", coordinates=[PLACES, PLACES[::4]], orientations=3, gradients=True),
+    "plane": GraphSpec("r2", coordinates=PLACES),
     "masked places": GraphSpec("r2", coordinates=PLACES, mask=PLACES[:, 0] < 2, gradients=True),
 }
 
@@ -76,38 +73,33 @@ ALL = slice(None)
 
 
 @pytest.mark.parametrize(
-    ("part", "change", "in_training"),
+    ("part", "change"),
     [
-        ("laplacian/data", put(1, lambda v: v[1] + 1), "symmetric"),
-        ("laplacian/data", put(0, np.nan), "finite"),
-        ("laplacian/data", lambda v: v.__imul__(1.05), r"outside \[-1, 1\]"),
-        ("laplacian/indices", put(0, 99), "outside"),
-        ("laplacian/indices", put(0, lambda v: v[1]), "ascend"),
-        ("laplacian/indptr", put(1, 10**6), "valid CSR"),
-        ("eigenvalues", put(4, lambda v: v[4] * 1.01), "eigen"),
-        ("eigenvectors", lambda v: v.__imul__(1.01), "eigen"),
-        ("eigenvectors", lambda v: v.__imul__(0), "eigen"),
-        ("eigenvectors", put(5, np.nan), "eigen"),
-        ("eigenvectors", put(5, np.inf), "eigen"),
-        ("eigenvectors", put(slice(1, None, 5), lambda v: v[::5]), "eigen"),
-        ("degree", put(5, lambda v: v[5] * 1.001), "."),
-        ("degree", put(5, np.nan), "."),
-        ("degree", put(5, -1), "."),
-        ("area", lambda v: v.__imul__(1.01), "."),
-        ("area", put(0, np.inf), "."),
-        ("../../pooling/0to1/data", lambda v: v.__imul__(0.5), "."),
-        ("../../unpooling/1to0/data", put(0, np.nan), "."),
-        # What could be, and is not that of the spec, training does not know.
-        ("eigenvalues", put(1, lambda v: v[1] * 1.001), None),
-        ("../../pooling/0to1/indices", put(ALL, lambda v: v.reshape(-1, 4)[::-1].ravel()), None),
-        ("../../pooling/0to1/data", put(ALL, lambda v: v * np.tile([0.9, 1.1], len(v) // 2)), None),
-        ("../../unpooling/1to0/indices", put(ALL, lambda v: v[::-1]), None),
+        ("laplacian/data", put(1, lambda v: v[1] + 1)),
+        ("laplacian/data", put(0, np.nan)),
+        ("laplacian/data", lambda v: v.__imul__(1.05)),
+        ("laplacian/indices", put(0, 99)),
+        ("laplacian/indices", put(0, lambda v: v[1])),
+        ("laplacian/indptr", put(1, 10**6)),
+        ("eigenvalues", put(4, lambda v: v[4] * 1.01)),
+        ("eigenvectors", lambda v: v.__imul__(1.01)),
+        ("eigenvectors", put(5, np.nan)),
+        ("eigenvectors", put(slice(1, None, 5), lambda v: v[::5])),
+        ("degree", put(5, lambda v: v[5] * 1.001)),
+        ("degree", put(5, np.nan)),
+        ("area", lambda v: v.__imul__(1.01)),
+        ("../../pooling/0to1/data", lambda v: v.__imul__(0.5)),
+        ("../../unpooling/1to0/data", put(0, np.nan)),
+        ("eigenvalues", put(1, lambda v: v[1] * 1.001)),
+        ("../../pooling/0to1/indices", put(ALL, lambda v: v.reshape(-1, 4)[::-1].ravel())),
+        ("../../pooling/0to1/data", put(ALL, lambda v: v * np.tile([0.9, 1.1], len(v) // 2))),
+        ("../../unpooling/1to0/indices", put(ALL, lambda v: v[::-1])),
     ],
 )
 def test_arrays_that_can_not_be_are_noticed(
-    periodic: Path, tmp_path: Path, part: str, change: Callable, in_training: str | None
+    periodic: Path, tmp_path: Path, part: str, change: Callable
 ) -> None:
-    """Here and, but for some, where graphs are opened for training."""
+    """Here; tests/models/store has those that are noticed where graphs are opened for training."""
     version = writable_copy(periodic, tmp_path / "g.zarr") / "g/v001"
     path = (version / "levels/0" / part).resolve().relative_to(version.resolve())
     reseal_array(version, str(path), change)
@@ -115,9 +107,6 @@ def test_arrays_that_can_not_be_are_noticed(
     assert where.startswith(
         ("levels/0/laplacian", "levels/0/eigen", "levels/0/area", path.parts[0])
     )
-    if in_training is not None:
-        with pytest.raises(ModelsStoreError, match=in_training):
-            open_store(tmp_path / "g.zarr", verify=True)["g"]
 
 
 CHANGE = st.tuples(st.integers(0, 29), st.integers(0, 29), st.sampled_from(["roll", 0.5, 0]))
@@ -166,7 +155,7 @@ def test_a_whole_turn_of_longitude_is_the_same_place(
 
 
 GIVEN = {
-    "plane": GraphSpec("r2", coordinates=PLACES),
+    "plane": SPECS["plane"],
     "torus": GraphSpec("r2", coordinates=PLACES, boundary="periodic", domain=(0, 0, 3, 2)),
     "sphere": GraphSpec("s2", coordinates=STATIONS),
     "sphere with areas": GraphSpec("s2", coordinates=np.column_stack([STATIONS, 1 + LAND[:40]])),
@@ -197,14 +186,6 @@ def test_given_points_may_be_close(tmp_path: Path, apart: float) -> None:
     beside = STATIONS[0] + np.array([0, np.degrees(apart)])
     spec = GraphSpec("s2", coordinates=np.vstack([STATIONS, beside]))
     assert faults(published(tmp_path, spec)) == []
-
-
-def test_given_points_of_the_plane_have_their_digest(tmp_path: Path) -> None:
-    """All orientations of a point moved alike, and the areas with it: the digest tells."""
-    version = published(tmp_path, GraphSpec("r2", coordinates=PLACES))
-    shifted(version, 0, 1e-11)
-    [fault] = verify(tmp_path / "g.zarr")
-    assert fault.what == "are not the points of the spec's digest"
 
 
 @pytest.mark.parametrize(("factor", "remarkable"), [(1.0, False), (1.9, False), (5.0, True)])

@@ -92,17 +92,14 @@ def at(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
 
 
 NESTED: Any = reduce(lambda inner, _: [inner], range(200), [])
-COUNTS = ("vertices", "edges", "nnz", "isolated", "dropped_edges")
+COUNTS = ("vertices", "edges", "isolated", "dropped_edges")
 NUMBERS = ("in_plane_fraction", "xi", "xi_squared", "bandwidth", "lambda_max", "eigenvalue_scale")
 IMPOSSIBLE = ["128", [128], None, True, 1.5, -1, 10**19, 10**4200, {"a": 1}]
 FACTS = [
-    *(at(f"levels/0/{fact}", value) for fact in COUNTS for value in IMPOSSIBLE),
-    *(
-        at(f"levels/1/{fact}", value)
-        for fact in NUMBERS
-        for value in ("0.5", [0.5], True, -0.5, 1e300, 10**400, 0 if fact != "xi" else -0.0)
-        if (fact, value) != ("in_plane_fraction", 0)
-    ),
+    *(at("levels/0/nnz", value) for value in IMPOSSIBLE),
+    *(at(f"levels/0/{fact}", value) for fact in COUNTS for value in ("128", -1, 10**4200)),
+    *(at("levels/1/bandwidth", value) for value in ([0.5], True, 1e300, 0)),
+    *(at(f"levels/1/{fact}", value) for fact in NUMBERS for value in ("0.5", -0.5, 10**400)),
     *(at("levels/0/grid", value) for value in ([2, 8], [2, 8.0, 8], [1, 8, 16], "2x8x8", NESTED)),
     *(at("levels", value) for value in ([], None, "two", [1, 2], {"0": {}}, NESTED)),
     *(at("levels/0/lambda_max_method", value) for value in ("", "guess", 3, None)),
@@ -154,8 +151,6 @@ def test_documents_that_are_no_json_are_refused(version: Path, text: bytes) -> N
     (version / "zarr.json").chmod(0o644)
     (version / "zarr.json").write_bytes(contents)
     refused_everywhere(version)
-    with pytest.raises(ModelsStoreError):
-        opened(version)["g"]
 
 
 CONTRADICTIONS = [
@@ -175,13 +170,11 @@ def test_facts_that_contradict_the_arrays_are_noticed(version: Path, change: Cal
     assert verify(version.parents[1]) != []
     with pytest.raises(StoreError):
         import_zip(raw_zip(version, version.parents[2] / "x.zip"), version.parents[2] / "o.zarr")
-    with pytest.raises(ModelsStoreError):
-        opened(version)["g"]
 
 
 def test_solved_xi_contradicts_its_square_alone(tmp_path: Path) -> None:
     """An xi that was solved for is no function of the spec."""
-    spec = GraphSpec("se2", 8, orientations=4, levels=1, xi="auto")
+    spec = GraphSpec("se2", 6, orientations=2, levels=1, xi="auto")
     build(spec, tmp_path / "g.zarr", name="g")
     version = tmp_path / "g.zarr/g/v001"
     reseal(version, at("levels/0/xi", 0.1))
@@ -191,10 +184,16 @@ def test_solved_xi_contradicts_its_square_alone(tmp_path: Path) -> None:
         opened(version)["g"]
 
 
+SHAPES = [[10**19], [math.inf, 1], ["128", "128"], [-1], [True], 128, [], [1] * 40, [2**40]]
+
+
 @pytest.mark.parametrize(
-    "shape", [[10**19], [math.inf, 1], ["128", "128"], [-1], [True], 128, [], [1] * 40, [2**40]]
+    ("array", "shape"),
+    [
+        *(("laplacian/data", shape) for shape in SHAPES),
+        *((name, [2**40]) for name in ("laplacian", "degree", "coordinates")),
+    ],
 )
-@pytest.mark.parametrize("array", ["laplacian", "laplacian/data", "degree", "coordinates"])
 def test_arrays_of_other_shapes_are_refused(version: Path, array: str, shape: Any) -> None:
     name = f"levels/0/{array}/zarr.json"
     document = json.loads((version / name).read_bytes())

@@ -15,7 +15,7 @@ from damage import writable_copy
 from sealing import put, reseal, reseal_array, reseal_file
 
 from cheblienet_graphs import GraphSpec, MapSpec, StoreError, build_map, inspect_map, verify
-from cheblienet_graphs.store.export import export_zip, import_zip, map_to_scipy
+from cheblienet_graphs.store.export import map_to_scipy
 from cheblienet_graphs.store.map_facts import is_map, listing, read_map_facts
 from cheblienet_graphs.store.mapped import mapped_csr
 from cheblienet_graphs.store.verify import clean, leftovers
@@ -52,7 +52,7 @@ def faults(store: Path, name: str) -> list[str]:
     return [f"{fault.where}: {fault.what}" for fault in verify(store, name)]
 
 
-def test_what_was_published_has_no_faults(built: Path) -> None:
+def test_what_was_published_has_no_faults(built: Path, tmp_path: Path) -> None:
     checked: list[str] = []
     assert verify(built, progress=checked.append) == []
     assert checked == [f"{name}/v001" for name in sorted(SPECS)]
@@ -60,6 +60,8 @@ def test_what_was_published_has_no_faults(built: Path) -> None:
         (name, "map", SPECS[name].shape) for name in sorted(SPECS)
     ]
     assert all(is_map(built / name / "v001") for name in SPECS)
+    map_to_scipy(built / "near/v001", tmp_path / "m.npz")
+    assert scipy.sparse.load_npz(tmp_path / "m.npz").shape == SPECS["near"].shape
 
 
 def added(amount: float) -> Callable[[np.ndarray], object]:
@@ -73,11 +75,9 @@ CHANGED: list[tuple[str, str, Callable[[np.ndarray], object], str]] = [
     ("near", "map/indices", SWAPPED, "columns do not ascend"),
     ("near", "map/indices", put(0, -1), "is not a CSR matrix"),
     ("near", "map/indptr", added(1), "is not a CSR matrix"),
-    ("near", "map/data", put(0, np.nan), "transposed: is not the map's matrix by columns"),
     ("near", "transposed/data", added(0.1), "transposed: is not the map's matrix by columns"),
     ("near", "source/coordinates", added(1e-6), "are not those of the spec's sampling"),
     ("near", "source/coordinates", put(0, np.inf), "has values that are not finite"),
-    ("near", "target/coordinates", added(0.1), "are not those of the spec's sampling"),
     ("near", "target/base_index", LAST_MOVED, "inside the mask of the spec's digest"),
     ("near", "target/base_index", put(0, 1000), "must ascend in"),
     ("within", "source/coordinates", added(1e-3), "are not the points of the spec's digest"),
@@ -132,11 +132,8 @@ def test_matrices_that_do_not_follow_from_points_are_found(
 
 FACTS: list[tuple[str, Any]] = [
     ("targets", 7),
-    ("sources", -1),
     ("nnz", 3),
-    ("nnz", 10**9),
     ("farthest", 0.5),
-    ("farthest", "far"),
     ("target_grid", [1, 2, 3]),
     ("source_grid", None),
 ]
@@ -146,15 +143,13 @@ FACTS: list[tuple[str, Any]] = [
 def test_facts_that_contradict_are_found(store: Path, name: str, value: Any) -> None:
     reseal(store / "near/v001", lambda clg: clg["map"].update({name: value}))
     assert faults(store, "near")
-    if name not in {"nnz", "farthest"} or isinstance(value, str):
+    if name not in {"nnz", "farthest"}:
         with pytest.raises(StoreError, match=rf"its map\.{name} can't be"):
             read_map_facts(store / "near/v001")
 
 
 SPEC_CHANGES: list[dict[str, Any]] = [
     {"neighbors": 99999},
-    {"neighbors": None},
-    {"weights": "other"},
     {"source": 3},
     {"source": {"manifold": "s2"}},
     {"radius": 1},
@@ -171,29 +166,6 @@ def test_specifications_that_are_none_are_refused(store: Path, change: dict[str,
     assert (listed["near"].fault is None, listed["within"].fault) == (False, None)
 
 
-def test_later_fields_are_left_out(store: Path) -> None:
-    """As a later minor version may write them."""
-
-    def change(clg: dict[str, Any]) -> None:
-        clg["spec"]["source"]["later"] = clg["map"]["later"] = clg["later"] = 1
-
-    before = read_map_facts(store / "near/v001")
-    reseal(store / "near/v001", change)
-    after = read_map_facts(store / "near/v001")
-    assert (after.sizes, after.spec) == (before.sizes, before.spec)
-
-
-def test_archives_and_exports(built: Path, tmp_path: Path) -> None:
-    version = built / "near/v001"
-    export_zip(version, tmp_path / "m.zip")
-    imported = import_zip(tmp_path / "m.zip", tmp_path / "other.zarr")
-    assert (imported.name, imported.version, imported.new) == ("near", "v001", True)
-    assert not import_zip(tmp_path / "m.zip", tmp_path / "other.zarr").new
-    assert verify(tmp_path / "other.zarr") == []
-    map_to_scipy(version, tmp_path / "m.npz")
-    assert scipy.sparse.load_npz(tmp_path / "m.npz").shape == SPECS["near"].shape
-
-
 PROGRAM = """
 import sys
 from cheblienet_graphs import GraphSpec, MapSpec, build_map
@@ -205,13 +177,12 @@ build_map(MapSpec(*sides, neighbors=6), sys.argv[1], name="m")
 @pytest.mark.slow
 def test_a_build_that_is_killed_leaves_nothing_visible(tmp_path: Path) -> None:
     store = tmp_path / "m.zarr"
-    for wait in (0.4, 0.8, 1.2):
-        process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(store)])
-        time.sleep(wait)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        if store.exists():
-            assert verify(store) == []
+    process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(store)])
+    time.sleep(0.8)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    if store.exists():
+        assert verify(store) == []
     clean(store)
     assert leftovers(store) == []
     subprocess.run([sys.executable, "-c", PROGRAM, str(store)], check=True)

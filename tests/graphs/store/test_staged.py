@@ -1,6 +1,5 @@
 """Staged versions: parts of arrays, records, and what stays of a build to go on with."""
 
-import itertools
 import json
 import shutil
 import subprocess
@@ -9,17 +8,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import Mock
 
-import numpy as np
 import pytest
 from builds import inodes, interrupted, manifest
-from hypothesis import given
-from hypothesis import strategies as st
 from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, StoreError, build
 from cheblienet_graphs.store import layout, staged, writer
 from cheblienet_graphs.store.durable import locked_folder
-from cheblienet_graphs.store.staged import Records, StagedArray, Writer, cut, gaps
+from cheblienet_graphs.store.staged import Records
 from cheblienet_graphs.store.verify import leftovers
 from cheblienet_graphs.store.writer import Staging
 
@@ -169,17 +165,6 @@ def test_block_at_work_in_a_folder_that_is_deleted(
     assert list(tmp_path.iterdir()) == []
 
 
-@given(st.sets(st.integers(0, 50)), st.integers(1, 9))
-def test_gaps_and_ranges_make_the_whole(ends: set[int], step: int) -> None:
-    edges = sorted(ends | {0, 50})
-    ranges = [pair for n, pair in enumerate(itertools.pairwise(edges)) if n % 2]
-    pieces = cut(gaps(ranges, 50), step)
-    assert sorted([row for start, stop in [*pieces, *ranges] for row in range(start, stop)]) == [
-        *range(50)
-    ]
-    assert all(0 < stop - start <= step for start, stop in pieces)
-
-
 def test_overlapping_records_are_counted_once(tmp_path: Path) -> None:
     records = Records(tmp_path)
     for rows in ((0, 10), (5, 15), (10, 12), (20, 30)):
@@ -194,18 +179,6 @@ def test_overlapping_records_are_counted_once(tmp_path: Path) -> None:
     assert records.result("s", (0, 15)) is None
     assert records.finished("t") == {}
     assert len(records) == 4
-
-
-def test_parts_written_in_any_order_make_the_array(tmp_path: Path) -> None:
-    array = StagedArray(tmp_path / "a", (7, 2), "int32").reserve({})
-    whole = np.arange(14, dtype=np.int32).reshape(7, 2)
-    for start, stop in ((5, 7), (0, 2), (2, 5), (2, 5)):
-        with Writer() as out:
-            out.write(array, start, whole[start:stop].astype(np.int64))
-    assert (array.mapped() == whole).all()
-    assert (array.part(3, 6) == whole[3:6]).all()
-    assert (array.reserve({}).mapped() == whole).all()  # what is there stays
-    assert StagedArray(tmp_path / "a", (8, 2), "int32").reserve({}).mapped().shape == (8, 2)
 
 
 def test_nothing_comes_back_once_a_build_is_gone(tmp_path: Path) -> None:
