@@ -52,10 +52,10 @@ def test_archives(tmp_path: Path, names: tuple[str, str]) -> None:
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
+        ({"x": np.ones(2), "X": np.ones(2), "y": np.ones(2)}, "x twice"),
         ({"x": np.ones(3), "y": np.ones(4)}, "one length. Got x (3,), y (4,)"),
         ({"x": np.array(["a"]), "y": np.ones(1)}, "must hold numbers. Got <U1"),
         ({"x": np.array([{}], dtype=object), "y": np.ones(1)}, "Object arrays cannot be loaded"),
-        ({"x": np.ones(2), "X": np.ones(2), "y": np.ones(2)}, "x twice"),
     ],
 )
 def test_archives_that_are_wrong(tmp_path: Path, arrays: dict, message: str) -> None:
@@ -103,7 +103,6 @@ def test_values_of_tables(tmp_path: Path) -> None:
         ("10,20\n30,40\n", "no header line. Begin it with the line latitude,longitude."),
         ("lat,lon\n\n1,2,3\n", "line 3: must have 2 fields, as its header. Got 3."),
         ("lat,lon\n1,2\n3,north\n", "line 3: lon must be a number. Got 'north'."),
-        ("lat;lon\n1,5;2\n", "line 2: lat must be a number. Got '1,5'."),
         ("lat,lon\n1,2\x00\n", "line 2"),
     ],
 )
