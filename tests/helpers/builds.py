@@ -4,7 +4,7 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import numpy as np
-from masks import awkward, points_mask
+from masks import awkward, fractions, points_mask
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.store import layout
@@ -12,37 +12,29 @@ from cheblienet_graphs.store.layout import check_version
 
 POINTS = np.random.default_rng(4).uniform([-80, -170], [85, 175], (180, 2))
 SPECS = {
-    "lattice": GraphSpec("se2", "30x26", orientations=4, levels=2, gradients=True),
+    "lattice": GraphSpec("se2", "24x20", orientations=4, levels=2, gradients=True),
     "torus": GraphSpec("se2", 24, orientations=4, boundary="periodic", lambda_max=2, levels=1),
     "selling": GraphSpec("se2", 32, orientations=4, weights="selling", levels=1),
     "directional": GraphSpec("se2", "24x20", orientations=4, levels=2, directional=0.05),
     "masked directional": GraphSpec(
-        "se2", mask=awkward(24), orientations=3, period="2pi", weights="selling", directional=0.2
+        "se2", mask=awkward(24), orientations=3, period="2pi", directional=0.2, gradients=True
     ),
+    "masked torus": GraphSpec("se2", mask=awkward(24), boundary="periodic", gradients=True),
+    "cut": GraphSpec(
+        "se2", mask=fractions(24), mask_edge="cut", weights="selling", orientations=4, levels=2
+    ),
+    "gaussian": GraphSpec("so3", gaussian="O4", orientations=3, levels=2),
     "sphere": GraphSpec("so3", subdivisions=2, orientations=4, levels=2, gradients=True),
     "matched": GraphSpec(
-        "so3", subdivisions=2, orientations=4, levels=1, weights="matched", neighbors=32
-    ),
-    "little drift": GraphSpec(
-        "so3", subdivisions=2, orientations=4, levels=1, weights="matched", neighbors=24, drift=0.03
+        "so3", subdivisions=1, orientations=4, levels=1, weights="matched", neighbors=32, drift=0.03
     ),
     "random torus": GraphSpec(
         "se2", points=150, orientations=4, boundary="periodic", gradients=True
     ),
     "mask": GraphSpec("se2", mask=awkward(32), orientations=4, levels=2),
-    "masked torus": GraphSpec(
-        "se2", mask=awkward(24), weights="selling", boundary="periodic", gradients=True
-    ),
-    "masked sphere": GraphSpec(
-        "so3", subdivisions=2, orientations=4, mask=points_mask(162, 0.8), gradients=True
-    ),
-    "masked matched": GraphSpec(
-        "s2", subdivisions=3, mask=points_mask(642, 0.8), weights="matched", neighbors=24
-    ),
     "given points": GraphSpec("so3", coordinates=[POINTS, POINTS[20:60]], orientations=4),
-    "voronoi": GraphSpec("s2", points=1200, levels=2, weights="voronoi"),
-    "masked voronoi": GraphSpec(
-        "s2", points=1200, weights="voronoi", mask=points_mask(1200, 0.7), levels=1
+    "voronoi": GraphSpec(
+        "s2", points=1200, weights="voronoi", mask=points_mask(1200, 0.7), levels=2
     ),
     "fraction": GraphSpec("so3", subdivisions=2, period="2pi", levels=1, xi="auto"),
 }

@@ -15,6 +15,7 @@ SPECS = {
     "matched": GraphSpec("s2", subdivisions=3, weights="matched", neighbors=24, levels=1),
     "broken": GraphSpec("se2", 24, orientations=8, xi=1.5, eps=0.1, levels=1),
     "polar": GraphSpec("s2", bandlimit=16, levels=1),
+    "random": GraphSpec("r2", points=400, neighbors=3),
     "voronoi": GraphSpec("s2", points=300, weights="voronoi", levels=1),
 }
 

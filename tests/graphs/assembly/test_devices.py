@@ -18,7 +18,6 @@ from cheblienet_graphs.machine.threads import own_device
 from cheblienet_graphs.search.choice import Choice
 
 SPECS = {
-    "sphere": GraphSpec("so3", subdivisions=2, orientations=3, levels=2),
     "rings": GraphSpec("se2", points=30, orientations=3, neighbors=100, boundary="periodic"),
     "matched": GraphSpec("so3", subdivisions=1, levels=1, weights="matched", neighbors=32),
     "fraction": GraphSpec("so3", subdivisions=2, orientations=3, levels=1, xi="auto"),

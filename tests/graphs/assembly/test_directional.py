@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from masks import awkward, disc
+from masks import awkward
 from sealing import reseal_array
 
 from cheblienet_graphs import GraphSpec, SpecError, build, verify
@@ -20,8 +20,6 @@ DELTA = 0.05
 BUILDS = {
     "open": GraphSpec("se2", "16x12", orientations=4, levels=2, directional=DELTA),
     "torus": GraphSpec("se2", 14, orientations=3, boundary="periodic", directional=DELTA, levels=1),
-    "two": GraphSpec("se2", 12, orientations=2, directional=0.3, lambda_max=2, levels=1),
-    "disc": GraphSpec("se2", mask=disc(16), orientations=4, directional=DELTA, levels=2),
     "masked torus": GraphSpec(
         "se2", mask=awkward(16), orientations=3, boundary="periodic", weights="selling",
         directional=0.2, levels=1,

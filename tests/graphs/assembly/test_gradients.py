@@ -14,13 +14,10 @@ from cheblienet_graphs import GraphSpec, build, inspect, verify
 from cheblienet_graphs.gradients.source import units
 from cheblienet_graphs.store import layout
 
-CLOSE = np.random.default_rng(0).uniform(size=(300, 2))
-CLOSE[150:] = CLOSE[:150] + 1e-3
 BUILDS = [
     GraphSpec("se2", 12, orientations=5, levels=1, gradients=True),
     GraphSpec("r3", "5x4x6", spacing=(1, 2, 3), levels=1, gradients=True),
     GraphSpec("s2", bandlimit=4, levels=1, gradients=True),
-    GraphSpec("so3", subdivisions=1, orientations=4, levels=1, gradients=True),
 ]
 
 
@@ -45,13 +42,12 @@ def test_recorded_norms_bound_the_matrices(tmp_path: Path, spec: GraphSpec) -> N
     [
         ({"manifold": "s2", "bandlimit": 32}, "`sampling='healpix'` and `sampling='icosahedral'`"),
         ({"manifold": "s2", "nside": 16, "region": "0,10,40,50"}, "larger `region`"),
-        ({"manifold": "r2", "coordinates": CLOSE}, "points that are close to others"),
     ],
 )
 def test_steep_gradients_are_named_with_a_remedy(
     tmp_path: Path, how: dict[str, object], remedy: str
 ) -> None:
-    """Poles, neighbors on one side, and points almost at the same place."""
+    """Poles, and neighbors on one side."""
     spec = GraphSpec(**how, levels=1, gradients=True)
     version = build(spec, tmp_path / "g")
     [check], [level] = version.checks, inspect(tmp_path / "g", eigenvalues=0).levels
@@ -73,17 +69,13 @@ def test_a_narrow_torus_has_as_many_images_as_it_needs(tmp_path: Path) -> None:
     assert verify(tmp_path / "g.zarr") == []
 
 
-ROTATIONS = {"subdivisions": 3, "orientations": 12}
-
-
 @pytest.mark.parametrize(
     ("manifold", "how"),
     [
-        ("r2", {"size": 16}),
         ("r3", {"size": 16}),
         ("se2", {"size": 16, "orientations": 6, "period": "2pi"}),
         ("s2", {"subdivisions": 3}),
-        *(("so3", {"period": period} | ROTATIONS) for period in ("pi", "2pi")),
+        ("so3", {"subdivisions": 2, "orientations": 12, "period": "2pi"}),
     ],
 )
 def test_inspect_measures_errors_and_their_order(

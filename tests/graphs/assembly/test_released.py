@@ -13,10 +13,8 @@ from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.weights import lattice, matching
 
 SPECS = {
-    "lattice": GraphSpec("se2", 16, orientations=4, levels=2),
     "matched lattice": GraphSpec("se2", 24, orientations=3, levels=1, weights="matched", eps=0.5),
     "sphere": GraphSpec("so3", subdivisions=2, orientations=4, levels=2, xi="auto"),
-    "matched": GraphSpec("s2", subdivisions=2, levels=1, weights="matched", neighbors=24),
     "torus": GraphSpec("se2", points=60, orientations=4, boundary="periodic"),
     "eigenpairs": GraphSpec("se2", 12, orientations=4, levels=1, eigenpairs=5),
 }
@@ -56,7 +54,7 @@ def test_nothing_stays_after_a_build(
     assert alive() == set()
 
 
-@pytest.mark.parametrize("name", slow_but(["lattice", "matched"], SPECS))
+@pytest.mark.parametrize("name", slow_but(["matched lattice"], SPECS))
 def test_nothing_stays_after_an_interruption(
     tmp_path: Path, alive: Callable[[], set[str]], name: str
 ) -> None:
@@ -67,6 +65,7 @@ def test_nothing_stays_after_an_interruption(
         assert alive() == set()
 
 
+@pytest.mark.usefixtures("quick_workers")
 @pytest.mark.parametrize("how", [{"workers": 2}, {"resume": True}])
 def test_matched_weights_of_a_lattice_are_solved_once(
     tmp_path: Path, how: dict[str, object], monkeypatch: pytest.MonkeyPatch

@@ -6,7 +6,6 @@ What is recorded of finished blocks is all that their bytes depend on.
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from unittest.mock import Mock
@@ -16,10 +15,8 @@ from builds import SPECS, calls_of, inodes, interrupted, manifest
 from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, SpecError, build
-from cheblienet_graphs.assembly import assemble, sweeps, versions
-from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.assembly import assemble, versions
 from cheblienet_graphs.assembly.versions import software
-from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.store.verify import leftovers, verify
 from cheblienet_graphs.weights.edges import KernelWeights
 
@@ -35,7 +32,7 @@ def test_interrupted_anywhere_and_resumed(
     """Also twice, with blocks of other sizes and by other processes; each at other moments."""
     spec, number = SPECS[name], list(SPECS).index(name)
     calls = calls_of(spec, tmp_path / "whole", block_rows=211)
-    step = calls // 4
+    step = calls // 3
     for way, after in enumerate(range(number % step, calls, step), number):
         store = tmp_path / str(after)
         stop = interrupted(spec, store, after, block_rows=211)
@@ -88,47 +85,37 @@ def test_build_at_work_is_not_resumed(tmp_path: Path) -> None:
     assert {first.version, second[0].version} == {"v001", "v002"}
 
 
-@pytest.mark.parametrize(
-    ("name", "moment"),
-    [
-        ("lattice", "sealed"),
-        ("lattice", "half of a record"),
-        pytest.param("sphere", "half of a record", marks=pytest.mark.slow),
-    ],
-)
+DIES = {
+    "sealed": "writer.publish = lambda *_: os._exit(9)",
+    "half of a record": """
+calls, replace = [], staged.replace
+def torn(file, contents, temporary):
+    calls.append(file)
+    if len(calls) == 5:
+        temporary.write_bytes(contents[:1]); os._exit(9)
+    replace(file, contents, temporary)
+staged.replace = torn
+""",
+}
+
+
+@pytest.mark.parametrize("moment", DIES)
 def test_killed_while_publishing(
-    tmp_path: Path,
-    name: str,
-    moment: str,
-    expected: dict[str, dict[str, object]],
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, moment: str, expected: dict[str, dict[str, object]]
 ) -> None:
     """The process ends there and then: nothing is tidied up."""
-    store = tmp_path / "g"
-    program = (
-        "import os, sys\n"
-        "from cheblienet_graphs.store import staged, writer\n"
-        "from cheblienet_graphs import GraphSpec, build\n"
-        f"spec = GraphSpec.from_dict({SPECS[name].to_dict()!r})\n"
-    )
-    if moment == "sealed":
-        program += "writer.publish = lambda *_: os._exit(9)\n"
-    else:
-        program += (
-            "calls, replace = [], staged.replace\n"
-            "def torn(file, contents, temporary):\n"
-            "    calls.append(file)\n"
-            "    if len(calls) == 5:\n"
-            "        temporary.write_bytes(contents[:1]); os._exit(9)\n"
-            "    replace(file, contents, temporary)\n"
-            "staged.replace = torn\n"
-        )
-    program += f"build(spec, {str(store)!r}, block_rows=211)"
+    spec, store = SPECS["lattice"], tmp_path / "g"
+    program = f"""
+import os
+from cheblienet_graphs.store import staged, writer
+from cheblienet_graphs import GraphSpec, build
+{DIES[moment]}
+build(GraphSpec.from_dict({spec.to_dict()!r}), {str(store)!r}, block_rows=211)"""
     ended = subprocess.run([sys.executable, "-c", program], check=False)
     assert ended.returncode == 9
     assert len(leftovers(store)) == 1
-    assert build(SPECS[name], store, resume=True, block_rows=211).resumed
-    assert manifest(store) == expected[name]
+    assert build(spec, store, resume=True, block_rows=211).resumed
+    assert manifest(store) == expected["lattice"]
     assert verify(store) == []
     assert leftovers(store) == []
 
@@ -144,9 +131,6 @@ def test_refused_build_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 # Neighbors so far that one ring of images around the domain has not all of them.
 RINGS = {
     "plane": GraphSpec("r2", "16x4", neighbors=70, boundary="periodic", levels=1, lambda_max=2),
-    "three rings": GraphSpec(
-        "se2", "24x2", orientations=3, neighbors=40, boundary="periodic", levels=1
-    ),
     "random": GraphSpec("se2", points=30, orientations=3, neighbors=100, boundary="periodic"),
 }
 
@@ -212,22 +196,3 @@ def test_torch_is_of_no_account_where_it_is_not_used(
     assert manifest(tmp_path / "g") == manifest(tmp_path / "whole")
     with pytest.raises(PackageNotFoundError):
         software(spec.sampling, "pruned")
-
-
-def test_records_are_named_by_all_that_blocks_depend_on(tmp_path: Path) -> None:
-    searched = Level(RINGS["plane"], Choice("pruned", "cpu"), rings=1)
-    lattice = Level(RINGS["plane"], Choice("stencil", "cpu"))
-    measured = [replace(searched, mean=mean) for mean in (None, 0.1, 0.2)]
-    made = [
-        *(sweeps.Filled(lattice, bound) for bound in (None, 1.5)),
-        *(sweeps.Rescaled(lattice, bound) for bound in (1.5, 1.25)),
-        sweeps.Weighed(lattice),
-        sweeps.Weighed(replace(lattice, direction="forward")),
-        *(sweeps.Lists(replace(searched, rings=rings)) for rings in (1, 2)),
-        *(sweeps.Weighed(level) for level in measured),
-        sweeps.Lists(replace(searched, number=1)),
-        sweeps.Measured(searched),
-    ]
-    assert len({sweep.key for sweep in made}) == len(made)
-    assert made[0].key == "0-filled-lambda_max=null-mean=null-rings=0"
-    assert [sweep.unit for sweep in made[:5]] == [16] * 5

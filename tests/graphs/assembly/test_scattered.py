@@ -5,11 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from builds import manifest
-from marks import slow_but
 from sphere_truth import latitudes_longitudes
 
 from cheblienet_graphs import CheblienetError, GraphSpec, SpecError, build, plan, verify
-from cheblienet_graphs.samplings.grids import Healpix
 from cheblienet_graphs.samplings.icosphere import Icosphere
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.layout import resolve
@@ -17,7 +15,6 @@ from cheblienet_graphs.store.reader import LevelArrays, edge_weights
 from cheblienet_graphs.weights.edges import voronoi_entries
 
 ICOSPHERE = latitudes_longitudes(Icosphere(size=2).base_points)
-HEALPIX = latitudes_longitudes(Healpix(size=4).base_points)
 RANDOM = np.random.default_rng(4)
 STATIONS = np.column_stack([90 * RANDOM.random(200) ** 3, 360 * RANDOM.random(200) - 180])
 INSIDE = RANDOM.random(600) < 0.7
@@ -44,18 +41,12 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.mark.parametrize("weights", [{}, MATCHED], ids=["kernel", "matched"])
 @pytest.mark.parametrize("manifold", ["s2", "so3"])
-@pytest.mark.parametrize("points", slow_but(["icosphere"], ["icosphere", "healpix"]))
 def test_the_graph_of_a_sampling_with_these_points(
-    tmp_path: Path, points: str, manifold: str, weights: dict[str, object]
+    tmp_path: Path, manifold: str, weights: dict[str, object]
 ) -> None:
-    """Voronoi areas are the icosphere's; HEALPix's pixels have equal ones."""
-    if points == "icosphere":
-        known = GraphSpec(manifold, subdivisions=2, levels=1, **weights)
-        own = GraphSpec(manifold, coordinates=ICOSPHERE, **weights)
-    else:
-        table = np.column_stack([HEALPIX, np.ones(len(HEALPIX))])
-        known = GraphSpec(manifold, nside=4, levels=1, **weights)
-        own = GraphSpec(manifold, coordinates=table, **weights)
+    """Voronoi areas are the icosphere's."""
+    known = GraphSpec(manifold, subdivisions=2, levels=1, **weights)
+    own = GraphSpec(manifold, coordinates=ICOSPHERE, **weights)
     areas, expected = own.full_sampling(0).areas(), known.full_sampling(0).areas()
     assert np.abs(areas - expected).max() < 1e-12
     built, other = (build(spec, tmp_path / "g.zarr") for spec in (own, known))

@@ -92,8 +92,9 @@ def test_open_sides_keep_tilts(built: Built) -> None:
     assert quotient("matched", boundary_correction=False) < 57
 
 
-@pytest.mark.parametrize("weights", ["kernel", *CONSISTENT])
-@pytest.mark.parametrize("boundary", ["open", "periodic"])
+@pytest.mark.parametrize(
+    ("weights", "boundary"), [("kernel", "open"), ("selling", "periodic"), ("matched", "open")]
+)
 @pytest.mark.parametrize("manifold", ["r3", "r3s2"])
 def test_all_symmetries_of_a_cube(
     manifold: str, weights: str, boundary: str, tmp_path: Path
@@ -130,16 +131,6 @@ def test_coordinates_areas_and_pooled_blocks(fields: dict, tmp_path: Path) -> No
     inside = np.kron(np.eye(len(axes)), (fine // 2 == coarse[:, None]).all(axis=2))
     assert (mapped_csr(version / "pooling/0to1").toarray() == inside / 8).all()
     assert (mapped_csr(version / "unpooling/1to0").toarray() == inside.T).all()
-
-
-def test_reports_know_axes(tmp_path: Path) -> None:
-    stored(GraphSpec("r3s2", "4x4x5", axes=6, levels=1), tmp_path)
-    (level,) = inspect(tmp_path / "g.zarr", eigenvalues=0).levels
-    assert level.grid == (6, 5, 4, 4)
-    assert len(level.effective_metric) == 6
-    rotations = {f"rotation_180_{axis}" for axis in "xyz"} | {"rotation_90_z"}
-    assert level.equivariance.keys() == rotations | {f"reflection_{axis}" for axis in "xyz"}
-    assert max(level.equivariance.values()) <= 1e-6
 
 
 MASK = points_mask(6 * 4 * 6, 0.7).reshape(6, 4, 6)

@@ -22,7 +22,7 @@ def permutation_of(spec: GraphSpec, image_of: Callable[..., tuple[int, ...]]) ->
 
 
 @pytest.mark.parametrize("boundary", ["open", "periodic"])
-@pytest.mark.parametrize("orientations", [2, 5, 6])
+@pytest.mark.parametrize("orientations", [5, 6])
 @pytest.mark.parametrize("weights", ["kernel", "selling", "matched"])
 def test_symmetries_survive(tmp_path: Path, weights: str, orientations: int, boundary: str) -> None:
     n, n_o = 12, orientations
@@ -39,8 +39,6 @@ def test_symmetries_survive(tmp_path: Path, weights: str, orientations: int, bou
 
 OPERATORS = [
     {"manifold": "se2", "size": "10x12", "orientations": 5},
-    {"manifold": "r2", "size": "12x10"},
-    {"manifold": "s2", "subdivisions": 1, "neighbors": 24},
     {"manifold": "so3", "bandlimit": 3, "orientations": 5, "neighbors": 24, "levels": 1},
 ]
 
@@ -88,7 +86,7 @@ def largest_error(spec: GraphSpec, exact: np.ndarray, folder: Path) -> float:
     return float(abs(np.array(level.eigenvalues[1:]) * level.eigenvalue_scale / exact - 1).max())
 
 
-@pytest.mark.parametrize(("manifold", "sizes"), [("r2", (12, 24, 48)), ("r3", (6, 12, 18))])
+@pytest.mark.parametrize(("manifold", "sizes"), [("r2", (12, 20, 36)), ("r3", (6, 10, 14))])
 def test_cosines_converge_at_second_order(
     manifold: str, sizes: tuple[int, ...], tmp_path: Path
 ) -> None:
@@ -111,31 +109,3 @@ def test_errors_in_a_square(weights: str, before: float, after: float, tmp_path:
         fields = {"weights": weights, "levels": 1, "boundary_correction": correction}
         error = largest_error(GraphSpec("se2", 16, **metric, **fields), np.array(SQUARE), tmp_path)
         assert least < error < most
-
-
-EIGENPAIRS = [
-    {"manifold": "se2", "size": "16x12", "weights": "selling", "levels": 2},
-    {"manifold": "so3", "subdivisions": 1, "weights": "matched", "neighbors": 24, "levels": 1},
-    {"manifold": "s2", "subdivisions": 3, "laplacian": "combinatorial", "levels": 3},
-]
-
-
-@pytest.mark.parametrize("fields", EIGENPAIRS)
-def test_eigenpairs_are_stored(tmp_path: Path, fields: dict) -> None:
-    count = 20
-    spec = GraphSpec(**fields, eigenpairs=count)
-    version, facts = stored(spec, tmp_path)
-    for level in range(spec.levels):
-        folder = version / f"levels/{level}"
-        values = np.array(mapped_array(folder / "eigenvalues"))
-        vectors = np.array(mapped_array(folder / "eigenvectors"))
-        assert (values.shape, values.dtype) == ((count,), np.float64)
-        assert (vectors.shape, vectors.dtype) == ((facts[level]["vertices"], count), np.float32)
-        scale = facts[level]["lambda_max"] / 2
-        rescaled = mapped_csr(folder / "laplacian").toarray().astype(float)
-        delta = scale * (rescaled + np.eye(len(rescaled)))
-        assert abs(delta @ vectors - vectors * values).max() <= 1e-6 * scale
-        assert np.allclose(vectors.T @ vectors, np.eye(count), rtol=0, atol=1e-5)
-        exact = np.linalg.eigvalsh(delta)[:count]
-        assert abs(values - exact).max() <= 1e-6 * scale
-        assert values.min() >= 0

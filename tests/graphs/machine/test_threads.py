@@ -63,7 +63,6 @@ def test_a_search_has_one_thread_and_leaves_torch_as_it_was(
     [
         *(({"cpu.max": quota}, 6) for quota in ("max 100000", "?")),
         *(({"cpu.max": f"{quota}0000 100000"}, n) for quota, n in ((25, 2), (5, 1))),
-        ({"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, 6),
         ({"cpu/cpu.cfs_quota_us": "300000", "cpu/cpu.cfs_period_us": "100000"}, 3),
         ({}, 6),
     ],
