@@ -23,9 +23,7 @@ SERIES = {  # the least order, and two graphs, the second one with half the spac
     "open space": (1.9, [("r3", {"size": n}) for n in (24, 48)]),
     "arrows": (1.9, [("se2", {"size": n, "orientations": n // 2} | TURNED) for n in (16, 32)]),
     "lines": (1.9, [("se2", {"size": n, "orientations": n // 2}) for n in (16, 32)]),
-    "turning disc": (1.9, [("se2", {"mask": disc(n), "orientations": n // 2}) for n in (16, 32)]),
     "icosphere": (1.9, [("s2", {"subdivisions": n}) for n in (2, 3)]),
-    "equiangular": (1.7, [("s2", {"bandlimit": n}) for n in (8, 16)]),
     "random sphere": (1.7, [("s2", {"points": n}) for n in (1000, 4000)]),
     "region": (1.7, [("s2", {"nside": n, "region": "-30,-40,60,30"}) for n in (8, 16)]),
     "random points": (1.7, [("se2", {"points": n * n, "orientations": n // 2}) for n in (14, 28)]),
@@ -36,10 +34,6 @@ SERIES = {  # the least order, and two graphs, the second one with half the spac
     "rotations of lines": (
         1.8,
         [("so3", {"nside": n, "orientations": 5 * n // 4}) for n in (4, 8)],
-    ),
-    "random rotations": (
-        1.7,
-        [("so3", {"points": 50 * n * n, "orientations": 4 * n} | TURNED) for n in (2, 4)],
     ),
 }
 QUICK = ("disc", "arrows", "icosphere", "random points", "rotations of lines")
