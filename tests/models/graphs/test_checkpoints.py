@@ -13,42 +13,23 @@ from refusing import refused
 from stores import store_of
 from torch import Tensor, nn
 
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import (
-    ChebConv,
-    Lift,
-    Pyramid,
-    StoreError,
-    WideResNet,
-    load_weights,
-    open_store,
-)
+from cheblienet_graphs import GraphSpec
+from cheblienet_models import ChebConv, Pyramid, StoreError, WideResNet, load_weights, open_store
 from cheblienet_models.graphs.identity import _xi_in_spacings
 
 BASE = {"orientations": 4, "levels": 2, "lambda_max": 2}
 SPECS = {
     "patches": GraphSpec("se2", 8, **BASE),
     "images": GraphSpec("se2", "12x16", **BASE),
-    "periodic": GraphSpec("se2", 8, boundary="periodic", **BASE),
     "turning": GraphSpec("se2", 16, xi=0.5, **BASE),
     "also-turning": GraphSpec("se2", 8, xi=0.5, **BASE),
     "scattered": GraphSpec("se2", points=64, orientations=4, levels=1, lambda_max=2),
-    "deeper": GraphSpec("se2", 16, orientations=4, levels=3, lambda_max=2),
     "orientations": GraphSpec("se2", 8, orientations=6, levels=2, lambda_max=2),
-    "laplacian": GraphSpec("se2", 8, orientations=4, levels=2, laplacian="combinatorial"),
-    "eps": GraphSpec("se2", 8, eps=0.5, **BASE),
-    "neighbors": GraphSpec("se2", 8, neighbors=12, **BASE),
-    "kernel": GraphSpec("se2", 8, kernel="cauchy", **BASE),
     "weights": GraphSpec("se2", 8, orientations=4, levels=2, weights="selling"),
     "closed": GraphSpec("se2", 8, orientations=4, levels=2, weights="selling", boundary="periodic"),
-    "lambda_max": GraphSpec("se2", 8, orientations=4, levels=2),
-    "manifold": GraphSpec("so3", subdivisions=1, orientations=4, levels=2, lambda_max=2),
     "sphere": GraphSpec("s2", subdivisions=2, levels=2),
     "healpix": GraphSpec("s2", nside=4, levels=2),
 }
-REFUSED = ("orientations", "laplacian", "eps", "neighbors", "kernel", "lambda_max", "manifold")
-
-
 graphs = store_of(SPECS)
 
 
@@ -63,29 +44,11 @@ def saved(network: nn.Module) -> dict[str, Tensor]:
     return torch.load(file, weights_only=True)
 
 
-def test_filters_mean_the_same_on_a_larger_image(tmp_path: Path) -> None:
-    """Far from the boundary a patch and an image around it get the same features.
+def as_state(document: object) -> Tensor:
+    return torch.frombuffer(bytearray(json.dumps(document).encode()), dtype=torch.uint8)
 
-    All weights are 1 and lambda_max is 2, so the Laplacians are equal there, entry by entry.
-    """
-    layers = {}
-    for size in (16, 24):
-        settings = {"kernel": "rectangular", "lambda_max": 2, "levels": 1}
-        spec = GraphSpec("se2", size, orientations=4, **settings)
-        pyramid = build(spec, tmp_path / "graphs.zarr").open()
-        layers[size] = nn.ModuleDict(
-            {"pyramid": pyramid, "lift": Lift(pyramid.levels[0])}
-            | {"conv": ChebConv(1, 3, 3, pyramid.levels[0])}
-        )
-    load_weights(layers[24], saved(layers[16]), allow_other_graph=True)
-    image = torch.randn(1, 1, 24, 24)
-    parts = {16: image[..., 4:20, 4:20], 24: image}
-    small, large = (
-        layers[size]["conv"](layers[size]["lift"](part)).view(3, 4, size, size)
-        for size, part in parts.items()
-    )
-    assert torch.allclose(small[..., 6:10, 6:10], large[..., 10:14, 10:14], atol=1e-5)
-    assert not torch.allclose(small, large[..., 4:20, 4:20], atol=1e-2)
+
+NAMED = {"name": "x", "version": "v001", "spec_sha256": "0"}
 
 
 @pytest.mark.parametrize(
@@ -93,11 +56,9 @@ def test_filters_mean_the_same_on_a_larger_image(tmp_path: Path) -> None:
     [
         ("patches", "patches", "", None),
         ("patches", "images", "size", None),
-        ("patches", "periodic", "boundary", None),
         ("weights", "closed", "boundary boundary_correction", None),
         ("also-turning", "turning", "size", (4, 8)),
         ("patches", "turning", "size xi alpha", (2, 8)),
-        ("patches", "deeper", "size levels", None),
         ("patches", "scattered", "sampling size points seed levels", None),
         ("sphere", "healpix", "sampling subdivisions nside", None),
     ],
@@ -151,17 +112,26 @@ def test_impossible_values_are_no_number(xi: object) -> None:
         assert steps is None or isinstance(steps, float)
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_other_operators_are_refused_and_nothing_is_loaded(graphs: Path, name: str) -> None:
+OPERATORS = {"manifold": "so3", "laplacian": "combinatorial", "eps": 0.5, "neighbors": 12}
+OPERATORS |= {"kernel": "cauchy", "weights": "selling", "lambda_max": "exact", "period": "2pi"}
+"""Of specifications, what decides which operator filters are of."""
+
+
+def test_other_operators_are_refused_and_nothing_is_loaded(graphs: Path) -> None:
     store = open_store(graphs)
-    network, other = make(store["patches"]), make(store[name])
+    network, other = make(store["patches"]), make(store["orientations"])
     before = {key: value.clone() for key, value in other.state_dict().items()}
     for trained, here in ((network, other), (other, network)):
         with pytest.raises(StoreError, match=r"was trained on .*; this network is on") as caught:
             load_weights(here, saved(trained), allow_other_graph=True)
         for pyramid in (trained.pyramid, here.pyramid):
             assert f"on {pyramid.name}@v001 with" in str(caught.value)
-            assert f"{name}={pyramid.spec[name]!r}" in str(caught.value)
+            assert f"orientations={pyramid.spec['orientations']}" in str(caught.value)
+    for name, value in OPERATORS.items():
+        identity = NAMED | {"spec": {**other.pyramid.spec, name: value}}
+        state = {**saved(network), "pyramid._extra_state": as_state(identity)}
+        load = partial(load_weights, allow_other_graph=True)
+        refused(f"trained on x@v001 with {name}={value!r};", load, other, state, error=StoreError)
     for key, value in other.state_dict().items():
         assert torch.equal(value, before[key])
 
@@ -199,25 +169,11 @@ def test_other_layers_are_refused_in_one_line(graphs: Path) -> None:
     assert torch.equal(network.conv.weight, before)
 
 
-def test_parts_of_a_larger_module(graphs: Path) -> None:
-    """Two networks on one pyramid, inside of another module: each says what it is on."""
-    store = open_store(graphs)
-    pairs = [
-        nn.ModuleDict({"a": make(p), "b": make(p)}) for p in (store["patches"], store["images"])
-    ]
-    apart = load_weights(pairs[1], saved(pairs[0]), allow_other_graph=True)
-    assert [d.name for d in apart] == ["size"]
-
-
 def test_networks_that_do_not_register_their_pyramid(graphs: Path) -> None:
     conv = nn.Sequential(ChebConv(1, 2, 2, open_store(graphs)["patches"].levels[0]))
     message = "Sequential does not register its pyramid.*self.pyramid"
     refused(message, load_weights, conv, saved(conv), allow_other_graph=True, error=StoreError)
     assert load_weights(conv, saved(conv)) == ()
-
-
-def as_state(document: object) -> Tensor:
-    return torch.frombuffer(bytearray(json.dumps(document).encode()), dtype=torch.uint8)
 
 
 def test_checkpoints_from_before_hold_no_specification(graphs: Path) -> None:
@@ -236,7 +192,6 @@ def test_checkpoints_from_before_hold_no_specification(graphs: Path) -> None:
     assert [d.name for d in load_weights(larger, saved(again), allow_other_graph=True)] == ["size"]
 
 
-NAMED = {"name": "x", "version": "v001", "spec_sha256": "0"}
 SPECIFIED = ([], {}, {"a\n" * 9999: "b" * 9999}, {str(n): n for n in range(999)})
 
 

@@ -8,8 +8,6 @@ import torch
 from stores import level, store_of
 
 from cheblienet_graphs import GraphSpec, inspect, verify
-from cheblienet_graphs.store.facts import read_facts
-from cheblienet_graphs.store.reader import LevelArrays
 
 GOLDEN = np.pi * (1 + np.sqrt(5))
 
@@ -25,36 +23,20 @@ SPECS = {
     "stations": GraphSpec("s2", coordinates=stations(), weights="voronoi"),
     "thin-fiber": GraphSpec("se2", 8, orientations=4, weights="selling", xi=1e-4, levels=1),
 }
-NAMES = pytest.mark.parametrize("name", SPECS)
-
 store = store_of(SPECS)
 
 
-@NAMES
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_constants_stay_and_so_does_the_sum(store: Path, name: str, dtype: torch.dtype) -> None:
+@pytest.mark.parametrize("name", SPECS)
+def test_constants_stay_and_so_does_the_sum(store: Path, name: str) -> None:
     graph = level(store, name)
-    longest = 1e8 / graph.lambda_max  # what a polynomial of degree 65,536 reaches
-    for time in (0.05, 1.0):
-        t = min(time * graph.eigenvalue_scale, longest)
-        ones = torch.ones(1, 1, graph.num_vertices, dtype=dtype)
-        assert abs(graph.diffuse(ones, t, density=True) - 1).max() < 1e-6
-        root = graph.mass.sqrt().to(dtype)[None, None]
-        kept = graph.filter(root, lambda e: torch.exp(-9 * e / graph.lambda_max) + 1)
-        assert abs(kept / root - 2).max() < 2e-6
+    t = min(graph.eigenvalue_scale, 1e8 / graph.lambda_max)  # as polynomials of degree 65,536 reach
+    ones = torch.ones(1, 1, graph.num_vertices)
+    assert abs(graph.diffuse(ones, t, density=True) - 1).max() < 1e-6
+    root = graph.mass.sqrt()[None, None]
+    kept = graph.filter(root, lambda e: torch.exp(-9 * e / graph.lambda_max) + 1)
+    assert abs(kept / root - 2).max() < 2e-6
     exact = graph.double().diffuse(ones.double(), t, density=True)
     assert abs(exact - 1).max() < 1e-12
-
-
-@NAMES
-def test_delta_maps_roots_of_masses_to_0(store: Path, name: str) -> None:
-    """To rounding of float64, in products of the report."""
-    folder = store / name / "v001"
-    arrays = LevelArrays(folder, read_facts(folder), 0)
-    root = np.sqrt(arrays.mass, dtype=np.float64)
-    image = arrays.laplacian.astype(np.float64) @ root + arrays.null_shift * root + root
-    assert abs(image).max() < 1e-14 * root.max()
-    assert abs(arrays.null_shift).max() < 1e-6
 
 
 def test_inspect_finds_the_first_eigenvalues(store: Path) -> None:

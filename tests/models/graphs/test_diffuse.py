@@ -18,14 +18,14 @@ from stores import level, pyramid_of
 from torch import Tensor, nn
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_models import Graph, portable, sample_vertices
+from cheblienet_models import Graph, portable
 from cheblienet_models.graphs.polynomials import Polynomial
 
 DECADES = 10.0 ** np.arange(-2, 5)
 """Times, in units of 1 / lambda_max."""
 
 
-@pytest.mark.parametrize("tolerance", [1e-3, 1e-6, 1e-10])
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-10])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_diffusion_is_the_exponential_over_six_decades(
     heated_graphs: Path, name: str, tolerance: float
@@ -46,7 +46,7 @@ def test_diffusion_in_float32(heated_graphs: Path, name: str) -> None:
     graph = level(heated_graphs, name)
     matrix = heated.delta(graph)
     for x in (signal(graph, torch.float32), torch.ones(1, 1, graph.num_vertices)):
-        for time in (DECADES / graph.lambda_max).tolist():
+        for time in (0.0, *(DECADES / graph.lambda_max).tolist()):
             diffused = graph.diffuse(x, time)
             assert diffused.dtype == torch.float32
             exact = heated.by_eigenvectors(matrix, lambda e, t=time: np.exp(-t * e), x)
@@ -56,15 +56,15 @@ def test_diffusion_in_float32(heated_graphs: Path, name: str) -> None:
 @pytest.mark.filterwarnings("ignore:`isinstance.treespec, LeafSpec:FutureWarning")
 def test_long_diffusion_in_float32(tmp_path: Path) -> None:
     """Where rounding the diagonal to float32 would be a potential."""
-    graph = pyramid_of(tmp_path, GraphSpec("r2", 64, weights="matched", levels=1)).levels[0]
-    along = torch.cos(math.pi * (torch.arange(64, dtype=torch.float64) + 0.5) / 64)
-    x = along.repeat(64).expand(1, 2, -1)
-    polynomial = graph.diffusion_polynomial(0.1)
+    graph = pyramid_of(tmp_path, GraphSpec("r2", 32, weights="matched", levels=1)).levels[0]
+    along = torch.cos(math.pi * (torch.arange(32, dtype=torch.float64) + 0.5) / 32)
+    x, time = along.repeat(32).expand(1, 2, -1), 0.1
+    polynomial = graph.diffusion_polynomial(time)
     assert polynomial.degree > 64
     delta = scipy.sparse.csr_array(heated.delta(graph))
-    exact = torch.from_numpy(scipy.sparse.linalg.expm_multiply(-0.1 * delta, x[0].T.numpy()).T)
+    exact = torch.from_numpy(scipy.sparse.linalg.expm_multiply(-time * delta, x[0].T.numpy()).T)
     for given in (x, x.float()):
-        for spread in (graph.diffuse(given, 0.1), graph.filter(given, polynomial)):
+        for spread in (graph.diffuse(given, time), graph.filter(given, polynomial)):
             assert far(spread, exact, x) <= 1e-6
     program = torch.export.export(Filtered(graph, polynomial), (x.float(),))
     assert far(program.module()(x.float()), exact, x) <= 1e-6
@@ -92,23 +92,8 @@ def test_a_time_for_each_channel(heated_graphs: Path) -> None:
         assert torch.allclose(
             diffused[:, channel : channel + 1], graph.diffuse(own, time), atol=2e-6
         )
-    for t in (
-        torch.tensor([0.3]),
-        0.3,
-        np.float64(0.3),
-        torch.full((3,), 0.3, dtype=torch.float64),
-    ):
+    for t in (torch.tensor([0.3]), np.float64(0.3), torch.full((3,), 0.3).double()):
         assert torch.allclose(graph.diffuse(x, t), graph.diffuse(x, 0.3), atol=1e-6)
-
-
-@pytest.mark.parametrize("density", [False, True])
-def test_no_time_changes_nothing(heated_graphs: Path, *, density: bool) -> None:
-    for name in GRAPHS:
-        graph = level(heated_graphs, name)
-        x = signal(graph, torch.float32)
-        for t in (0, 0.0, torch.zeros(3)):
-            diffused = graph.diffuse(x, t, density=density)
-            assert torch.allclose(diffused, x, rtol=3e-7 * density, atol=0)
 
 
 def test_other_times_are_refused(heated_graphs: Path) -> None:
@@ -116,31 +101,17 @@ def test_other_times_are_refused(heated_graphs: Path) -> None:
     diffuse = partial(graph.diffuse, signal(graph, torch.float32))
     for t in (-1e-12, math.nan, math.inf, torch.tensor([1.0, -2.0, 0.0])):
         refused(r"times t from 0, finite\. Got ", diffuse, t)
-    others = (
-        "1",
-        None,
-        [0.1],
-        1j,
-        True,
-        np.ones(3),
-        torch.ones(2),
-        torch.ones(1, 3),
-        torch.tensor(1),
-    )
-    for t in others:
+    for t in ("1", None, [0.1], True, torch.ones(2), torch.ones(1, 3), torch.tensor(1)):
         refused(r"of shape \(\) or \(3,\), one for each channel\. Got", diffuse, t)
 
 
-@pytest.mark.parametrize("name", ["normalized", "combinatorial", "icosphere-matched"])
-@pytest.mark.parametrize("density", [False, True])
+@pytest.mark.parametrize(("name", "density"), [("icosphere-matched", True), ("normalized", False)])
 def test_gradients_of_any_order(heated_graphs: Path, name: str, *, density: bool) -> None:
     graph = level(heated_graphs, name).double()
     x = signal(graph).requires_grad_()
     unit = graph.lambda_max
-    for times in (
-        torch.tensor(3.0, dtype=torch.float64, requires_grad=True),
-        torch.tensor([0.02, 1.0, 25.0], dtype=torch.float64, requires_grad=True),
-    ):
+    for time in (3.0, [0.02, 1.0, 25.0]):
+        times = torch.tensor(time, dtype=torch.float64, requires_grad=True)
 
         def call(x: Tensor, t: Tensor) -> Tensor:
             return graph.diffuse(x, t / unit, density=density, tolerance=1e-12)
@@ -151,14 +122,11 @@ def test_gradients_of_any_order(heated_graphs: Path, name: str, *, density: bool
         assert torch.autograd.gradgradcheck(call, (x, times), fast_mode=True)
 
 
-@pytest.mark.parametrize("tolerance", [1e-3, 1e-6])
 @pytest.mark.parametrize("time", [0.0, 0.1, 10.0, 1e3])
-def test_the_gradient_in_time_is_exact_to_the_tolerance(
-    heated_graphs: Path, time: float, tolerance: float
-) -> None:
+def test_the_gradient_in_time_is_exact_to_the_tolerance(heated_graphs: Path, time: float) -> None:
     """-Delta exp(-t Delta) x, in units of the largest that it could be; at no time, too."""
     graph = level(heated_graphs, "combinatorial").double()
-    x, g = signal(graph), signal(graph)
+    x, g, tolerance = signal(graph), signal(graph), 1e-3
     t = torch.full((3,), time / graph.lambda_max, dtype=torch.float64, requires_grad=True)
     graph.diffuse(x, t, tolerance=tolerance).backward(g)
     at = t[0].item()
@@ -186,35 +154,3 @@ def test_densities_keep_constants_sums_and_range(heated_graphs: Path, name: str)
         assert (sums <= 1e-6 * (x.abs() * mass).sum(2) * (1 + time * graph.lambda_max)).all()
         spread = graph.diffuse(peaks, time, density=True, tolerance=1e-9)
         assert -rounding <= spread.min() < spread.max() <= 1 + rounding
-
-
-def test_densities_on_random_subgraphs(heated_graphs: Path) -> None:
-    """N are the degrees of the whole graph, also where a vertex has lost its neighbors."""
-    graph = level(heated_graphs, "normalized").double()
-    sample_vertices(graph, 0.5, torch.Generator().manual_seed(1))
-    assert (graph.subgraph[graph.edges.diagonal] == -1).any()
-    x = torch.ones(1, 1, graph.num_vertices, dtype=torch.float64)
-    assert (graph.diffuse(x, 5.0, density=True, training=True) - 1).abs().max() <= 1e-5
-    assert (graph.diffuse(x, 5.0, density=True) - 1).abs().max() <= 1e-5
-    assert graph.float().subgraph.dtype == torch.float32
-    sample_vertices(graph, 1)
-    assert graph.subgraph is None
-
-
-@pytest.mark.parametrize("weights", ["kernel", "selling"])
-def test_the_exact_heat_kernel_of_the_torus(tmp_path: Path, weights: str) -> None:
-    """In times of the operator, by `eigenvalue_scale`: heat in the wrong place, of second order."""
-    errors = []
-    for n in (16, 32):
-        spec = GraphSpec("r2", n, weights=weights, boundary="periodic", levels=1)
-        graph = pyramid_of(tmp_path, spec).levels[0].double()
-        assert (graph.eigenvalue_scale == 1) == (weights == "selling")
-        start = torch.zeros(1, 1, n * n, dtype=torch.float64)
-        start[0, 0, 0] = 1
-        time, places = 0.005, np.arange(n) / n
-        wrapped = sum(np.exp(-((places - k) ** 2) / (4 * time)) for k in range(-3, 4))
-        line = wrapped / math.sqrt(4 * math.pi * time) / n
-        diffused = graph.diffuse(start, time * graph.eigenvalue_scale).view(n, n)
-        errors.append(float((diffused - torch.from_numpy(np.outer(line, line))).abs().sum()) / 2)
-    assert errors[0] < 0.06
-    assert errors[1] < errors[0] / 3

@@ -16,7 +16,7 @@ from cheblienet_models import Graph, Pyramid, portable, sample_edges
 from cheblienet_models.graphs.filters import diffused, diffused_twice, filtered
 
 
-@pytest.mark.parametrize("tolerance", [1e-3, 1e-6, 1e-10])
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-10])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_filters_equal_those_of_the_eigendecomposition(
     heated_graphs: Path, name: str, tolerance: float
@@ -44,10 +44,7 @@ def test_half_precision_and_autocast(heated_graphs: Path, dtype: torch.dtype) ->
     assert low.dtype == dtype
     assert (low.float() - exact).norm() <= 0.01 * exact.norm()
     with torch.autocast("cpu", dtype=dtype):
-        inside = graph.filter(x, lambda e: torch.exp(-0.1 * e))
-        diffused = graph.diffuse(x, 0.1, density=True)
-    assert torch.equal(inside, exact)
-    assert torch.equal(diffused, graph.diffuse(x, 0.1, density=True))
+        assert torch.equal(graph.filter(x, lambda e: torch.exp(-0.1 * e)), exact)
 
 
 def test_gradients_of_filters(heated_graphs: Path) -> None:
@@ -61,12 +58,12 @@ def test_gradients_of_filters(heated_graphs: Path) -> None:
 def test_results_are_vertex_major_and_as_wide_as_the_signal(heated_graphs: Path) -> None:
     graph = level(heated_graphs, "normalized")
     for dtype in (torch.float32, torch.float64):
-        filtered_signal = graph.filter(signal(graph, dtype), torch.sin, 1e-11)
-        assert filtered_signal.permute(2, 0, 1).is_contiguous()
-        assert filtered_signal.dtype == dtype
-    x = signal(graph)
+        x = signal(graph, dtype)
+        result = graph.filter(x, torch.sin, 1e-11)
+        assert result.permute(2, 0, 1).is_contiguous()
+        assert result.dtype == dtype
     expected = heated.by_eigenvectors(heated.delta(graph), np.sin, x)
-    assert far(graph.filter(x, torch.sin, 1e-11), expected, x) <= 1e-10
+    assert far(result, expected, x) <= 1e-10
     for empty in (graph.filter(x[:0], torch.sin), graph.diffuse(x[:0], 1.0)):
         assert empty.shape == (0, 3, graph.num_vertices)
 
@@ -101,13 +98,9 @@ def test_polynomials_are_for_one_spectrum(heated_graphs: Path) -> None:
 
 def test_other_signals_are_refused(heated_graphs: Path) -> None:
     graph = level(heated_graphs, "normalized")
-    for x, message in (
-        (torch.zeros(2, 3, 255), r"Got \(2, 3, 255\)"),
-        (torch.zeros(1, 1, 256).long(), "Got torch.int64"),
-        (torch.zeros(1, 1, 256, device="meta"), "takes a tensor on cpu, .* Got one on meta"),
-    ):
-        refused(f"filter on normalized@v001, level 0 .*{message}", graph.filter, x, torch.sin)
-        refused(f"diffuse on normalized@v001, level 0 .*{message}", graph.diffuse, x, 1.0)
+    x, message = torch.zeros(2, 3, 255), r"on normalized@v001, level 0 .*Got \(2, 3, 255\)"
+    refused(f"filter {message}", graph.filter, x, torch.sin)
+    refused(f"diffuse {message}", graph.diffuse, x, 1.0)
 
 
 class Filters(nn.Module):
@@ -162,20 +155,3 @@ def test_operators_pass_opcheck(heated_graphs: Path) -> None:
         how = (0, graph.lambda_max, 1e-6, *parts)
         torch.library.opcheck(diffused.definition, (x, times, *how))
         torch.library.opcheck(diffused_twice.definition, (x, times, *how))
-
-
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device here")
-@pytest.mark.parametrize("rate", [5.0, 3000.0])
-def test_on_a_gpu(heated_graphs: Path, rate: float) -> None:
-    graph = copy.deepcopy(level(heated_graphs, "icosphere"))
-    x = signal(graph, torch.float32)
-    t = torch.tensor([1.0, 0.1, 0.0]) * rate / graph.lambda_max
-    exact = graph.diffuse(x, t, density=True)
-    graph.cuda()
-    t = t.cuda().requires_grad_()
-    result = graph.diffuse(x.cuda(), t, density=True)
-    assert (result.cpu() - exact).norm() <= 1e-5 * x.norm()
-    result.square().sum().backward()
-    assert t.grad.is_cuda
-    assert graph.filter(x.cuda(), torch.sin).is_cuda

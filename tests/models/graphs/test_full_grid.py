@@ -14,19 +14,8 @@ from refusing import refused
 from sealing import reseal_array
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import (
-    UNSEEN,
-    Graph,
-    Lift,
-    Project,
-    Pyramid,
-    SpatialPool,
-    StoreError,
-    UNet,
-    open_store,
-)
+from cheblienet_models import UNSEEN, Graph, Lift, Project, Pyramid, StoreError, open_store
 from cheblienet_models.graphs.healpix import nside_of, ring_indices
-from cheblienet_models.testing import assert_equivariant
 
 
 @pytest.fixture(params=GRAPHS)
@@ -67,8 +56,10 @@ def test_orientations_keep_their_places(masked_graphs: Path) -> None:
     assert torch.equal(whole.to_grid(x[..., :256]), x[..., :256].view(1, 1, 16, 16))
 
 
-def test_what_is_outside_counts_nothing(graph: Graph) -> None:
+@pytest.mark.parametrize("name", ["ring", "ball"])
+def test_what_is_outside_counts_nothing(masked_graphs: Path, name: str) -> None:
     """Neither forward nor in the gradient, NaN or not."""
+    graph = open_store(masked_graphs)[name].levels[0]
     points = math.prod(graph.grid[1:])
     x = torch.full((1, 1, points), math.nan, dtype=torch.float64)
     inside = graph.base_index.long()
@@ -80,23 +71,19 @@ def test_what_is_outside_counts_nothing(graph: Graph) -> None:
     assert torch.allclose(x.grad[0, 0], expected)
 
 
-def test_gradients_and_dtypes(masked_graphs: Path) -> None:
+def test_dtypes(masked_graphs: Path) -> None:
     graph = open_store(masked_graphs)["crescent"].levels[0]
-    x = torch.randn(1, 1, graph.num_points, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda x: graph.to_grid(x, fill=0), x)
+    x = torch.randn(1, 1, graph.num_points)
     for dtype in (torch.float16, torch.bfloat16, torch.int8, torch.uint8, torch.bool, torch.cfloat):
-        assert graph.to_grid(x.detach().to(dtype), fill=1).dtype == dtype
-    for dtype, *fills in (
-        (torch.int64, math.nan, math.inf),
-        (torch.int32, 0.5),
-        (torch.uint8, 256, -1),
-        (torch.bool, 2),
+        assert graph.to_grid(x.to(dtype), fill=1).dtype == dtype
+    for dtype, fill in (
+        *((torch.int64, fill) for fill in (math.nan, math.inf)),
+        *((torch.int32, 0.5), (torch.uint8, 256), (torch.uint8, -1), (torch.bool, 2)),
     ):
-        for fill in fills:
-            message = f"fill must be a value of {dtype}, which has no"
-            refused(message, graph.to_grid, x.detach().to(dtype), fill)
+        message = f"fill must be a value of {dtype}, which has no"
+        refused(message, graph.to_grid, x.to(dtype), fill)
     message = "fill must be a value of torch.float16, up to 65504"
-    refused(message, graph.to_grid, x.detach().half(), UNSEEN)
+    refused(message, graph.to_grid, x.half(), UNSEEN)
 
 
 def test_other_shapes_and_orders_are_refused(masked_graphs: Path) -> None:
@@ -159,17 +146,10 @@ def pyramid(store: Path) -> Pyramid:
     return open_store(store, verify=True)["disc"]
 
 
-def test_fractions_come_back(pyramid: Pyramid) -> None:
-    finest, coarser = pyramid.levels[:2]
-    assert finest.fraction.numpy() == pytest.approx(PARTS, abs=1e-4)
-    means = PARTS.reshape(8, 2, 8, 2).mean(axis=(1, 3))
-    assert coarser.fraction.numpy() == pytest.approx(means, abs=1e-4)
-    assert copy.deepcopy(pyramid).to("cpu").levels[0].fraction.shape == (16, 16)
-
-
 def test_small_pixels_show_the_nearest_points(pyramid: Pyramid) -> None:
     """All of the domain is filled, constants stay, points keep their values."""
-    graph = pyramid.levels[0]
+    graph = copy.deepcopy(pyramid).to("cpu").levels[0]
+    assert graph.fraction.numpy() == pytest.approx(PARTS, abs=1e-4)
     x = torch.randn(2, 3, graph.num_vertices)
     full = graph.to_grid(x)
     shown = graph.fraction > 0
@@ -187,33 +167,6 @@ def test_small_pixels_show_the_nearest_points(pyramid: Pyramid) -> None:
         near = full[..., max(y - 1, 0) : y + 2, max(row - 1, 0) : row + 2]
         low, high = near.nan_to_num(9).amin((-1, -2)), near.nan_to_num(-9).amax((-1, -2))
         assert bool(((full[..., y, row] >= low - 1e-6) & (full[..., y, row] <= high + 1e-6)).all())
-
-
-def test_areas_are_masses_and_pooling_keeps_the_integral(pyramid: Pyramid) -> None:
-    fine, coarse = pyramid.levels[:2]
-    points = fine.num_points
-    mean = PARTS.sum() / points
-    assert float(fine.area[:points].mean()) == pytest.approx(1)
-    center = fine.base_index == 8 * 16 + 8
-    assert float(fine.area[:points][center]) == pytest.approx(1 / mean, rel=1e-4)
-    pooled = SpatialPool(pyramid, 0, "mean")(torch.ones(1, 1, fine.num_vertices))
-    assert torch.allclose(pooled, torch.ones_like(pooled))
-    x = fine.coordinates[:, 0].float()[None, None]
-    sums = [
-        float((graph.area * y[0, 0]).mean())
-        for graph, y in ((fine, x), (coarse, SpatialPool(pyramid, 0, "mean")(x)))
-    ]
-    assert sums[0] == pytest.approx(sums[1], abs=2e-3)
-
-
-def test_predictions_are_shown_in_the_whole_domain(pyramid: Pyramid) -> None:
-    network = UNet(pyramid, 1, 2, kernel_size=3, channels=(4, 4, 5, 6)).eval()
-    assert_equivariant(network, pyramid)
-    y = network(torch.randn(2, 1, 16, 16))
-    shown = pyramid.levels[0].fraction > 0
-    assert torch.allclose(y[..., shown].exp().sum(1), torch.ones(()), atol=1e-5)
-    y[..., shown].square().sum().backward()
-    assert all(weight.grad.isfinite().all() for weight in network.parameters())
 
 
 @pytest.mark.parametrize(

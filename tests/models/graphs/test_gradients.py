@@ -1,15 +1,11 @@
 """The gradients of a graph: as stored, in memory once, following networks, pickled as handles."""
 
-import copy
-import pickle
-
 import numpy as np
 import pytest
 import torch
 from csr_truth import stored
 from first_order import SPECS
 from refusing import refused
-from torch import nn
 
 from cheblienet_graphs import open_group
 from cheblienet_models import Gradient, Store, StoreError
@@ -34,21 +30,6 @@ def test_units_are_steps_of_pixels(gradient_graphs: Store) -> None:
     assert units == {"torus": pytest.approx((12, 12)), "plane": pytest.approx((16, 16))}
     units = [gradient_graphs[n].levels[0].gradients.units for n in ("arrows", "masked")]
     assert units == [pytest.approx((n, n, 2 / np.pi)) for n in (8, 12)]
-
-
-def test_they_follow_a_network_and_are_held_once(gradient_graphs: Store) -> None:
-    graph = gradient_graphs["arrows"].levels[0]
-    of, stored = graph.gradients, graph.gradients.values
-    layers = nn.ModuleList([Gradient(graph), Gradient(graph)])
-    assert layers.half()[1].graph.gradients.values.data_ptr() == stored.data_ptr()
-    assert layers.double()[0].graph.gradients is of
-    assert of.values.dtype == of.symmetric_values.dtype == torch.float64
-    layers.share_memory()
-    assert all(part.is_shared() for part in of.parts())
-    copied = copy.deepcopy(layers)
-    assert copied[0].graph.gradients.values.data_ptr() == of.values.data_ptr()
-    again = pickle.loads(pickle.dumps(of))
-    assert all(map(torch.equal, again.parts(), of.parts()))
 
 
 @pytest.mark.parametrize("part", ["values", "symmetric_values"])

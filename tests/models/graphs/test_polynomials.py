@@ -35,7 +35,7 @@ def random_eigenvalues(lambda_max: float) -> np.ndarray:
     return lambda_max * np.concatenate([[0.0, 1.0], u, u**8])
 
 
-@pytest.mark.parametrize("tolerance", [1e-2, 1e-6, 1e-11])
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-11])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_error_is_within_bound_and_tolerance(name: str, tolerance: float) -> None:
     function = FUNCTIONS[name]
@@ -82,7 +82,7 @@ def test_other_functions_and_tolerances_are_refused() -> None:
 Z = [0.0, 1e-9, 0.03, 1.0, 17.0, 1e3, 1e5, 1e7]
 
 
-@pytest.mark.parametrize("tolerance", [1e-2, 1e-6, 1e-12])
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-12])
 @pytest.mark.parametrize("z", Z)
 def test_heat_is_the_series_of_bessel_functions(z: float, tolerance: float) -> None:
     """Of scipy; and its degree is the smallest for which their tail allows the tolerance."""
@@ -101,7 +101,7 @@ def test_heat_is_the_series_of_bessel_functions(z: float, tolerance: float) -> N
     assert polynomial.degree == 0 or 2 * tail(polynomial.degree - 1) > tolerance * (1 - 1e-2)
 
 
-@pytest.mark.parametrize("tolerance", [1e-3, 1e-6, 1e-10])
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-10])
 @pytest.mark.parametrize("lambda_max", [1.4, 1e5])
 @pytest.mark.parametrize("order", [0, 1, 2, 3])
 def test_heat_and_its_derivatives(order: int, lambda_max: float, tolerance: float) -> None:
@@ -116,10 +116,7 @@ def test_heat_and_its_derivatives(order: int, lambda_max: float, tolerance: floa
 
 
 def test_other_times_are_refused() -> None:
-    finite, degree = (
-        r"times t from 0, finite\. Got ",
-        r"degree up to 65,536\. Got t=1e",
-    )
+    finite, degree = r"times t from 0, finite\. Got ", r"degree up to 65,536\. Got t=1e"
     cases = [(t, rf"{finite}{t}\.") for t in (-1e-9, np.nan, np.inf, -np.inf)]
     for t, message in (*cases, (1e9, degree), (1e13, degree)):
         refused(message, heat, torch.tensor([1.0, t, 2.0], dtype=torch.float64), 2.0, 1e-6)

@@ -119,17 +119,14 @@ def test_another_networks_mode_does_not_matter(pyramid: Pyramid) -> None:
         assert torch.equal(mine(signal), sampled), change
 
 
-def test_gradients_on_a_subgraph(graph: Graph) -> None:
+def test_a_subgraph_follows_a_network(graph: Graph) -> None:
     conv = ChebConv(1, 2, 3, graph).double()
-    sample_vertices(graph, 0.7, torch.Generator().manual_seed(0))
-    assert graph.subgraph.dtype == torch.float64
-    x = torch.randn(1, 1, graph.num_vertices, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(conv, (x,), fast_mode=True)
+    sample_vertices(graph, 0.7)
     drawn = graph.subgraph
-    conv.float()
-    assert torch.equal(graph.subgraph, drawn.float())
-    conv.half()
+    assert drawn.dtype == torch.float64
+    conv.float().half()
     assert graph.subgraph.dtype == torch.float32  # as the whole graph's values
+    assert torch.equal(graph.subgraph, drawn.float())
 
 
 def test_rates_out_of_range(graph: Graph) -> None:
