@@ -33,6 +33,8 @@ def test_build_inspect_ls(here: Path, clg: Clg) -> None:
     assert "eps^2 = 0.01 is 10 times the paper's anisotropy" in described
     assert "Already published as se2-16x16x6-eps0.1@v001" in described
     assert "exclude each other" in clg(f"{again} --quiet", 2).err
+    built = json.loads(clg(f"{again.removesuffix('--verbose')} --json --quiet").out)
+    assert (built["version"], built["built"]) == ("v001", False)
     short = clg("inspect")
     assert "connected   yes" in short.out
     assert f"  size        {size}\n" in short.out
@@ -41,16 +43,6 @@ def test_build_inspect_ls(here: Path, clg: Clg) -> None:
     assert "eigenvalues of Delta" in clg("inspect --full").out
     assert clg("ls").out.startswith("se2-16x16x6-eps0.1@v001  1,536 vertices  2 levels")
     assert [path.name for path in here.iterdir()] == ["graphs.zarr"]
-
-
-def test_json_output(clg: Clg) -> None:
-    out, err = clg("build r2 --size 8 --json --quiet")
-    built = json.loads(out)
-    assert (built["name"], built["version"], built["built"], err) == ("r2-8x8", "v001", True, "")
-    report = json.loads(clg("inspect r2-8x8@latest --json --eigenvalues 3.0 --level 0").out)
-    assert report["spec_sha256"] == built["spec_sha256"]
-    assert len(report["levels"][0]["eigenvalues"]) == 3
-    assert json.loads(clg("ls --json").out)[0]["refs"] == ["latest"]
 
 
 def test_store_from_the_environment(here: Path, clg: Clg, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,11 +57,9 @@ def test_store_from_the_environment(here: Path, clg: Clg, monkeypatch: pytest.Mo
 
 
 def test_dry_run_writes_nothing(here: Path, clg: Clg) -> None:
-    build = "build se2 --size 32 --orientations 1 --dry-run"
-    plan = clg(build).out
+    plan = clg("build se2 --size 32 --orientations 1 --dry-run").out
     for part in ("x 1 orientation,", "(1 pixel)", "level 0: 1,024 vertices"):
         assert part in plan
-    assert json.loads(clg(f"{build} --json").out)["levels"][0]["vertices"] == 1024
     assert ", at most " in clg("build r2 --points 60 --dry-run").out
     assert list(here.iterdir()) == []
 
@@ -135,12 +125,10 @@ def test_verify(here: Path, clg: Clg) -> None:
 def test_export_and_import(here: Path, clg: Clg) -> None:
     built = clg("build se2 --size 16 --gradients --resume --name g")
     assert "There was no interrupted build of this graph." in built.err
-    for target, suffix in (("scipy", "npz"), ("pyg", "pyg.npz")):
-        assert clg(f"export --to {target} --level 1").out == f"g-level1.{suffix}\n"
-        assert (here / f"g-level1.{suffix}").exists()
+    assert clg("export --to pyg --level 1").out == "g-level1.pyg.npz\n"
+    assert (here / "g-level1.pyg.npz").exists()
     out, err = clg("export --to scipy --output laplacian")
     assert (out, err) == ("laplacian\n", "Left out: gradients; --to npz has them.\n")
-    assert (here / "laplacian").exists()
     assert clg("export g@v001 --to zip --output x.zip").out == "x.zip\n"
     assert clg("import x.zip --name copy").out == "copy@v001\n"
     clg("import x.zip --name a/b", 2)
@@ -157,12 +145,6 @@ def test_recipes(here: Path, clg: Clg) -> None:
     built = clg("build recipe small.toml --name tiny --device cpu")
     assert built.out == "tiny@v001\n"
     assert "level 0: 61,452 vertices" in clg("build recipe climatenet --dry-run").out
-
-
-@pytest.mark.slow
-def test_what_was_reached_is_said(clg: Clg) -> None:
-    how = "--xi auto --device cpu --verbose"
-    assert "level 0: in-plane fraction 0.4" in clg(f"build so3 --subdivisions 1 {how}").err
 
 
 def test_version(clg: Clg) -> None:

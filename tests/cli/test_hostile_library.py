@@ -63,8 +63,6 @@ import cheblienet_graphs.page.page, matplotlib.figure, scipy.sparse.linalg
 from cheblienet_cli.main import run
 for command in (
     "inspect --eigenvalues 8 --html page.html",
-    "plot eigenmaps -o eigenmaps.png",
-    "plot heat -o heat.png",
     "export --to npz --output g",
 ):
     if not os.fork():

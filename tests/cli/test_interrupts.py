@@ -148,10 +148,11 @@ def check(store: Path, messages: str, printed: str, expected: object) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize(
+    ("number", "last"), [(signal.SIGINT, False), (signal.SIGINT, True), (signal.SIGTERM, False)]
+)
 def test_signal_at_every_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], last: bool, number: int
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], number: int, last: bool
 ) -> None:
     """Lines that run several times are stopped at the first of these, or at the last."""
     (tmp_path / "whole").mkdir()

@@ -64,14 +64,12 @@ def test_sides_are_read_as_builds_are(here: Path, clg: Clg) -> None:
 
 WRONG = {
     "--neighbors 0": "--neighbors must be an integer in [1, 208]. Got '0'.",
-    "--neighbors 2 --radius 1": "--radius must be left out where --neighbors is",
     "--radius 0.01": "--radius must be such that each target has a source. Got none of",
     "--neighbors 2 --target r2": "--target must be given once.",
 }
 SOURCES = {
     "s3 --size 4": "--source must be what follows `clg build`, such as 's2 --gaussian O80'. Got",
     "'s2": "--source must be what follows `clg build`",
-    "r2 --size 8 --help": "--source must be what follows `clg build`",
     "s2 --subdivisions 2 --engine keops": "--source: leave out --engine, which says how to build",
     "s2 --subdivisions x": "--source: --subdivisions must be an integer in [0, 9]. Got 'x'.",
     "s2 --subdivisions": "--source: Option '--subdivisions' requires an argument. See `clg",

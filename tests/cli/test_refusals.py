@@ -9,7 +9,6 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -62,13 +61,11 @@ USAGE = [
     *((command, f" See `{page} --help`.\n") for command, page in HELPFUL.items()),
     # Commands and options.
     ("biuld", "No such command 'biuld'. Did you mean 'build'? See `clg --help`."),
-    ("build r2 --size 8 --nonsense", "No such option"),
     ("build s2 --size 16", "'--store'?) See `clg build s2 --help`."),
     ("build s5", "no manifold 's5'. Choose one of r2, se2, s2, so3, r3, r3s2, or `recipe NAME`"),
     ("build recipe imagenet", "There is no recipe 'imagenet'. There are cifar10, cifar10-isotr"),
     ("build recipe few.toml", "few.toml: neighbors must be at least 4"),
     # What a specification refuses, its parameters being options.
-    ("build se2", "--size must be given"),
     ("build se2 --size 8 --weights matched --eps .001 --levels 1", "--levels, a larger --size or"),
     # How to build.
     ("build r2 --size 8 --name a/b", "A graph's name must be "),
@@ -83,15 +80,13 @@ USAGE = [
     ("inspect --store several", "r2-24x16, se2-16x16x6, torus"),
     ("inspect r2-8x8@", "Nothing follows the @ of r2-8x8@; give a version, such as @v001"),
     ("rm r2-8x8", "Say which version"),
-    ("rm r2-8x8@v001 --keep 1", "Name the graph alone, not a version of it."),
     # Reports, figures and exports.
     ("inspect --level 5", "--level must be an integer in [0, 1]. Got 5."),
+    ("inspect --eigenvalues 1001", "--eigenvalues must be an integer in [0, 1000]"),
     ("inspect --html a.html --json", "not both"),
-    ("inspect --html .", "--html must be a file"),
     ("neighbors", "--vertex must be given, or --at."),
     ("plot", "FIGURE is missing. Choose one of neighborhood, spectrum"),
     ("plot sparsity", "--output must be given: a file that ends in .png, .svg or .pdf."),
-    ("plot sparsity -o a.jpg", "--output must be a file that ends in .png, .svg or .pdf."),
     ("plot sparsity --vertex 3 -o x.png", "--vertex must be left out: sparsity has none. Got 3."),
     ("plot --list heat", "it only lists the figures. See `clg plot --help`."),
     ("plot spectrum torus torus@v001 -o a.png --store several", "spectrum draws one graph, not 2"),
@@ -99,7 +94,7 @@ USAGE = [
     ("export --to zip --output .", "--output must be a file. . is a folder."),
 ]
 WHILE_BUILDING = [
-    ("build s2 --subdivisions 0 --neighbors 4 --device cpu", "--neighbors must be at least 5 here"),
+    ("build s2 --subdivisions 0 --neighbors 4 --device cpu", "--neighbors must be at least 5 here")
 ]
 """What no dry run sees."""
 PIPE = " is a device or a pipe, which would be replaced by a file; choose another"
@@ -181,39 +176,32 @@ def test_devices_are_never_replaced() -> None:
             check_output(Path(device))
 
 
-@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS, errno.EACCES])
 def test_place_that_refuses_writes(
-    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, code: int
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
-        raise OSError(code, os.strerror(code))
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "posix_fallocate", refuse)
     exit_code, message = failing(capsys, "build", "r2", "--size", "8")
     assert exit_code == 1
-    assert os.strerror(code) in message
+    assert os.strerror(errno.ENOSPC) in message
     assert "Nothing was published" in message
     assert list(here.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("function", "result", "message"),
-    [
-        ("os.access", lambda _, mode: not mode & os.W_OK, "Permission denied"),
-        ("shutil.disk_usage", lambda _: SimpleNamespace(free=9), "bytes are needed, 9 are free"),
-    ],
-)
 def test_a_dry_run_sees_what_the_place_refuses(
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    function: str,
-    result: Callable[..., object],
-    message: str,
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(function, result)
-    refused = failing(capsys, "build", "r2", "--size", "8")
-    assert message in refused[1]
-    assert failing(capsys, "build", "r2", "--size", "8", "--dry-run") == refused
+    build = "build", "r2", "--size", "8"
+    for function, result, message in (
+        ("shutil.disk_usage", lambda _: SimpleNamespace(free=9), "bytes are needed, 9 are free"),
+        ("os.access", lambda _, mode: not mode & os.W_OK, "Permission denied"),
+    ):
+        monkeypatch.setattr(function, result)
+        refused = failing(capsys, *build)
+        assert message in refused[1]
+        assert failing(capsys, *build, "--dry-run") == refused
 
 
 def test_what_a_dry_run_takes(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

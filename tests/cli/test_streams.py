@@ -25,7 +25,7 @@ def clg(here: Path, shell: str, program: str = MAIN) -> subprocess.CompletedProc
     )
 
 
-@pytest.mark.parametrize("closed", ["2>&-", ">&-", "<&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("closed", ["2>&-", ">&-", "<&- >&- 2>&-"])
 def test_closed_streams(tmp_path: Path, closed: str) -> None:
     built = clg(tmp_path, f"clg {BUILD} {closed}")
     assert built.returncode == 0
@@ -39,9 +39,8 @@ def test_closed_streams(tmp_path: Path, closed: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("closed", ["2>&-", ">&- 2>&-"])
-def test_closed_streams_of_workers(tmp_path: Path, closed: str) -> None:
-    assert clg(tmp_path, f"clg {BUILD} --workers 2 {closed}").returncode == 0
+def test_closed_streams_of_workers(tmp_path: Path) -> None:
+    assert clg(tmp_path, f"clg {BUILD} --workers 2 >&- 2>&-").returncode == 0
     assert clg(tmp_path, "clg verify --store g.zarr").returncode == 0
 
 
@@ -64,7 +63,7 @@ def test_output_that_can_not_be_written(tmp_path: Path) -> None:
         "Error: what was to be printed can't be written: no space left; free some. "
         "r2-8x8@v001 is published."
     )
-    for command in ("ls --store g.zarr", "--help", "ls --json --store g.zarr"):
+    for command in ("ls --store g.zarr", "--help"):
         done = clg(tmp_path, f"clg {command} >/dev/full")
         assert done.returncode == 1
         assert done.stderr.count("\n") == 1
@@ -80,7 +79,7 @@ def test_names_that_are_no_text(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "\udcff.zip\n", "")
 
 
-@pytest.mark.parametrize("command", ["ls", BUILD, f"{BUILD} --dry-run", "recipes", "doctor"])
+@pytest.mark.parametrize("command", ["ls", BUILD, "doctor"])
 def test_a_working_folder_that_was_removed(tmp_path: Path, command: str) -> None:
     done = clg(tmp_path, f"mkdir gone; cd gone; rmdir ../gone; clg {command}")
     assert (done.returncode, done.stdout) == (1, "")
