@@ -19,7 +19,7 @@ from cheblienet_models import (
     Graph,
     Pyramid,
     open_store,
-    sample_edges,
+    sample_vertices,
 )
 from cheblienet_models.testing import assert_equivariant
 
@@ -53,34 +53,16 @@ def test_initial_times_are_spaced_by_equal_factors(graph: Graph) -> None:
         layer.reset_parameters()
 
 
-@pytest.mark.parametrize(("manifold", "size"), [("r2", 32), ("r3", 16)])
-def test_default_times_go_from_half_a_pixel_to_an_eighth_of_the_domain(
-    tmp_path: Path, manifold: str, size: int
-) -> None:
-    """Measured by the standard deviation of a point of heat, on the plane and in space."""
-    spec = GraphSpec(manifold, size, weights="selling", boundary="periodic", levels=1)
+def test_default_times_go_from_half_a_pixel_to_an_eighth_of_the_domain(tmp_path: Path) -> None:
+    """Measured by the standard deviation of a point of heat, in space."""
+    size = 16
+    spec = GraphSpec("r3", size, weights="selling", boundary="periodic", levels=1)
     graph = pyramid_of(tmp_path, spec).levels[0]
     start = torch.zeros(1, 2, *graph.grid[1:])
     start[(..., *(side // 2 for side in graph.grid[1:]))] = 1
     spread = Diffusion(2, graph)(start.flatten(2))[0].double()
     deviations = (spread * (graph.coordinates[:, 0] - 0.5) ** 2).sum(1).sqrt() * size
     assert ((deviations / torch.tensor([0.5, size / 8])) - 1).abs().max() < 0.25
-
-
-def test_times_mean_the_same_on_other_graphs(tmp_path: Path) -> None:
-    """Weights of a coarser graph, with another kind of Laplacian, diffuse as far on a finer one."""
-    torus = {"boundary": "periodic", "levels": 1}
-    specs = GraphSpec("r2", 24, **torus), GraphSpec("r2", 48, weights="selling", **torus)
-    layers = [Diffusion(3, pyramid_of(tmp_path, spec).levels[0]) for spec in specs]
-    layers[1].load_state_dict(layers[0].state_dict())
-    scales = {layer.graph.eigenvalue_scale for layer in layers}
-    assert len(scales) == 2
-    waves = [torch.cos(4 * math.pi * layer.graph.coordinates[:, 0]).float() for layer in layers]
-    coarse, fine = (
-        layer(wave.expand(1, 3, -1))[0, :, 0] for layer, wave in zip(layers, waves, strict=True)
-    )
-    assert torch.allclose(coarse, fine, atol=0.01)
-    assert coarse[-1] < 0.9 * coarse[0]
 
 
 def test_beside_chebconvs(pyramid: Pyramid) -> None:
@@ -94,14 +76,15 @@ def test_beside_chebconvs(pyramid: Pyramid) -> None:
         assert net(x).dtype == torch.bfloat16
     layer, y = net[2].eval(), torch.randn(2, 3, graph.num_vertices)
     before = layer(y)
-    sample_edges(graph, 0.5, torch.Generator().manual_seed(0))
+    sample_vertices(graph, 0.5, torch.Generator().manual_seed(1))
+    assert (graph.subgraph[graph.edges.diagonal] == -1).any()  # a vertex has lost its neighbors
     assert torch.equal(layer(y), before)
     assert not torch.allclose(layer.train()(y), before, atol=1e-3)
     ones = torch.ones_like(y)
     assert torch.allclose(layer(ones), ones, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["square", "torus", "icosahedral", "matched"])
+@pytest.mark.parametrize("name", ["torus", "icosahedral"])
 def test_equivariance(symmetric_graphs: Path, name: str) -> None:
     pyramid = open_store(symmetric_graphs)[name]
     graph = pyramid.levels[0]

@@ -18,12 +18,10 @@ from cheblienet_models.testing import assert_equivariant
 
 SPECS = {
     "open": GraphSpec("se2", 16, orientations=6, levels=1),
-    "odd": GraphSpec("se2", 13, orientations=4, levels=1),
     "wide": GraphSpec("se2", "20x13", orientations=6, levels=1),
     "five": GraphSpec("se2", 12, orientations=5, levels=1),
     "two": GraphSpec("se2", 9, orientations=2, levels=1),
     "torus": GraphSpec("se2", 16, orientations=8, boundary="periodic", levels=1),
-    "odd-torus": GraphSpec("se2", 15, orientations=4, boundary="periodic", levels=1),
     "wide-torus": GraphSpec("se2", "12x17", orientations=3, boundary="periodic", levels=1),
 }
 OTHERS = {
@@ -40,13 +38,10 @@ ARROWS = {
 }
 REFUSED = {
     "r2": GraphSpec("r2", 8, levels=1),
-    "r3": GraphSpec("r3", 4, levels=1),
     "random": GraphSpec("se2", points=60, orientations=4),
-    "so3": GraphSpec("so3", subdivisions=1, orientations=4, levels=1),
-    "equiangular": GraphSpec("so3", bandlimit=4, orientations=4, levels=1),
-    "r3s2": GraphSpec("r3s2", 4, axes=3, levels=1),
+    "so3": GraphSpec("so3", bandlimit=4, orientations=4, levels=1),
 }
-PRECISIONS = (torch.float32, 2e-6), (torch.float64, 1e-12), (torch.float32, 2e-6)
+PRECISIONS = (torch.float64, 1e-12), (torch.float32, 2e-6)
 KIND = pytest.mark.parametrize("kind", ["cake", "gabor"])
 NAME = pytest.mark.parametrize("name", SPECS)
 
@@ -61,7 +56,7 @@ def by_orientation(scores: Tensor, graph: Graph) -> Tensor:
 
 @KIND
 @NAME
-@pytest.mark.parametrize("scales", [1, np.int64(2), (3.0, 4.5, 11.0)])
+@pytest.mark.parametrize("scales", [np.int64(2), (3.0, 4.5, 11.0)])
 def test_scores_are_those_of_a_dense_transform(
     graphs: Store, name: str, kind: str, scales: object
 ) -> None:
@@ -69,7 +64,7 @@ def test_scores_are_those_of_a_dense_transform(
     n_o, height, width = graph.grid
     images = np.random.default_rng(0).standard_normal((2, 3, height, width))
     lift = OrientedLift(graph, kind, scales)
-    assert lift.lengths == {1: (4,), 2: (4, 8)}.get(scales, scales)
+    assert lift.lengths == {2: (4, 8)}.get(scales, scales)
     assert f"kind={kind!r}, scales={lift.lengths}" in repr(lift)
     expected = truth.scores(images, n_o, kind, lift.lengths, periodic="torus" in name)
     # Channel c at scale s is at c S + s.
@@ -81,8 +76,9 @@ def test_scores_are_those_of_a_dense_transform(
         assert abs(scores.numpy() - expected).max() <= tolerance * abs(images).max()
 
 
-@pytest.mark.parametrize("name", [name for name in ARROWS if name != "five-arrows"])
-@pytest.mark.parametrize("scales", [1, (3.0, 4.5)])
+@pytest.mark.parametrize(
+    ("name", "scales"), [("arrows", 1), ("six-arrows", (3.0, 4.5)), ("torus-arrows", (3.0, 4.5))]
+)
 def test_pairs_of_even_and_odd_filters(graphs: Store, name: str, scales: object) -> None:
     """Even ones alone give the image back; odd ones change sign half a turn on, and in mirrors."""
     pyramid = graphs[name]
@@ -166,16 +162,6 @@ def test_on_a_mask_scores_are_those_inside(graphs: Store) -> None:
     refused(r"takes \(B, C, 16, 16\) or \(B, C, 256\)", lift, compact)
 
 
-@pytest.mark.parametrize("name", ["two", "masked"])
-def test_gradients(graphs: Store, name: str) -> None:
-    lift = OrientedLift(graphs[name].levels[0], scales=2).double()
-    images = torch.randn(1, 2, *lift.grid[1:], dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lift, (images,), fast_mode=True)
-    if name != "masked":
-        scores = lift(images).detach().requires_grad_()
-        assert torch.autograd.gradcheck(lift.inverse, (scores,), fast_mode=True)
-
-
 def test_refusals(graphs: Store) -> None:
     for name in REFUSED:
         message = rf"OrientedLift is for SE\(2\).*{name}@v001.*use Lift, w"
@@ -189,10 +175,7 @@ def test_refusals(graphs: Store) -> None:
         ("cake", 0, r"scales must be a number of at least 1 or ascending .* pixels.*Got 0"),
         ("cake", (0.5,), "at least 1 pixels for kind='cake'"),
         ("gabor", (2.0,), "at least 2.5 pixels for kind='gabor'"),
-        *(
-            ("cake", scales, "Got")
-            for scales in (True, (), (4.0, 4.0), (math.nan,), (3.0, math.inf), "8")
-        ),
+        *(("cake", scales, "Got") for scales in (True, (), (4.0, 4.0), (3.0, math.inf), "8")),
     ):
         refused(message, OrientedLift, graph, kind, scales)
     lift = OrientedLift(graph, scales=2)

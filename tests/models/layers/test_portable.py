@@ -37,15 +37,13 @@ MODULES: dict[str, Callable[[Pyramid], nn.Module]] = {
     "filters": lambda p: nn.Sequential(
         OrientedLift(p.levels[0], scales=2), ChebConv(4, 4, 3, p.levels[0])
     ),
-    "scores": lambda p: OrientedLift(p.levels[0], scales=2),
     **{
         name: lambda p, kind=kind: nn.Sequential(
             Lift(p.levels[0]), ChebConv(2, 3, 3, p.levels[0], **kind)
         )
         for name, kind in {
             "directional": {"operators": "directional"},
-            "arrows": {"operators": "first-order"},
-            "plane": {"operators": "first-order", "low_pass": True},
+            "arrows": {"operators": "first-order", "low_pass": True},
         }.items()
     },
 }
@@ -71,7 +69,7 @@ def exported(
     @functools.cache
     def of(name: str) -> Exported:
         whole = directional["whole"] if name == "directional" else open_store(store)["torus"]
-        whole = gradient_graphs[name] if name in {"arrows", "plane"} else whole
+        whole = gradient_graphs[name] if name == "arrows" else whole
         pyramid = open_store(masked_graphs)[ON_MASKS[name]] if name in ON_MASKS else whole
         module = made(pyramid, name)
         dimensions = ({0: torch.export.Dim("batch", min=1, max=64)},)
@@ -92,7 +90,7 @@ def test_programs_compute_the_same_and_portable_ones_with_torchs_operators(
     exported: Callable[[str], Exported], name: str
 ) -> None:
     pyramid, module, program, plain = exported(name)
-    assert operators(program) == {"aten", *["cheblienet_models"] * (name != "scores")}
+    assert operators(program) == {"aten", "cheblienet_models"}
     assert operators(plain) == {"aten"}
     for count in (1, 3):
         images = images_on(pyramid, count)
@@ -117,13 +115,11 @@ folder = Path(sys.argv[1])
 program = torch.export.load(folder / "portable.pt2")
 torch.save(program.module()(torch.load(folder / "images.pt")), folder / "computed.pt")
 assert not any(name.startswith("cheblienet") for name in sys.modules)
-print("computed", flush=True)
-torch.export.load(folder / "network.pt2")
 """
 
 
 @pytest.mark.slow
-def test_portable_programs_need_no_package_and_others_name_it(
+def test_portable_programs_need_no_package(
     exported: Callable[[str], Exported], tmp_path: Path
 ) -> None:
     """In one process, where the package is not imported."""
@@ -132,11 +128,7 @@ def test_portable_programs_need_no_package_and_others_name_it(
     torch.export.save(plain, tmp_path / "portable.pt2")
     torch.export.save(program, tmp_path / "network.pt2")
     torch.save(images, tmp_path / "images.pt")
-    command = [sys.executable, "-c", LOAD, str(tmp_path)]
-    process = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert process.stdout == "computed\n", process.stderr
-    assert process.returncode != 0
-    assert "failed to resolve torch.ops.cheblienet_models.chebyshev" in process.stderr
+    subprocess.run([sys.executable, "-c", LOAD, str(tmp_path)], check=True)
     again = torch.export.load(tmp_path / "network.pt2")  # here it is imported
     with torch.no_grad():
         for computed in (torch.load(tmp_path / "computed.pt"), again.module()(images)):
@@ -145,12 +137,11 @@ def test_portable_programs_need_no_package_and_others_name_it(
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # torch's exporter has several of its own
-@pytest.mark.parametrize("name", ["unet", "wide"])
-def test_onnx(exported: Callable[[str], Exported], tmp_path: Path, name: str) -> None:
+def test_onnx(exported: Callable[[str], Exported], tmp_path: Path) -> None:
     for module in ("onnx", "onnxscript"):
         pytest.importorskip(module)
     runtime = pytest.importorskip("onnxruntime")
-    pyramid, network, _, plain = exported(name)
+    pyramid, network, _, plain = exported("unet")
     path = str(tmp_path / "network.onnx")
     torch.onnx.export(plain, (), path, dynamo=True, verbose=False)
     options = runtime.SessionOptions()
