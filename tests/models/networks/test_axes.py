@@ -8,16 +8,7 @@ from space_truth import ROTATIONS, moved_voxels
 from stores import store_of
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_models import (
-    Lift,
-    Project,
-    Pyramid,
-    SpatialPool,
-    SpatialUnpool,
-    Store,
-    UNet,
-    WideResNet,
-)
+from cheblienet_models import Pyramid, Store, UNet, WideResNet
 from cheblienet_models.symmetries import symmetries
 from cheblienet_models.testing import assert_equivariant
 
@@ -28,7 +19,6 @@ CUBE = TETRAHEDRON | TURNS
 BALL = ((np.indices((6, 6, 6)) - 2.5) ** 2).sum(0) < 7
 GRAPHS = {
     "cube": (GraphSpec("r3s2", 8, levels=2), CUBE),
-    "kernel": (GraphSpec("r3", 8, levels=2), CUBE),
     "selling": (GraphSpec("r3", 8, weights="selling", levels=2), CUBE),
     "icosphere": (GraphSpec("r3s2", 4, axes="ico6", levels=1), TETRAHEDRON),
     "scan": (
@@ -62,7 +52,7 @@ def test_log_probabilities_are_invariant_under_24_rotations(cube: Pyramid) -> No
                 assert (network(turned) - expected).abs().max() < 1e-4
 
 
-@pytest.mark.parametrize("name", ["cube", "kernel", "selling"])
+@pytest.mark.parametrize("name", ["cube", "selling"])
 def test_networks_are_equivariant(opened: Store, name: str) -> None:
     pyramid, volume = opened[name], torch.randn(1, 2, 8, 8, 8)
     for network in (WideResNet(pyramid, 2, 3, widen=0.5), UNet(pyramid, 2, 3, channels=(4, 5, 6))):
@@ -79,21 +69,3 @@ def test_symmetries(opened: Store, name: str) -> None:
             graph = pyramid.levels[level]
             assert torch.equal(motion.vertices.sort().values, torch.arange(graph.num_vertices))
             assert torch.equal(graph.area[motion.vertices], graph.area)
-
-
-@pytest.mark.parametrize("name", ["cube", "kernel"])
-def test_layers_take_volumes_and_fields_of_axes(opened: Store, name: str) -> None:
-    pyramid = opened[name]
-    graph = pyramid.levels[0]
-    x, fields = torch.randn(2, 3, 8, 8, 8), torch.randn(2, 3, *graph.grid)
-    lifted = Lift(graph)(x)
-    assert torch.equal(lifted, x.flatten(2).repeat(1, 1, graph.orientations))
-    assert torch.equal(graph.to_grid(Project(graph)(lifted)), x)
-    if graph.orientations > 1:
-        assert torch.equal(Lift(graph)(fields), fields.flatten(2))
-        assert torch.equal(graph.to_grid(fields.flatten(2)), fields)
-    pooled = SpatialPool(pyramid, 0, "mean")(fields.flatten(2))
-    expected = torch.nn.functional.avg_pool3d(fields.flatten(1, 2), 2).flatten(1)
-    assert torch.allclose(pooled.flatten(1), expected, atol=1e-6)
-    copied = torch.nn.functional.interpolate(expected.view(2, -1, 4, 4, 4), scale_factor=2)
-    assert torch.allclose(SpatialUnpool(pyramid, 0)(pooled).flatten(), copied.flatten(), atol=1e-6)

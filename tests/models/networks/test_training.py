@@ -20,7 +20,6 @@ from cheblienet_models import (
     OrientedLift,
     Pyramid,
     SpatialPool,
-    SpatialUnpool,
     UNet,
     WideResNet,
     open_store,
@@ -48,15 +47,12 @@ def turned(images: Tensor) -> Tensor:
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device here")
-@pytest.mark.parametrize("pool", ["max", "mean"])
-def test_networks_on_a_gpu(pyramid: Pyramid, pool: str) -> None:
-    network, images = network_on(pyramid, pool=pool), torch.randn(4, 2, 16, 16)
+def test_networks_on_a_gpu(pyramid: Pyramid) -> None:
+    network, images = network_on(pyramid, pool="mean"), torch.randn(4, 2, 16, 16)
     expected = network(images)
     network.to("cuda")
     assert pyramid.levels[0].values.is_cuda
-    y = network(images.cuda())
-    y.sum().backward()
-    assert torch.allclose(y.cpu(), expected, atol=1e-4)
+    assert torch.allclose(network(images.cuda()).cpu(), expected, atol=1e-4)
     with torch.no_grad(), torch.autocast("cuda", dtype=torch.bfloat16):
         assert (network(images.cuda()).float().cpu() - expected).abs().max() < 0.2
     with pytest.raises(ValueError, match="takes a tensor on cuda"):
@@ -67,11 +63,10 @@ def test_networks_on_a_gpu(pyramid: Pyramid, pool: str) -> None:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # from torch's own inductor
 def test_compiled_to_code(pyramid: Pyramid) -> None:
-    """One of each layer, as each loop is compiled by itself, and takes seconds."""
-    fine, coarse = pyramid.levels
-    layers = Lift(fine), ChebConv(2, 4, 3, fine), SpatialPool(pyramid, 0), nn.BatchNorm1d(4)
-    network = nn.Sequential(*layers, ChebConv(4, 4, 3, coarse), SpatialUnpool(pyramid, 0))
-    network.append(GlobalPool()).eval()
+    """A few layers, as each loop is compiled by itself, and takes seconds."""
+    fine = pyramid.levels[0]
+    layers = Lift(fine), ChebConv(2, 4, 3, fine), SpatialPool(pyramid, 0), GlobalPool()
+    network = nn.Sequential(*layers).eval()
     # Of instructions that there may be, trials take seconds, and so does a process that compiles.
     options = {"cpp.vec_isa_ok": False, "compile_threads": 1}
     compiled, images = (

@@ -7,14 +7,13 @@ import pytest
 import torch
 from refusing import refused
 from stores import pyramid_of
-from torch import nn
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_models import Pyramid, Store, UNet, WideResNet, open_store
 from cheblienet_models.networks.unet import default_channels
 
 
-@pytest.mark.parametrize("name", ["r2", "torus", "s2", "icosahedral", "healpix", "equiangular"])
+@pytest.mark.parametrize("name", ["r2", "torus", "s2", "icosahedral"])
 def test_a_distribution_over_classes_at_each_base_point(symmetric_graphs: Path, name: str) -> None:
     """It differs from point to point, as none would after a global pooling at the end."""
     pyramid = open_store(symmetric_graphs)[name]
@@ -27,33 +26,6 @@ def test_a_distribution_over_classes_at_each_base_point(symmetric_graphs: Path, 
         assert y.flatten(2).std(2).min() > 1e-2
         for other in (signal.flatten(2), network.lift(signal)):
             assert torch.equal(network(other), y)
-
-
-def test_skips_carry_what_pooling_loses(symmetric_graphs: Path) -> None:
-    """Two points with the same parent get predictions of their own, from one point's signal."""
-    pyramid = open_store(symmetric_graphs)["r2"]
-    network = UNet(pyramid, 1, 2, kernel_size=1, channels=[4] * 3).eval()
-    signal = torch.zeros(1, 1, 8, 12)
-    signal[..., 2, 2] = 3
-    with torch.no_grad():
-        y = network(signal)
-    assert (y[..., 2, 2] - y[..., 3, 3]).abs().max() > 1e-3
-    assert torch.allclose(y[..., 3, 2], y[..., 3, 3])
-    assert torch.allclose(y[..., 6, 10], y[..., 7, 9])
-
-
-def test_overfits_a_small_problem(symmetric_graphs: Path) -> None:
-    pyramid = open_store(symmetric_graphs)["torus"]
-    network = UNet(pyramid, 1, 3, kernel_size=3, channels=(4, 5, 6))
-    signal = torch.randn(2, 1, *pyramid.levels[0].grid[1:])
-    labels = (signal[:, 0] > -0.5).long() + (signal[:, 0] > 0.5).long()
-    optimizer = torch.optim.Adam(network.parameters(), lr=2e-2)
-    for _ in range(60):
-        loss = nn.functional.nll_loss(network(signal), labels)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    assert (network(signal).argmax(1) == labels).float().mean() > 0.95
 
 
 def test_the_papers_network_on_six_levels(tmp_path: Path) -> None:
@@ -73,8 +45,6 @@ def test_the_papers_network_on_six_levels(tmp_path: Path) -> None:
 def test_refusals(pyramid: Pyramid, symmetric_graphs: Path) -> None:
     arguments = {"in_channels": 1, "num_classes": 2, "channels": [2] * 3}
     for option, value, message in (
-        ("num_classes", 0, r"num_classes must be at least 1\. Got 0\."),
-        ("in_channels", 0, r"in_channels must be at least 1\. Got 0\."),
         ("channels", [4, 4], r"channels must be 3 .* 2 levels of torus@v001.*\(4, 4\)"),
         ("channels", [4, 0, 4], r"channels must be 3 numbers of at least 1.*\(4, 0, 4\)"),
         ("pool", "min", "pool must be .*Got 'min'"),

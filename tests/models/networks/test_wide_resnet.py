@@ -28,8 +28,9 @@ def trained(network: WideResNet, side: int) -> WideResNet:
     return network.eval()
 
 
-@pytest.mark.parametrize("pool", ["max", "mean", "random"])
-@pytest.mark.parametrize("name", ["se2-16x16x6", "torus"])
+@pytest.mark.parametrize(
+    ("name", "pool"), [("se2-16x16x6", "max"), ("torus", "mean"), ("torus", "random")]
+)
 def test_invariant_under_quarter_turns(store: Path, name: str, pool: str) -> None:
     network = trained(WideResNet(open_store(store)[name], 3, 10, 3, pool=pool, **SMALL), 16)
     images = torch.randn(4, 3, 16, 16)
@@ -63,11 +64,12 @@ def test_oriented_heads_roll_with_the_image(gradient_graphs: Store, pool: str) -
     assert kept.keys() == {"rotation_90", "rotation_180"}
 
 
-@pytest.mark.parametrize(("levels", "poolings"), [(1, 0), (2, 1), (3, 2), (4, 2)])
-def test_pools_while_there_are_levels(tmp_path: Path, levels: int, poolings: int) -> None:
-    network = WideResNet(pyramid_of(tmp_path, GraphSpec("r2", 32, levels=levels)), 1, 2, **SMALL)
-    assert sum(not isinstance(pool, nn.Identity) for pool in network.pools) == poolings
-    assert network(torch.zeros(2, 1, 32, 32)).shape == (2, 2)
+def test_pools_while_there_are_levels(tmp_path: Path) -> None:
+    for levels, poolings in ((1, 0), (2, 1), (4, 2)):
+        pyramid = pyramid_of(tmp_path, GraphSpec("r2", 16, levels=levels))
+        network = WideResNet(pyramid, 1, 2, **SMALL)
+        assert sum(not isinstance(pool, nn.Identity) for pool in network.pools) == poolings
+        assert network(torch.zeros(2, 1, 16, 16)).shape == (2, 2)
 
 
 def test_widths_between_whole_multiples(pyramid: Pyramid) -> None:
@@ -79,7 +81,6 @@ def test_refusals(pyramid: Pyramid) -> None:
     for widen in (0, -1, 0.01, math.nan, math.inf):
         message = rf"at least one, as 1 does\. Got {widen}\."
         refused(message, WideResNet, pyramid, 1, 2, widen=widen)
-    refused(r"must be at least 1\. Got 0", WideResNet, pyramid, 1, 0)
     refused(r"must be at least 1\. Got 0", WideResNet, pyramid, 1, 2, depth=0)
     for level in (-1, 2):
         message = rf"first_level must be in \[0, 1\]\. Got {level}"
@@ -103,9 +104,7 @@ def test_a_later_first_level_is_a_network_on_smaller_images(tmp_path: Path) -> N
 NETWORKS = [
     ("arrows", WideResNet, {"operators": "first-order", "low_pass": True, "head": "oriented"}),
     ("arrows", WideResNet, {"lift": "cake"}),
-    ("arrows", UNet, {"operators": "first-order"}),
     ("sphere", UNet, {"operators": "first-order"}),
-    ("sphere", WideResNet, {}),
 ]
 
 
