@@ -80,8 +80,7 @@ def test_elsewhere_it_is_the_heat_kernel_over_its_share(fields: Store, name: str
     np.testing.assert_allclose(found[known], expected[known], atol=1e-6)
 
 
-@pytest.mark.parametrize("share", [0.05, 0.3, 0.8])
-@pytest.mark.parametrize("fwhm", [0.5, 1.0])
+@pytest.mark.parametrize(("share", "fwhm"), [(0.05, 1.0), (0.3, 0.5), (0.8, 0.5)])
 def test_planes_are_fitted_to_what_is_known(fields: Store, share: float, fwhm: float) -> None:
     """As least squares with the heat kernel's weights do it, but for the ridge and short waves."""
     pyramid = fields["sphere"]
@@ -94,9 +93,9 @@ def test_planes_are_fitted_to_what_is_known(fields: Store, share: float, fwhm: f
     assert abs(found - expected).max() < 0.025
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(seed=SEEDS, share=SHARES, width=WIDTHS, value=st.sampled_from([1.0, -273.15, 1e6]))
-@pytest.mark.parametrize("name", ["healpix", "matched", "kernel", "plane"])
+@pytest.mark.parametrize("name", ["matched", "kernel", "plane"])
 def test_constants_stay(
     fields: Store, name: str, seed: int, share: float, width: float, value: float
 ) -> None:
@@ -107,31 +106,6 @@ def test_constants_stay(
         x = torch.where(known, value, torch.nan).to(dtype)[None, None]
         y = smooth(pyramid, x, width / math.sqrt(vertices))
         torch.testing.assert_close(y, x, rtol=1e-12, atol=0, equal_nan=True)
-
-
-@settings(max_examples=40)
-@given(seed=SEEDS, share=SHARES, width=WIDTHS)
-def test_smooth_fields_have_no_edges(fields: Store, seed: int, share: float, width: float) -> None:
-    """Whatever is missing, and for beams of any width up to 9 degrees."""
-    pyramid = fields["healpix"]
-    points, fwhm = truth.vectors(pyramid), min(width * truth.spacing(pyramid), 0.15)
-    x = truth.signal(points @ np.random.default_rng(seed).normal(size=3))
-    known = mask_of(seed, share, points.shape[0])
-    y = smooth(pyramid, torch.where(known, x, torch.nan), fwhm)
-    assert (y - smooth(pyramid, x, fwhm))[..., known].abs().max() < 0.01 * x.abs().max()
-
-
-def test_far_from_the_edge_nothing_changes(fields: Store) -> None:
-    """Also for short waves, of which the heat kernel leaves more than the beam does."""
-    pyramid = fields["healpix"]
-    x, fwhm = truth.signal(truth.harmonic(pyramid, 16)), 2.5 * truth.spacing(pyramid)
-    height = torch.from_numpy(truth.vectors(pyramid) @ [0.3, -0.5, 0.8])
-    y, whole = (
-        smooth(pyramid, torch.where(height > 0, x, torch.nan), fwhm),
-        smooth(pyramid, x, fwhm),
-    )
-    inside = height > 0.5
-    assert (y - whole)[..., inside].abs().max() < 1e-4 * whole.abs().max()
 
 
 def test_sides_of_a_region_are_no_edges(fields: Store) -> None:
@@ -159,15 +133,6 @@ def test_missing_values_stay_as_they_are(fields: Store) -> None:
     assert torch.equal(nan[known], unseen[known])
     alone = smooth(pyramid, torch.where(known, x, torch.nan)[1:, :1], 0.2)
     torch.testing.assert_close(alone, nan[1:, :1], equal_nan=True)
-
-
-@pytest.mark.parametrize("name", ["healpix", "matched"])
-def test_whole_fields_keep_their_integral(fields: Store, name: str) -> None:
-    pyramid = fields[name]
-    x = torch.randn(1, 1, pyramid.levels[0].num_vertices, dtype=torch.float64)
-    mass = pyramid.levels[0].mass.double()
-    sums = (mass * x).sum(), (mass * smooth(pyramid, x, 0.3)).sum()
-    torch.testing.assert_close(*sums)
 
 
 def test_other_levels(fields: Store) -> None:
@@ -208,6 +173,5 @@ def test_refusals(fields: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     message = r"smooth on plane@v001, level 0 takes \(B, C, 63\)"
     refused(message, smooth, plane, x[..., 1:], 0.1)
     refused(r"level must be in \[0, 0\]", smooth, plane, x, 0.1, level=1)
-    refused("pyramid must be a Pyramid", smooth, plane.levels[0], x, 0.1, error=TypeError)
     monkeypatch.setattr(plane.levels[0], "eigenvalue_scale", None)
     refused("no eigenvalue_scale, so that a width has no meaning", smooth, plane, x, 0.5)

@@ -5,7 +5,6 @@ from stores import store_of
 from cheblienet_graphs import GraphSpec
 
 SPECS = {
-    "fine": GraphSpec("s2", subdivisions=5, levels=1),
     "icosahedral": GraphSpec("s2", subdivisions=4, levels=2),
     "healpix": GraphSpec("s2", nside=16, levels=1),
     "equiangular": GraphSpec("s2", bandlimit=24, levels=1),

@@ -24,7 +24,6 @@ def test_regular_grids_are_centers_of_pixels() -> None:
     ("latitudes", "longitudes", "message"),
     [
         (LAT.deg2rad(), LON, "to cover the sphere, in degrees, has other numbers"),
-        (LAT[[0, 2, 1, 3, 4, 5]], LON, "must descend .north up. or ascend"),
         (LAT[[0, 1, 1, 3, 4, 5]], LON, "must descend .north up. or ascend"),
         (LAT + 30, LON, r"must be in \[-90, 90\] degrees. Got 6 from 105 to -45"),
         (LAT[None], LON, r"latitudes must be at least 2 finite numbers.*shape \(1, 6\)"),
@@ -61,9 +60,7 @@ def test_data_arrays(spheres: Store) -> None:
     assert VerticesToLatLon.from_dataarray(pyramid, array).shape == (6, 12)
     for other, message in (
         (array[..., ::-1], "latitudes must be the module's, 6 from"),
-        (array.assign_coords(longitude=lon - 180), "longitudes must be the module's"),
         (array.rename(lat="y"), "one dimension named lat or latitude"),
-        (array.rename(time="lon"), "one dimension named lon or longitude"),
         (array.drop_vars("lat"), "dimension 'lat' must have coordinates"),
         (values, "or xarray.DataArrays .* Got ndarray"),
     ):

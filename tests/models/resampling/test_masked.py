@@ -33,8 +33,7 @@ SPECS = {
     "icosahedral": GraphSpec("s2", subdivisions=3, levels=2),
     "healpix": GraphSpec("so3", nside=8, orientations=2, levels=1),
     "equiangular": GraphSpec("s2", bandlimit=12, levels=1),
-    "octahedral": GraphSpec("s2", gaussian="O10", levels=2),
-    "regular": GraphSpec("so3", gaussian="F8", orientations=2, levels=2),
+    "octahedral": GraphSpec("so3", gaussian="O10", orientations=2, levels=2),
     "random": GraphSpec("s2", points=700),
 }
 MASKS: dict[str, Mask] = {"continents": continents, "island": island}
