@@ -14,7 +14,6 @@ import torch
 from refusing import refused
 from stores import store_of
 from torch import Tensor, nn
-from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
@@ -162,22 +161,6 @@ def test_reduced_precision(pyramids: models.Store, dtype: torch.dtype) -> None:
         for y in (inside, low(x.to(dtype))):
             assert (y.float() - expected).norm() <= 0.03 * expected.norm(), module
         assert dtype not in {constant.dtype for constant in constants(low)}
-
-
-def test_averages_of_networks_leave_constants(pyramids: models.Store) -> None:
-    """Of integers, which an average rounds, more than anything: row pointers are some."""
-    for module, shape in layers(pyramids):
-        if not [*module.parameters()]:
-            continue
-        before = [part.clone() for part in constants(module)]
-        average = AveragedModel(
-            module, use_buffers=True, multi_avg_fn=get_ema_multi_avg_fn(decay=0.9)
-        )
-        for _ in range(3):
-            module(torch.randn(shape))
-            average.update_parameters(module)
-        for each in (module, average.module):
-            assert all(map(torch.equal, constants(each), before))
 
 
 def test_empty_batches(pyramids: models.Store) -> None:

@@ -12,7 +12,6 @@ import torch
 from damage import edit, writable_copy
 from masked import GRAPHS
 from refusing import refused
-from spectral import SPECS
 from stores import level
 from torch import Tensor
 
@@ -53,8 +52,8 @@ def test_points_inside_are_those_of_the_mask() -> None:
     assert count_inside("here", {}, 0, (1, 2**40)) == 2**40  # without a mask nothing is hashed
 
 
-@pytest.mark.parametrize("block", [1, 7, POINTS - 1, POINTS, 10 * POINTS])
-@pytest.mark.parametrize("share", [0.01, 0.5, 1.0])
+@pytest.mark.parametrize("block", [7, POINTS - 1, POINTS, 10 * POINTS])
+@pytest.mark.parametrize("share", [0.01, 1.0])
 def test_digests_do_not_depend_on_blocks(
     monkeypatch: pytest.MonkeyPatch, block: int, share: float
 ) -> None:
@@ -109,11 +108,6 @@ def test_unused_arrays_are_not_read(spectral_graphs: Path, tmp_path: Path) -> No
     assert graph.subgraph.abs().max() <= 1 + 1e-6
     edit(document, lambda d: d["attributes"]["clg"]["levels"][0].update(lambda_max=1.1e15))
     refused(r"lambda_max in \(0, 1e\+15\]", level, copy, "selling", error=StoreError)
-
-
-@pytest.mark.parametrize("name", SPECS)
-def test_verified(spectral_graphs: Path, name: str) -> None:
-    assert open_store(spectral_graphs, verify=True)[name].levels
 
 
 def shuffled(vectors: Tensor) -> None:

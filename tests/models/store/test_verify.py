@@ -51,10 +51,7 @@ def to_bytes(path: Path, change: Callable[[bytes], bytes]) -> None:
 
 CHUNK, DOCUMENT = "levels/1/coordinates/c/0/0", "levels/1/coordinates/zarr.json"
 CHANGES: list[tuple[Callable[[Path], object], str]] = [
-    (
-        lambda v: to_bytes(v / "zarr.json", lambda b: b + b"\n"),
-        "v001/zarr.json holds more or other",
-    ),
+    (lambda v: to_bytes(v / "zarr.json", lambda b: b + b"\n"), "zarr.json holds more or other"),
     (rewritten(lambda d: d["attributes"].update(note=1)), "holds more or other text"),
     (rewritten(lambda d: d["attributes"]["clg"].update(note=1)), "attributes that differ from"),
     (rewritten(lambda d: d["attributes"]["clg"].pop("attributes_sha256")), "attributes that diff"),
@@ -108,17 +105,13 @@ class Stored:
 
 @NAMES
 def test_facts_that_the_arrays_contradict(graphs: Path, name: str) -> None:
-    true = Stored(graphs, name).facts
-    counts = ("isolated", "vertices", "nnz", "edges")
-    others = {n: (true[n] + 2, float(true[n]), str(true[n]), None, True) for n in counts}
-    others["in_plane_fraction"] = (0.0, 1.0, None, "0.5", float("nan"), 1e300)
-    others["xi_squared"] = (0.0, None, True, 10**400)
-    for fact in ("in_plane_fraction", "xi_squared"):
-        others[fact] += (true[fact] * (1 + 1e-8),)
-    for fact, values in others.items():
-        for other in values:
+    counts, measures = (lambda n: n + 2, float, str), (lambda x: x * (1 + 1e-8), lambda _: 10**400)
+    kinds = dict.fromkeys(("isolated", "vertices", "nnz", "edges"), counts)
+    kinds |= dict.fromkeys(("in_plane_fraction", "xi_squared"), measures)
+    for fact, changes in kinds.items():
+        for change in (*changes, lambda _: None):
             stored = Stored(graphs, name)
-            stored.facts[fact] = other
+            stored.facts[fact] = change(stored.facts[fact])
             stored.refused(f"must have {fact} .*, as its arrays say")
     stored = Stored(graphs, name)
     for fact in ("in_plane_fraction", "xi_squared"):
@@ -134,28 +127,27 @@ def test_facts_that_the_arrays_contradict(graphs: Path, name: str) -> None:
 def test_vertices_alone_and_in_pairs(tmp_path: Path) -> None:
     """Only those without any neighbor are isolated."""
     mask = np.zeros((16, 16), bool)
-    mask[:5, :5] = mask[12, 2] = mask[12, 10] = mask[12, 11] = True
+    mask[:5, :5] = mask[12, 2] = mask[12, 10:12] = True
     build(GraphSpec("r2", 16, levels=1, mask=mask), tmp_path / "g.zarr", name="pieces")
     stored = Stored(tmp_path / "g.zarr", "pieces")
     stored.check()
-    degrees = np.diff(stored.level.laplacian.indptr) - 1  # without the diagonal
-    assert (degrees == 1).sum() == 2
     assert stored.facts["isolated"] == 1
 
 
 @NAMES
 def test_the_specification(graphs: Path, name: str) -> None:
-    stored = Stored(graphs, name)
-    for orientations in (3, float(stored.level.orientations), None):
-        stored.spec["orientations"] = orientations
-        stored.attributes["spec_sha256"] = digest(stored.spec)
-        stored.refused(f"must have orientations {stored.level.orientations}, as its arrays say")
-    stored.attributes["spec_sha256"] = "0" * 64
-    stored.refused("has a spec_sha256 that is not the digest of its spec")
-    for levels in (2, 1.0, True, None):
-        stored.spec["levels"] = levels
-        stored.attributes["spec_sha256"] = digest(stored.spec)
-        stored.refused("has 1 levels; its spec says ")
+    number = Stored(graphs, name).level.orientations
+    wrong = f"must have orientations {number}, as its arrays say", "has 1 levels; its spec says "
+    for message, field, others in (
+        (wrong[0], "orientations", (3, float(number), None)),
+        (wrong[1], "levels", (2, 1.0, True, None)),
+    ):
+        for other in others:
+            stored = Stored(graphs, name)
+            stored.spec[field] = other
+            stored.refused("has a spec_sha256 that is not the digest of its spec")
+            stored.attributes["spec_sha256"] = digest(stored.spec)
+            stored.refused(message)
 
 
 def put(array: str, place: int, value: float) -> Callable[[Level], Level]:
@@ -241,7 +233,7 @@ def test_arrays_that_contradict_one_another(
 def test_laplacians_without_a_diagonal(graphs: Path, name: str) -> None:
     stored = Stored(graphs, name)
     edges = stored.level.num_edges
-    stored.level = in_laplacian(without_diagonal)(stored.level)
+    stored.level = replace(stored.level, laplacian=without_diagonal(stored.level.laplacian))
     fewer = stored.level.num_edges
     stored.facts.update(nnz=len(stored.level.laplacian.data), edges=fewer)
     stored.facts["in_plane_fraction"] *= edges / fewer

@@ -48,8 +48,8 @@ ISOTROPIC = conv([[1, 2, 1], [2, 4, 2], [1, 2, 1]])
 EDGES = conv([[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]])
 
 
-@pytest.mark.parametrize("cutoff", [0.3, 0.6, 1.0, 1.5])
-@pytest.mark.parametrize("angle", [10.0, 30.0, 45.0, 80.0, 222.0])
+@pytest.mark.parametrize("cutoff", [0.3, 1.5])
+@pytest.mark.parametrize("angle", [10.0, 45.0, 222.0])
 def test_the_floor_is_the_error_of_a_field_turned_exactly(cutoff: float, angle: float) -> None:
     field, still = waves(cutoff), waves(cutoff)(0.0)
     fading = window(still)
@@ -102,24 +102,6 @@ def test_a_filter_of_one_direction_is_far_above_the_floor() -> None:
     assert result.errors[3] > 20 * result.output_floors[3]
 
 
-def test_norms_of_gradients_turn_with_the_image() -> None:
-    class Norm(nn.Module):
-        def forward(self, x: Tensor) -> Tensor:
-            assert not self.training
-            assert not torch.is_grad_enabled()
-            along, across = (
-                EDGES(x),
-                nn.functional.conv2d(x, EDGES.weight.transpose(2, 3), padding=1),
-            )
-            return (along**2 + across**2).sqrt()
-
-    module = Norm()
-    result = equivariance_error(module, waves(0.4)(0.0), ANGLES)
-    assert max(result.errors) < 0.05
-    assert max(e for a, e in zip(ANGLES, result.errors, strict=True) if a % 90 == 0) < 1e-12
-    assert module.training
-
-
 def test_errors_do_not_depend_on_scale_and_know_nothing_to_compare() -> None:
     image = waves(0.6)(0.0)
     small, large = (equivariance_error(EDGES, image * s, [45.0]) for s in (1e-3, 1e3))
@@ -128,9 +110,13 @@ def test_errors_do_not_depend_on_scale_and_know_nothing_to_compare() -> None:
 
     class Empty(nn.Module):
         def forward(self, x: Tensor) -> Tensor:
+            assert not self.training
+            assert not torch.is_grad_enabled()
             return x * (x == image * window(image)).all().logical_not()
 
-    assert equivariance_error(Empty(), image, [45.0]).errors == (math.inf,)
+    module = Empty()
+    assert equivariance_error(module, image, [45.0]).errors == (math.inf,)
+    assert module.training
 
 
 def test_corners_do_not_count() -> None:
@@ -150,9 +136,6 @@ def test_fields_of_any_kind_turn_as_they_are_told() -> None:
     result = equivariance_error(right, field, [10, 50, 170], turn=turn)
     assert max(result.errors) < 1e-6
     assert result.floors == result.output_floors == (0, 0, 0)
-    wrong = nn.Sequential(nn.Flatten(), nn.Linear(3 * 18 * 36, 5))
-    errors = equivariance_error(wrong, field, [10, 50, 170], turn=turn).errors
-    assert min(errors) > 0.5
 
 
 def refuse(error: type[Exception], message: str, **given: object) -> None:
@@ -161,8 +144,6 @@ def refuse(error: type[Exception], message: str, **given: object) -> None:
 
 
 def test_refusals() -> None:
-    refuse(TypeError, "module must be a Module", module=1)
-    refuse(TypeError, "signal must be a Tensor", signal=[1.0])
     refuse(TypeError, "floating point. Got t", signal=torch.zeros(1, 1, 8, 8).long())
     refuse(ValueError, r"signal takes \(B, C, H, W\)", signal=torch.zeros(1, 8, 8))
     refuse(ValueError, "sides of at least 4 pixels", signal=torch.zeros(1, 1, 3, 8))
