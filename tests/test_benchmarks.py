@@ -162,8 +162,8 @@ def printed_by(*command: object) -> str:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["kill.py", "--kills", 4, "--processes", 2], "killed: 4"),
-        (["fuzz.py", "--mutants", 15, "--seed", 1], "refused: "),
+        (["kill.py", "--kills", 2, "--processes", 2], "killed: 2"),
+        (["fuzz.py", "--mutants", 5, "--seed", 1], "refused: "),
     ],
 )
 def test_stores_are_disturbed(arguments: list[object], expected: str) -> None:

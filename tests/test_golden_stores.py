@@ -174,21 +174,18 @@ def test_commands_report_them(store: Path, capsys: pytest.CaptureFixture[str]) -
         for level, facts in zip(report["levels"], expected["levels"], strict=True):
             assert {key: level[key] for key in facts} == facts
     check_verified(store, capsys)
-    listed = output(capsys, "ls", "--store", store, "--json")
-    assert [(of["name"], of["refs"], of["fault"]) for of in listed] == [
-        (name, ["latest"], None) for name in sorted(known)
-    ]
-    assert run(["ls", "--store", str(store)]) == 0
-    assert " ago" in capsys.readouterr().out
-    for of in listed:
+    for of in output(capsys, "ls", "--store", store, "--json"):
+        assert (of["refs"], of["fault"]) == (["latest"], None)
         assert of["vertices"] == [level["vertices"] for level in known[of["name"]]["levels"]]
 
 
-READING = [
-    ["inspect", "NAME"],
-    ["inspect", "NAME", "--json"],
+DRAWING = [
     ["inspect", "NAME", "--html", "out/page.html"],
     ["plot", "spectrum", "NAME", "-o", "out/figure.png"],
+]
+READING = [
+    *DRAWING,
+    ["inspect", "NAME"],
     ["diff", "NAME", "NAME@v001"],
     ["neighbors", "NAME", "--vertex", "0"],
     *(["export", "NAME", "--to", to, "--output", f"out/{to}"] for to in ("scipy", "npz", "pyg")),
@@ -203,11 +200,14 @@ def of_graph(arguments: list[str], name: str, store: Path) -> list[str]:
 def test_all_that_reads_reads_them(
     store: Path, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Pages with one figure; that all can be on a page and on paper is tested elsewhere."""
+    """Pages of one graph, with one figure; that all can be drawn is tested elsewhere."""
     drawn = b'<svg viewBox="0 0 9 9"></svg>'
     monkeypatch.setattr(Figure, "savefig", lambda _, file, **__: file.write(drawn))
     monkeypatch.setitem(page.__kwdefaults__, "figures", [figure_named("neighborhood")])
-    for name, arguments in itertools.product(kept(store.stem), READING):
+    names = list(kept(store.stem))
+    for name, arguments in itertools.product(names, READING):
+        if arguments in DRAWING and name != names[-1]:
+            continue
         shutil.rmtree(here / "out")
         (here / "out").mkdir()
         assert run(of_graph(arguments, name, store)) == 0
@@ -246,13 +246,6 @@ def test_a_build_of_the_same_spec_finds_them(schema: str, name: str, tmp_path: P
         for field in first.gradients.names if first.gradients else ():
             matrices = (graph.gradients.matrix(field).to_dense() for graph in (first, second))
             torch.testing.assert_close(*matrices, rtol=1e-6, atol=1e-6)
-
-
-def test_later_maps_are_refused(maps: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name in kept(maps.stem):
-        reseal(maps / name / "v001", lambda clg: clg.update(schema="1.7"))
-        code, message = failing(capsys, "inspect", name, "--store", str(maps))
-        assert (code, f"{name}/v001 has schema 1.7; this version reads 1.0" in message) == (1, True)
 
 
 LATER = {

@@ -27,21 +27,9 @@ def test_the_pages_are_all_of_them() -> None:
 
 
 def test_what_counts() -> None:
-    """Two sentences, of an item each; code, tables, headings and formulas are no prose."""
-    page = """# A heading of five words
-
-- One two `code that is one word` four.
-- One [linked text](page.md) four, 5.6 six
-
-| a | table |
-|---|---|
-
-```sh
-a command
-```
-
-$$x = 1$$
-"""
+    """Sentences and items of lists; code, tables, headings and formulas are no prose."""
+    page = "# A heading\n\n- One two `code` four.\n- One [linked text](page.md) four, 5.6 six\n\n"
+    page += "| a | table |\n|---|---|\n\n```sh\na command\n```\n\n$$x = 1$$\n"
     prose = PROSE["prose_of"](page)
     assert [len(sentence) for sentence in prose.sentences] == [4, 6]
     assert (prose.mean, prose.longest) == (5, 6)
