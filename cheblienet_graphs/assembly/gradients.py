@@ -4,8 +4,7 @@ A gradient G is stored with S = G + G^T, so that a reader has G^T = S - G. Insid
 antisymmetric, so S has entries next to sides and masks only.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -31,7 +30,7 @@ from cheblienet_graphs.sparse import RowBlock, rows
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import GradientFacts
 from cheblienet_graphs.store.staged import Range, Result, Writer, cut
-from cheblienet_graphs.typing import Floats, Indices
+from cheblienet_graphs.typing import Indices
 
 MARGIN = WINDOW + 1
 """Places from a side of a lattice whose rows are no copies: one-sided rows reach WINDOW of them."""
@@ -46,25 +45,14 @@ ROWS_AT_ONCE = 2**16
 """Rows of which entries are looked through together."""
 
 
-class GradientRows(ABC):
-    """The rows of both matrices of a level.
-
-    Attributes:
-        matrix: the fields, or those of a part of them with the same norms, once they are staged.
-    """
-
-    matrix: scipy.sparse.csr_array
-
-    @abstractmethod
-    def of(self, part: str, start: int, stop: int) -> Iterable[FieldRows]:
-        """Those of a part, layout.FIELDS or layout.SYMMETRIC, over some points."""
-
-
-class CopiedGradients(GradientRows):
-    """Those of a whole lattice: copies of the rows of a small one.
+class CopiedGradients:
+    """The rows of both matrices of a whole lattice: copies of those of a small one.
 
     Args:
         level: of a lattice, without a mask.
+
+    Attributes:
+        matrix: the fields of the small lattice, which have the same norms.
     """
 
     def __init__(self, level: Level) -> None:
@@ -74,35 +62,34 @@ class CopiedGradients(GradientRows):
         small = SmallLattice(lattice, (MARGIN for _ in lattice.shape))
         source = LatticeGradient(small.lattice, None, lattice.relative / lattice.width)
         fields = Fields(source, small.lattice, turned=level.spec.geometry.oriented)
-        matrices = _matrices(fields, small.lattice)
-        self.matrix = scipy.sparse.vstack(matrices, "csr")
-        summed = [_sum_with_transpose(matrix) for matrix in matrices]
-        self._lattice = lattice
-        self._small = small
+        self.matrix = _matrix(fields.of(0, small.lattice.num_points), small.lattice.num_vertices)
+        every = np.arange(small.lattice.num_vertices)
+        sums = [_sum_with_transpose(of, every, [every]) for of in _by_field(self.matrix)]
+        self._lattice, self._small = lattice, small
+        self._rows = len(sums) * lattice.num_vertices
         self._copied = {
-            part: [CopiedRows(small, _block(matrix), matrix.data) for matrix in of]
-            for part, of in zip(PARTS, (matrices, summed), strict=True)
+            part: CopiedRows(small, _block(matrix), matrix.data)
+            for part, matrix in zip(PARTS, (self.matrix, scipy.sparse.vstack(sums)), strict=True)
         }
 
     def entries(self, part: str) -> int:
         """How many there are on the large lattice."""
-        blocks = [copied.block for copied in self._copied[part]]
-        return int(sum(np.diff(block.indptr) @ self._small.times for block in blocks))
+        counts = np.diff(self._copied[part].block.indptr)
+        return int(counts @ np.resize(self._small.times, len(counts)))
 
     def of(self, part: str, start: int, stop: int) -> Iterator[FieldRows]:
-        """As `GradientRows.of`, of whole lines, few at a time."""
-        lattice, few = self._lattice, max(1, ROWS_AT_ONCE // self._lattice.width)
-        turns = range(0, lattice.num_vertices, lattice.num_points)
-        slabs = [(turn + start, turn + stop) for turn in turns]
-        for field, copied in enumerate(self._copied[part]):
-            for first, last in cut(slabs, few * lattice.width):
-                counts = copied.counts(first, last)
-                entries = copied.entries(first, np.append(0, np.cumsum(counts)))
-                yield FieldRows(field, first, counts, entries.columns, entries.values)
+        """Those of a part, layout.FIELDS or layout.SYMMETRIC, over the points of whole lines."""
+        lattice, copied = self._lattice, self._copied[part]
+        few = max(1, ROWS_AT_ONCE // lattice.width) * lattice.width
+        turns = range(0, self._rows, lattice.num_points)
+        for first, last in cut([(turn + start, turn + stop) for turn in turns], few):
+            counts = copied.counts(first, last)
+            entries = copied.entries(first, np.append(0, np.cumsum(counts)))
+            yield FieldRows(first, counts, entries.columns, entries.values)
 
 
-class ComputedGradients(GradientRows):
-    """Those of a part of a lattice, or of points off lattices.
+class ComputedGradients:
+    """The same of a part of a lattice, or of points off lattices.
 
     Args:
         level: as far as its build has come.
@@ -115,7 +102,7 @@ class ComputedGradients(GradientRows):
         self._fields = Fields(_source(level, turned=turned), level.sampling, turned=turned)
 
     def of(self, part: str, start: int, stop: int) -> Iterable[FieldRows]:
-        """As `GradientRows.of`; sums with transposes are made from the fields, once staged.
+        """As of copies, over any points; sums with transposes are made from the staged fields.
 
         The last ones are kept, as a level often is one block.
         """
@@ -127,47 +114,23 @@ class ComputedGradients(GradientRows):
 
     def _sums(self, start: int, stop: int) -> Iterator[FieldRows]:
         """G + G^T of all fields."""
-        points, count = self._level.sampling.num_points, stop - start
-        for field in range(len(self._level.spec.geometry.frame)):
-            matrix = self._sum_with_transpose(field, start, stop)
-            for k in range(self._level.spec.orientations):
-                some = rows(matrix, k * count, (k + 1) * count)
-                first = start + k * points
-                yield FieldRows(field, first, np.diff(some.indptr), some.indices, some.data)
+        own, count, vertices = self._over(start, stop), stop - start, self._level.num_vertices
+        near = cut(self._reaching(start, stop), ROWS_AT_ONCE)
+        for field, matrix in enumerate(_by_field(self.matrix)):
+            total = _sum_with_transpose(matrix, own, (self._over(*points) for points in near))
+            for first in range(0, len(own), count):
+                some = rows(total, first, first + count)
+                row = field * vertices + int(own[first])
+                yield FieldRows(row, np.diff(some.indptr), some.indices, some.data)
 
-    def _sum_with_transpose(self, field: int, start: int, stop: int) -> scipy.sparse.csr_array:
-        """(n_o (stop - start), V) G + G^T of a field, in the rows over some points."""
-        level, points, count = self._level, self._level.sampling.num_points, stop - start
-        parts = [self._entries(field, start, stop)]
-        for lo, hi in self._reaching(start, stop):
-            for first in range(lo, hi, ROWS_AT_ONCE):
-                row, column, values = self._entries(field, first, min(first + ROWS_AT_ONCE, hi))
-                point = column % points
-                among = (point >= start) & (point < stop)
-                parts.append((column[among], row[among], values[among]))
-        row, column, values = map(np.concatenate, zip(*parts, strict=True))
-        among_these = row // points * count + row % points - start
-        shape = count * level.spec.orientations, level.num_vertices
-        total = scipy.sparse.coo_array((values, (among_these, column)), shape).tocsr()
-        total.eliminate_zeros()
-        total.sort_indices()
-        return total
-
-    def _entries(self, field: int, start: int, stop: int) -> tuple[Indices, Indices, Floats]:
-        """Rows, columns and values of a field over some points, at all orientations."""
-        level = self._level
-        parts = []
-        for first in range(start, level.num_vertices, level.sampling.num_points):
-            row = field * level.num_vertices + first
-            block = rows(self.matrix, row, row + stop - start)
-            own = np.repeat(np.arange(first, first + stop - start), np.diff(block.indptr))
-            parts.append((own, block.indices.astype(np.int64), block.data.astype(np.float64)))
-        row_of, column, values = map(np.concatenate, zip(*parts, strict=True))
-        return row_of, column, values
+    def _over(self, start: int, stop: int) -> Indices:
+        """The vertices over some points, ascending."""
+        turns = np.arange(0, self._level.num_vertices, self._level.sampling.num_points)
+        return (turns[:, None] + np.arange(start, stop)).ravel()
 
     @cached_property
     def matrix(self) -> scipy.sparse.csr_array:
-        """The fields, mapped."""
+        """The fields, mapped, once they are staged."""
         return self._level.gradients(layout.FIELDS)
 
     def _reaching(self, start: int, stop: int) -> list[Range]:
@@ -211,29 +174,39 @@ def _base(sampling: Sampling) -> Sampling:
     return base
 
 
-def _matrices(fields: Fields, lattice: Lattice) -> list[scipy.sparse.csr_array]:
-    """The matrix of each field, float32."""
-    of_field: dict[int, list[FieldRows]] = {}
-    for piece in fields.of(0, lattice.num_points):
-        of_field.setdefault(piece.field, []).append(piece)
-    return [_matrix(pieces, lattice.num_vertices) for pieces in of_field.values()]
+def _matrix(pieces: Iterable[FieldRows], vertices: int) -> scipy.sparse.csr_array:
+    """(rows, V) all rows, which are in pieces in any order, float32."""
+    by_row = sorted(pieces, key=lambda piece: piece.row)
+    _, *parts = zip(*by_row, strict=True)
+    counts, columns, values = map(np.concatenate, parts)
+    entries = values.astype(np.float32), columns, np.append(0, np.cumsum(counts))
+    return scipy.sparse.csr_array(entries, shape=(len(counts), vertices))
 
 
-def _matrix(pieces: Sequence[FieldRows], vertices: int) -> scipy.sparse.csr_array:
-    """One of all rows, which are in pieces in any order."""
-    _, _, counts, columns, values = zip(*sorted(pieces, key=lambda piece: piece.start), strict=True)
-    indptr = np.append(0, np.cumsum(np.concatenate(counts)))
-    parts = np.concatenate(values).astype(np.float32), np.concatenate(columns), indptr
-    return scipy.sparse.csr_array(parts, shape=(vertices, vertices))
+def _by_field(matrix: scipy.sparse.csr_array) -> Iterator[scipy.sparse.csr_array]:
+    """The matrix of each field, (V, V), from those of all, one below the other."""
+    vertices = matrix.shape[1]
+    return (rows(matrix, first, first + vertices) for first in range(0, matrix.shape[0], vertices))
 
 
-def _sum_with_transpose(matrix: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
-    """G + G^T without zeros, float32."""
-    wide = matrix.astype(np.float64)
-    total = (wide + wide.T).tocsr()
+def _sum_with_transpose(
+    matrix: scipy.sparse.csr_array, own: Indices, near: Iterable[Indices]
+) -> scipy.sparse.csr_array:
+    """(N, V) float64 some rows of G + G^T, without zeros.
+
+    Args:
+        matrix: (V, V) G.
+        own: (N,) which rows, ascending.
+        near: all rows with entries in these columns, some after others, each ascending.
+    """
+    total = matrix[own].astype(np.float64)
+    for some in near:
+        turned = matrix[some][:, own].T.tocsr()
+        columns = some[turned.indices]
+        total += scipy.sparse.csr_array((turned.data, columns, turned.indptr), total.shape)
     total.eliminate_zeros()
     total.sort_indices()
-    return total.astype(np.float32)
+    return total
 
 
 def _block(matrix: scipy.sparse.csr_array) -> RowBlock:
@@ -261,9 +234,11 @@ def gradient_entries(level: Level) -> dict[str, int]:
     return {layout.FIELDS: times * one, layout.SYMMETRIC: times * both}
 
 
-def gradient_rows(level: Level) -> GradientRows:
+def gradient_rows(level: Level) -> CopiedGradients | ComputedGradients:
     """The rows of a level's gradients, as this process keeps them."""
-    return kept(CopiedGradients if level.whole_lattice else ComputedGradients, level)
+    if level.whole_lattice:
+        return kept(CopiedGradients, level)
+    return kept(ComputedGradients, level)
 
 
 @dataclass(frozen=True)
@@ -275,11 +250,6 @@ class GradientSweep(Sweep):
     """
 
     part: str
-
-    @property
-    def key(self) -> str:
-        """The name of its records."""
-        return self.level.key(f"{self.part}-{self.name}")
 
     @property
     def total(self) -> int:
@@ -309,8 +279,7 @@ class CountedGradients(GradientSweep):
         """Write the counts of rows over some points."""
         level, entries = self.level, 0
         for piece in gradient_rows(level).of(self.part, *block):
-            row = piece.field * level.num_vertices + piece.start
-            out.write(level.scratch(f"{layout.GRADIENTS}-{self.part}"), row, piece.counts)
+            out.write(level.scratch(f"{layout.GRADIENTS}-{self.part}"), piece.row, piece.counts)
             entries += int(piece.counts.sum())
         return {"entries": entries}
 
@@ -326,8 +295,7 @@ class FilledGradients(GradientSweep):
         """Write the rows over some points."""
         csr = self.level.gradient_csr(self.part)
         for piece in gradient_rows(self.level).of(self.part, *block):
-            row = piece.field * self.level.num_vertices + piece.start
-            first = int(csr.indptr.part(row, row + 1)[0])
+            first = int(csr.indptr.part(piece.row, piece.row + 1)[0])
             out.write(csr.indices, first, piece.columns)
             out.write(csr.data, first, piece.values)
         return {}

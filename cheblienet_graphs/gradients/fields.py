@@ -33,18 +33,16 @@ STEEP = 6.0
 
 
 class FieldRows(NamedTuple):
-    """Consecutive rows of one field.
+    """Consecutive rows of the matrix of all fields, one below the other.
 
     Args:
-        field: its number.
-        start: the first vertex.
+        row: the first one.
         counts: (N,) entries of each row.
         columns: (nnz,) ascending in each row.
         values: (nnz,) per unit of length, or per radian.
     """
 
-    field: int
-    start: int
+    row: int
     counts: Indices
     columns: Indices
     values: npt.NDArray[np.floating[Any]]
@@ -71,19 +69,19 @@ class Fields:
                 yield from self._direct(rows)
 
     def _direct(self, rows: Rows) -> Iterator[FieldRows]:
-        n_o = self._sampling.orientations
-        own, columns = (
-            rows.own.reshape(n_o, -1),
-            rows.columns.reshape(n_o, len(rows.own) // n_o, -1),
-        )
-        for field, weights in enumerate(rows.weights.reshape(-1, *columns.shape)):
-            for first, there, values in zip(own[:, 0].tolist(), columns, weights, strict=True):
-                yield _packed(field, first, there, values)
+        """Those of each orientation, after one another."""
+        vertices, count = self._sampling.num_vertices, len(rows.own) // self._sampling.orientations
+        for field, weights in enumerate(rows.weights):
+            for first in range(0, len(rows.own), count):
+                own = slice(first, first + count)
+                row = field * vertices + int(rows.own[first])
+                yield _packed(row, rows.columns[own], weights[own])
 
     def _around(self, rows: Rows) -> Iterator[FieldRows]:
         """From rows of the base, those at each orientation."""
         fiber, points = self._sampling.fiber, self._sampling.num_points
         n_o, turns = self._sampling.orientations, len(fiber.turns)
+        vertices = self._sampling.num_vertices
         step = fiber.step(n_o)
         along_x, along_y = rows.weights
         per_step = turns / (2 * np.sin(turns * step))
@@ -94,26 +92,25 @@ class Fields:
             )
             first = k * points + int(rows.own[0])
             there = np.where(rows.columns < 0, -1, rows.columns + k * points)
-            yield _packed(0, first, there, cos * along_x + sin * along_y)
-            yield _packed(1, first, there, cos * along_y - sin * along_x)
+            yield _packed(first, there, cos * along_x + sin * along_y)
+            yield _packed(vertices + first, there, cos * along_y - sin * along_x)
             before_and_after = np.array([(k - 1) % n_o, (k + 1) % n_o])
             order = np.argsort(before_and_after)
             columns = rows.own[:, None] + before_and_after[order] * points
-            yield _packed(2, first, columns, opposite[:, order])
+            yield _packed(2 * vertices + first, columns, opposite[:, order])
 
 
-def _packed(field: int, start: int, columns: Indices, values: Floats) -> FieldRows:
+def _packed(row: int, columns: Indices, values: Floats) -> FieldRows:
     """Rows without the columns that are none, or whose value is 0 but for rounding.
 
     Args:
-        field: its number.
-        start: the first vertex.
+        row: the first one.
         columns: (N, w), -1 for none.
         values: (N, w).
     """
     size = np.where(columns >= 0, abs(values), 0)
     kept = size > ROUNDING * size.max(axis=1, initial=0, keepdims=True)
-    return FieldRows(field, start, kept.sum(axis=1), columns[kept], values[kept])
+    return FieldRows(row, kept.sum(axis=1), columns[kept], values[kept])
 
 
 class Norms(NamedTuple):
