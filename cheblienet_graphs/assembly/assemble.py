@@ -171,7 +171,7 @@ def _assembled(build: Build, level: Level) -> LevelFacts:
         bound = _computed_bound(build, level, limit)
         build.sweep(sweeps.Rescaled(level, bound.value), nnz)
     if listed is None:
-        listed = {"bandwidth": rows.bandwidth, "dropped_edges": rows.dropped_edges}
+        listed = {"bandwidth": rows.bandwidth, "dropped_edges": level.dropped_edges}
     return LevelFacts(
         grid=level.spec.grid(level.number),
         vertices=vertices,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
 
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.assembly.rows import BlockRows, Ends, Entries, Rows, Scaling, totals
@@ -30,12 +31,12 @@ from cheblienet_graphs.sparse import (
     laplacian,
     rescaled,
     rounded,
+    rows,
 )
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.edges import KernelWeights
 
 if TYPE_CHECKING:
-    from cheblienet_graphs.weights.cut import EdgeRows
     from cheblienet_graphs.weights.lattice import LatticeWeights
 
 KEPT_LINES = 4
@@ -195,11 +196,6 @@ class LatticeRows(Rows):
         self.bandwidth = self.weights.bandwidth
         self._scaled = lru_cache(1)(self._copied)
 
-    @property
-    def dropped_edges(self) -> int:
-        """Those that the weights know of."""
-        return self.weights.dropped_edges
-
     def counts(self, start: int, stop: int) -> Indices:
         """As `Rows.counts`."""
         return np.diff(self._block.indptr)[self._like(start, stop)]
@@ -260,23 +256,18 @@ class MaskedRows(BlockRows):
         else:
             self._values = given.offset_values if given else []
 
-    @property
-    def dropped_edges(self) -> int:
-        """Edges between vertices inside that are left out because their weight came out 0."""
-        given, inside = self.level.offset_weights, self._stencils
-        if given is None or not given.united:
-            return 0
-        united = MaskedStencils(given.with_left_out, inside.places)
-        return (united.total_degree - inside.total_degree) // 2
-
     def weighed(self, start: int, stop: int) -> tuple[Indices, Floats]:
         """As `BlockRows.weighed`; rows that lack nothing are all the same, and not looked up."""
         pieces = [self._weighed_piece(*piece) for piece in self._stencils.pieces(start, stop)]
         counts, degrees = map(np.concatenate, zip(*pieces, strict=True))
         if self._at_edge is not None:
-            listed = self._at_edge.within(start, stop)
-            counts[listed.vertices - start] = listed.counts
-            degrees[listed.vertices - start] = listed.sums
+            listed = rows(self._at_edge, start, stop)
+            there = np.flatnonzero(np.diff(listed.indptr))
+            listed = listed[there]
+            counts[there] = np.diff(listed.indptr)
+            degrees[there] = RowBlock(0, len(there), listed.indptr, listed.indices).sums(
+                listed.data
+            )
         return counts, degrees
 
     def _weighed_piece(self, k: int, numbers: Indices) -> tuple[Indices, Floats]:
@@ -296,13 +287,13 @@ class MaskedRows(BlockRows):
         ]
         counts, columns, weights = map(np.concatenate, zip(*pieces, strict=True))
         if self._at_edge is not None:
-            listed = self._at_edge.within(start, stop)
-            counts, columns, weights = _replaced(counts, columns, weights, start, listed)
+            own = rows(self._at_edge, start, stop)
+            counts, columns, weights = _replaced(counts, columns, weights, own)
         return RowBlock(start, stop, np.append(0, np.cumsum(counts)), columns), weights
 
 
 def _replaced(
-    counts: Indices, columns: Indices, weights: Floats, start: int, listed: "EdgeRows"
+    counts: Indices, columns: Indices, weights: Floats, listed: scipy.sparse.csr_array
 ) -> tuple[Indices, Indices, Floats]:
     """Entries of some rows, by those that are listed where any are.
 
@@ -310,16 +301,13 @@ def _replaced(
         counts: (rows,) entries of each.
         columns: (nnz,) of the entries.
         weights: (nnz,).
-        start: the first row.
-        listed: some of these rows.
+        listed: (rows, V), empty where none are.
     """
-    there = np.zeros(len(counts), bool)
-    there[listed.vertices - start] = True
+    there = np.diff(listed.indptr) > 0
     own = ~np.repeat(there, counts)
-    counts = counts.copy()
-    counts[there] = listed.counts
+    counts = np.where(there, np.diff(listed.indptr), counts)
     others = np.repeat(there, counts)
     merged, values = np.empty(len(others), np.int64), np.empty(len(others))
-    merged[~others], merged[others] = columns[own], listed.columns
-    values[~others], values[others] = weights[own], listed.values
+    merged[~others], merged[others] = columns[own], listed.indices
+    values[~others], values[others] = weights[own], listed.data
     return counts, merged, values

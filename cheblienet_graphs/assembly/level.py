@@ -5,7 +5,7 @@ import math
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import scipy.sparse
@@ -38,8 +38,8 @@ from cheblienet_graphs.store.staged import (
     opened,
     opened_csr,
 )
-from cheblienet_graphs.typing import Floats, Indices, Progress
-from cheblienet_graphs.weights.cut import EdgeRows, rows_at_edge
+from cheblienet_graphs.typing import Progress
+from cheblienet_graphs.weights.cut import rows_at_edge
 
 if TYPE_CHECKING:
     from cheblienet_graphs.weights.lattice import LatticeWeights
@@ -57,8 +57,8 @@ SQUARED = "squared-lengths"
 """Scratch array of d^2 of all edges that a search lists, in their places there; nan for none."""
 LISTED = ("listed-rows", "listed-columns", "listed-values")
 """Scratch arrays of edges that are listed with their weights."""
-EDGE_ROWS = ("edge-vertices", "edge-indptr", "edge-columns", "edge-values")
-"""Scratch arrays of the rows at the edge of a domain that cuts pixels."""
+EDGE_ROWS = ("edge-data", "edge-indices", "edge-indptr")
+"""Scratch arrays of the rows at the edge of a domain that cuts pixels; all others are empty."""
 
 
 class Place(NamedTuple):
@@ -143,48 +143,30 @@ class Level:
     @cached_property
     def inside(self) -> MaskedSampling | None:
         """The points inside the mask; None where there is none."""
-        if self.spec.mask is None:
+        full, mask, clipping = self.full, self.spec.mask, self.spec.clipping
+        if mask is None:
             return None
-        if self.spec.cuts_pixels:
-            return self._cut
-        if self.spec.clipping is not None:
-            areas = np.array(self.scratch(CELLS).mapped()) if self.staged else None
-            return RegionSampling(self.full, self.places, self.spec.clipping, areas)
-        return MaskedSampling(self.full, self.places)
-
-    @property
-    def places(self) -> Indices:
-        """(n_inside,) where the points inside the mask are among all."""
-        if self.staged:
-            return np.asarray(self.dense(layout.BASE_INDEX).mapped())
-        if self.spec.mask is None:
-            raise TypeError("the level has no mask")
-        return self.spec.mask.on_level(self.number)
+        if self.spec.cuts_pixels and isinstance(full, Lattice):
+            if self.staged:
+                return CutSampling(full, self.dense(layout.FRACTION).mapped())
+            return CutSampling(full, pixel_means(mask.halves_on(self.number)))
+        staged = np.asarray(self.dense(layout.BASE_INDEX).mapped()) if self.staged else None
+        places = mask.on_level(self.number) if staged is None else staged
+        if clipping is None:
+            return MaskedSampling(full, places)
+        areas = np.array(self.scratch(CELLS).mapped()) if self.staged else None
+        return RegionSampling(full, places, clipping, areas)
 
     @cached_property
-    def edge_rows(self) -> EdgeRows | None:
-        """The rows at the edge of a domain that cuts pixels; None where none does."""
-        if not (self.spec.cuts_pixels and (weights := self.offset_weights)):
+    def edge_rows(self) -> scipy.sparse.csr_array | None:
+        """(V, V) the rows of W at the edge of a domain that cuts pixels; None where none does."""
+        inside, mask = self.inside, self.spec.mask
+        if mask is None or not isinstance(inside, CutSampling) or not self.offset_weights:
             return None
-        stencils = self.stencils_inside
-        if not isinstance(stencils, MaskedStencils):
-            raise TypeError("pixels are cut by a mask alone")
         if self.staged:
-            return EdgeRows(*(np.asarray(self.scratch(name).mapped()) for name in EDGE_ROWS))
-        return rows_at_edge(self._cut, stencils, weights.stencils, weights.values, self._halves)
-
-    @cached_property
-    def _cut(self) -> CutSampling:
-        if not isinstance(self.full, Lattice):
-            raise TypeError("pixels that are cut are those of a lattice")
-        means = self.dense(layout.FRACTION).mapped() if self.staged else pixel_means(self._halves)
-        return CutSampling(self.full, means)
-
-    @property
-    def _halves(self) -> Floats:
-        if self.spec.mask is None:
-            raise TypeError("the level has no mask")
-        return self.spec.mask.halves_on(self.number)
+            return StagedCsr(*map(self.scratch, EDGE_ROWS)).matrix(self.num_vertices)
+        stencils = cast("MaskedStencils", self.stencils_inside)
+        return rows_at_edge(inside, stencils, self.offset_weights, mask.halves_on(self.number))
 
     @property
     def sampling(self) -> Sampling:
@@ -272,10 +254,11 @@ class Level:
     def degree_bound(self) -> int:
         """Twice the number of edges on a lattice, an upper bound of it elsewhere."""
         if self.spec.sampling_kind.regular:
-            stencils, more = self.stencils_inside, 0
-            if isinstance(stencils, MaskedStencils) and self.edge_rows:
-                more = self.edge_rows.more_than(stencils)
-            return stencils.total_degree + more
+            stencils, listed = self.stencils_inside, self.edge_rows
+            if listed is None or not isinstance(stencils, MaskedStencils):
+                return stencils.total_degree
+            instead = stencils.counts(np.flatnonzero(np.diff(listed.indptr)))
+            return stencils.total_degree + int(listed.nnz - instead.sum())
         if self.spec.weights == "voronoi":
             return most_sides(self.num_vertices, flat=self.spec.geometry.base.flat)
         most = self.spec.searched_neighbors
@@ -289,8 +272,19 @@ class Level:
     @cached_property
     def stencils_inside(self) -> StencilEngine | MaskedStencils:
         """The neighbors on a lattice, those inside the mask where there is one."""
-        inside = self.inside
-        return self.stencils if inside is None else MaskedStencils(self.stencils, inside.places)
+        return self._within(self.stencils)
+
+    def _within(self, engine: StencilEngine) -> StencilEngine | MaskedStencils:
+        return engine if self.inside is None else MaskedStencils(engine, self.inside.places)
+
+    @property
+    def dropped_edges(self) -> int:
+        """Edges of a lattice that are left out because their weight came out 0."""
+        weights = self.offset_weights
+        if weights is None or not weights.united:
+            return 0
+        united = self._within(weights.with_left_out)
+        return (united.total_degree - self.stencils_inside.total_degree) // 2
 
     @cached_property
     def alpha(self) -> float:

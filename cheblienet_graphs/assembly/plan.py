@@ -176,7 +176,8 @@ def scratch_nbytes(level: Level) -> int:
         sums += 16 * len(level.spec.geometry.frame) * vertices  # counts of both parts
     if level.choice.engine == "stencil":
         at_edges = [of.edge_rows for of in (level, *level.directed.values())]
-        return unscaled + sums + sum(16 * len(rows.columns) for rows in at_edges if rows)
+        listed = [int(rows.nnz) for rows in at_edges if rows is not None]
+        return unscaled + sums + 16 * sum(listed) + 8 * vertices * len(listed)
     given_points = 32 * level.spec.base_points(level.number) if level.spec.coordinates else 0
     lists = 8 * level.full_vertices * (level.spec.neighbors or 0)
     edges = 24 * entries if level.weights_listed else lists  # their lengths, one for each listed

@@ -66,11 +66,6 @@ class Rows(ABC):
     level: Level
     bandwidth: float | None = None
 
-    @property
-    def dropped_edges(self) -> int:
-        """How many were left out because their weight came out 0; none unless overridden."""
-        return 0
-
     @abstractmethod
     def counts(self, start: int, stop: int) -> Indices:
         """(stop - start,) entries of each row, its diagonal among them, once all are weighed."""

@@ -15,8 +15,7 @@ to the nearest edges of the same offset between vertices.
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,113 +25,68 @@ from cheblienet_graphs.samplings.masked import FAR, CutSampling, shells
 from cheblienet_graphs.search.masked import MaskedStencils
 from cheblienet_graphs.search.offsets import Stencil
 from cheblienet_graphs.search.stencil import nearest_image, reach
-from cheblienet_graphs.sparse import RowBlock
 from cheblienet_graphs.typing import Floats, Indices
+
+if TYPE_CHECKING:
+    from cheblienet_graphs.weights.lattice import LatticeWeights
 
 VANISHED = 1e-9
 """Weights up to this share of the largest one of the lattice are left out."""
 
 
-@dataclass(frozen=True)
-class EdgeRows:
-    """Rows of W that are listed, each with its diagonal.
-
-    Args:
-        vertices: (rows,) which, ascending.
-        indptr: (rows + 1,) row pointers.
-        columns: (nnz,) ascending in each row.
-        values: (nnz,) weights, 0 on the diagonal.
-    """
-
-    vertices: Indices
-    indptr: Indices
-    columns: Indices
-    values: Floats
-
-    def within(self, start: int, stop: int) -> "EdgeRows":
-        """Those among the vertices start..stop."""
-        low, high = np.searchsorted(self.vertices, [start, stop])
-        part = slice(int(self.indptr[low]), int(self.indptr[high]))
-        indptr = self.indptr[low : high + 1] - self.indptr[low]
-        return EdgeRows(self.vertices[low:high], indptr, self.columns[part], self.values[part])
-
-    def more_than(self, stencils: MaskedStencils) -> int:
-        """How many entries more, or fewer, than by the stencils inside."""
-        return int(self.counts.sum() - stencils.counts(self.vertices).sum())
-
-    @property
-    def counts(self) -> Indices:
-        """(rows,) entries of each."""
-        return np.diff(self.indptr)
-
-    @property
-    def sums(self) -> Floats:
-        """(rows,) sums of the weights of each, the same to the last bit in any order."""
-        return RowBlock(0, len(self.vertices), self.indptr, self.columns).sums(self.values)
-
-
 def rows_at_edge(
     cut: CutSampling,
     stencils: MaskedStencils,
-    neighbors: Sequence[Stencil],
-    values: Sequence[Floats],
+    weights: "LatticeWeights",
     halves: Floats,
-) -> EdgeRows:
-    """The rows of W at the edge of a domain.
+) -> scipy.sparse.csr_array:
+    """(V, V) the rows of W at the edge of a domain, each with a diagonal of 0; others are empty.
 
     Args:
         cut: the vertices.
         stencils: edges of the lattice with both ends among them.
-        neighbors: the stencil of each orientation; opposite edges are both there.
-        values: their weights.
+        weights: of the lattice; opposite edges are both there.
         halves: (2 height, 2 width), in space (2 depth, 2 height, 2 width): the part of each half
             pixel in the domain.
     """
-    vertices = cut.num_vertices
-    near = _Near(cut, max(reach(neighbors)), halves)
+    vertices, largest = cut.num_vertices, max(values.max() for values in weights.values)
+    near = _Near(cut, max(reach(weights.stencils)), halves)
     parts = [
         part
-        for k, (stencil, weights) in enumerate(zip(neighbors, values, strict=True))
-        for part in near.changes(k, stencil, weights)
+        for k, of_orientation in enumerate(zip(weights.stencils, weights.values, strict=True))
+        for part in near.changes(k, *of_orientation)
     ]
     row, column, change = map(np.concatenate, zip(*parts, strict=True))
     low, high = np.minimum(row, column), np.maximum(row, column)
-    shape = (vertices, vertices)
-    upper = scipy.sparse.coo_array((change, (low, high)), shape).tocsr()
+    upper = scipy.sparse.coo_array((change, (low, high)), (vertices, vertices)).tocsr()
     changes = (upper + upper.T).tocsr()
-    listed = np.flatnonzero(np.diff(changes.indptr))
-    inside = _inside(cut, stencils, listed, values, shape)
     # With diagonals, as rows of Laplacians have: their numbers are only there to be kept.
-    rows = (inside + changes[listed]).tocsr()
+    rows = (_inside(cut, stencils, changes, weights.values) + changes).tocsr()
     rows.sum_duplicates()
-    row = np.repeat(listed, np.diff(rows.indptr))
+    row = np.repeat(np.arange(vertices), np.diff(rows.indptr))
     diagonal = rows.indices == row
-    kept = diagonal | (rows.data > VANISHED * max(part.max() for part in values))
-    counts = np.bincount(np.searchsorted(listed, row[kept]), minlength=len(listed))
-    weights = np.where(diagonal, 0.0, rows.data)[kept]
-    indptr = np.append(0, np.cumsum(counts))
-    return EdgeRows(listed, indptr, rows.indices[kept].astype(np.int64), weights)
+    kept = diagonal | (rows.data > VANISHED * largest)
+    values = np.where(diagonal, 0.0, rows.data)[kept]
+    indptr = np.append(0, np.cumsum(np.bincount(row[kept], minlength=vertices)))
+    return scipy.sparse.csr_array((values, rows.indices[kept], indptr), rows.shape)
 
 
 def _inside(
     cut: CutSampling,
     stencils: MaskedStencils,
-    listed: Indices,
+    changes: scipy.sparse.csr_array,
     values: Sequence[Floats],
-    shape: tuple[int, int],
 ) -> scipy.sparse.csr_array:
-    """(rows, V) the lattice's own weights of some rows, 1 on the diagonal."""
-    counts, columns, weights = [listed[:0]], [listed[:0]], [np.empty(0)]
-    for k in np.unique(listed // cut.num_points).tolist():
-        numbers = listed[listed // cut.num_points == k] - k * cut.num_points
-        degrees, column, weight = stencils.look_up(k, numbers, [values[k]])
-        own = np.repeat(numbers + k * cut.num_points, degrees) == column
-        counts.append(degrees)
-        columns.append(column)
-        weights.append(np.where(own, 1.0, weight))
-    indptr = np.append(0, np.cumsum(np.concatenate(counts)))
-    parts = np.concatenate(weights), np.concatenate(columns).astype(np.int64), indptr
-    return scipy.sparse.csr_array(parts, shape=(len(listed), shape[1]))
+    """(V, V) the lattice's own weights of the rows that change, 1 on the diagonal."""
+    counts, parts = np.zeros(changes.shape[0], np.int64), [(np.empty(0, np.int64), np.empty(0))]
+    by_orientation = np.split(np.diff(changes.indptr) > 0, len(values))
+    for k, numbers in enumerate(map(np.flatnonzero, by_orientation)):
+        own = numbers + k * cut.num_points
+        counts[own], columns, weights = stencils.look_up(k, numbers, [values[k]])
+        parts.append((columns, np.where(np.repeat(own, counts[own]) == columns, 1.0, weights)))
+    columns, weights = map(np.concatenate, zip(*parts, strict=True))
+    entries = weights, columns, np.append(0, np.cumsum(counts))
+    return scipy.sparse.csr_array(entries, shape=changes.shape)
 
 
 Changes = tuple[Indices, Indices, Floats]

@@ -14,7 +14,6 @@ meshes, and PDEs on the sphere", Comput. Methods Appl. Mech. Engrg. 192 (2003).
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -58,9 +57,6 @@ class KernelWeights:
 
     kernel: Kernel
     bandwidth: float
-
-    dropped_edges: ClassVar[int] = 0
-    """None is left out, however small its weight."""
 
     @classmethod
     def of_mean(cls, spec: GraphSpec, mean: float) -> "KernelWeights":

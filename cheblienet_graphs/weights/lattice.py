@@ -62,7 +62,6 @@ class LatticeWeights:
         values: their weights.
         bandwidth: t of the kernel whose weights are nearest, in squared widths of the domain; None
             where they follow from the metric alone.
-        dropped_edges: number of edges left out because their weight came out 0.
         solution: matched weights as solved for, including those that are 0, in pixels^-2.
         united: by orientation the offsets with those whose weight came out 0; none where none did.
         sides: further edges of the vertices at the first and last place along an axis, by axis;
@@ -73,7 +72,6 @@ class LatticeWeights:
     stencils: tuple[Stencil, ...]
     values: tuple[Floats, ...]
     bandwidth: float | None = None
-    dropped_edges: int = 0
     solution: Floats | None = None
     united: tuple[Stencil, ...] = ()
     sides: tuple[Weighted, ...] = ()
@@ -164,8 +162,8 @@ def lattice_weights(
         instead = Words(instead, " with ", Remedy("mask_edge", "pixels"))
     if spec.weights == "selling":
         check_room(lattice, stencils, instead)
-        weights = LatticeWeights(lattice, stencils, in_widths(values, lattice))
-        return infinite.corrected(weights, values) if spec.boundary_correction else weights
+        sides = infinite.sides(stencils, values) if spec.boundary_correction else ()
+        return LatticeWeights(lattice, stencils, in_widths(values, lattice), sides=sides)
     by_rule = Stencils.of(infinite.sampled, spec.searched_neighbors).stencils
     united = infinite.united(by_rule, stencils)
     check_room(lattice, united, instead)
@@ -177,18 +175,16 @@ def lattice_weights(
     ends = np.cumsum([len(stencil) for stencil in united])[:-1]
     parts = list(zip(np.split(solution, ends), np.split(kept, ends), strict=True))
     values = tuple(part[positive] for part, positive in parts)
-    weights = LatticeWeights(
+    stencils = tuple(s.only(positive) for s, (_, positive) in zip(united, parts, strict=True))
+    return LatticeWeights(
         lattice,
-        tuple(s.only(positive) for s, (_, positive) in zip(united, parts, strict=True)),
+        stencils,
         in_widths(values, lattice),
         kernel.bandwidth * lattice.spacing**2,
-        solution=solution,
-        united=united,
+        solution,
+        united,
+        infinite.sides(stencils, values) if spec.boundary_correction else (),
     )
-    if spec.boundary_correction:
-        weights = infinite.corrected(weights, values)
-    entries = [engine.total_degree for engine in (weights.with_left_out, weights.engine)]
-    return replace(weights, dropped_edges=(entries[0] - entries[1]) // 2)
 
 
 def directional_weights(
@@ -322,17 +318,16 @@ class _Infinite:
         values: Floats = matching.values[unknown]
         return values
 
-    def corrected(self, found: LatticeWeights, values: Sequence[Floats]) -> LatticeWeights:
-        """The same with edges along the sides.
+    def sides(self, stencils: Sequence[Stencil], values: Sequence[Floats]) -> tuple[Weighted, ...]:
+        """The edges along the sides of an open lattice, by axis, weights in widths^-2.
 
         Args:
-            found: weights of an open lattice.
-            values: the same in pixels^-2.
+            stencils: of the lattice.
+            values: their weights in pixels^-2.
         """
-        sides = along_sides(found.stencils, values, cyclic=found.lattice.fiber.cyclic)
+        sides = along_sides(stencils, values, cyclic=self._lattice.fiber.cyclic)
         across = (self._measured(edges) for edges in sides)
-        in_lattice = ((along, in_widths(weights, found.lattice)) for along, weights in across)
-        return replace(found, sides=tuple(in_lattice))
+        return tuple((along, in_widths(weights, self._lattice)) for along, weights in across)
 
     def _constraints(self, k: Indices, j: Indices, offsets: Indices) -> tuple[Floats, Floats]:
         """(N, c) moments that an edge of weight 1 adds, and (c,) targets of sums over the area.
