@@ -9,10 +9,9 @@ import scipy.sparse
 from cheblienet_graphs.assembly.versions import (
     GENERATOR,
     PublishedMap,
-    changes_of,
     of_spec,
     recorded,
-    warned,
+    told,
 )
 from cheblienet_graphs.errors import quoted
 from cheblienet_graphs.limits import callback, flag
@@ -77,7 +76,8 @@ def build_map(
     if not force and (store / name).is_dir():
         for version, facts in of_spec(spec, store / name, read_map_facts):
             if facts.generator == GENERATOR:
-                return _published(spec, store, name, version, facts.sizes, built=False)
+                known = PublishedMap(store, name, version, built=False, sizes=facts.sizes)
+                return told(known, spec)
     sides = {side: side_sampling(of) for side, of in spec.sides.items()}
     coordinates = {side: centers(sampling) for side, sampling in sides.items()}
     source, target = (placed(spec, coordinates[side]) for side in layout.SIDES)
@@ -87,17 +87,7 @@ def build_map(
     grids = tuple(spec.target.grid(0)), tuple(spec.source.grid(0))
     sizes = MapSizes(*spec.shape, *grids, matrix.nnz, math.sqrt(float(squared.max())))
     version = _write(spec, store, name, matrix, coordinates, sizes)
-    return _published(spec, store, name, version, sizes, built=True)
-
-
-def _published(
-    spec: MapSpec, store: Path, name: str, version: str, sizes: MapSizes, *, built: bool
-) -> PublishedMap:
-    """The version, with a warning where its name stands or stood for another map."""
-    other, changes = changes_of(store / name, version, spec, built=built)
-    return warned(
-        PublishedMap(store, name, version, built, sizes=sizes, other=other, changes=changes)
-    )
+    return told(PublishedMap(store, name, version, built=True, sizes=sizes), spec)
 
 
 def _entries(

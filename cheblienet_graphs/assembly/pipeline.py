@@ -27,7 +27,7 @@ from cheblienet_graphs.machine import keeping
 from cheblienet_graphs.machine.processes import opened_pool
 from cheblienet_graphs.machine.threads import threads_each
 from cheblienet_graphs.progress import progress_bar
-from cheblienet_graphs.search.choice import Choice, choose
+from cheblienet_graphs.search.choice import choose
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import check_writable
@@ -104,25 +104,22 @@ def build(
     flag("force", force)
     flag("resume", resume)
     callback("progress", progress)
-    check_spec(spec)
-    name = layout.check_name(spec.default_name if name is None else name)
-    store = _checked(store, name, memory_limit, block_rows)
+    store, name = _checked(spec, store, name, memory_limit, block_rows)
     staging: Staging | None = None
     try:
         with keeping(), opened_pool(workers, dask) as pool:
             choice = pool.first(choose, spec.sampling, engine, device, weights=spec.weights)
             if not force and (found := versions.published(spec, store, name)):
-                return versions.warned(found)
+                return versions.told(found, spec)
             progress = progress or (lambda *_: None)
             levels = levels_of(spec, choice, progress)
             rows = int(block_rows or rows_within(levels[0], memory_limit, pool.processes))
-            staging = _staging(spec, store, name, levels, choice, resume=resume)
+            staging = _staging(store, name, levels, resume=resume)
             with staging:
                 build = Build(store, staging, pool, rows, progress)
                 facts, checks = zip(*_write(build, levels), strict=True)
                 levels_of_it = {"levels": [of_level.to_dict() for of_level in facts]}
                 version = staging.publish(versions.recorded(spec, schema(spec)) | levels_of_it)
-            other, changes = versions.changes_of(store / name, version, spec, built=True)
             result = versions.Published(
                 store,
                 name,
@@ -131,12 +128,10 @@ def build(
                 levels=facts,
                 resumed=staging.resumed,
                 checks=checks,
-                other=other,
-                changes=changes,
                 processes=pool.processes,
                 threads=threads_each(choice.engine, pool.processes),
             )
-        return versions.warned(result)  # after all is closed, as it may be an error
+        return versions.told(result, spec)  # after all is closed, as it may be an error
     except BaseException as error:
         # A second signal may have cut the exit of staging short, or come while the pool ended.
         if staging is not None:
@@ -155,38 +150,41 @@ def dry_run(spec: GraphSpec, store: str | Path = "graphs.zarr", **given: Any) ->
     arguments = signature(build).bind(spec, store, **given)
     arguments.apply_defaults()
     how = SimpleNamespace(**arguments.arguments)
-    check_spec(spec)
-    name = layout.check_name(spec.default_name if how.name is None else how.name)
-    store = _checked(store, name, how.memory_limit, how.block_rows)
+    store, name = _checked(spec, store, how.name, how.memory_limit, how.block_rows)
     with opened_pool(how.workers, how.dask, dry=True) as pool:
         choice = pool.first(choose, spec.sampling, how.engine, how.device, weights=spec.weights)
         levels = levels_of(spec, choice)
         if how.force or not versions.published(spec, store, name):
             rows_within(levels[0], how.memory_limit, pool.processes)
-            _staging(spec, store, name, levels, choice, resume=how.resume).check()
-        return planned(spec, levels)
+            _staging(store, name, levels, resume=how.resume).check()
+        return planned(levels)
 
 
 def _checked(
-    store: str | Path, name: str, memory_limit: int | str | None, block_rows: int | None
-) -> Path:
-    """The store of a build; arguments that are none are refused also where nothing is built."""
+    spec: GraphSpec,
+    store: str | Path,
+    name: str | None,
+    memory_limit: int | str | None,
+    block_rows: int | None,
+) -> tuple[Path, str]:
+    """The store and the name of a build; what is wrong is refused also where nothing is built."""
+    check_spec(spec)
+    name = layout.check_name(spec.default_name if name is None else name)
     path = layout.store_path(store)
     check_kind(path, name, is_map=False)
     if memory_limit is not None:
         byte_count("memory_limit", memory_limit)
     if block_rows is not None:
         integer("block_rows", block_rows, 1, INT32_LIMIT)
-    return path
+    return path, name
 
 
-def _staging(
-    spec: GraphSpec, store: Path, name: str, levels: list[Level], choice: Choice, *, resume: bool
-) -> Staging:
+def _staging(store: Path, name: str, levels: list[Level], *, resume: bool) -> Staging:
     """The staged version of a build, not yet made."""
-    software_of = versions.software(spec.sampling, choice.engine)
+    spec, engine = levels[0].spec, levels[0].choice.engine
+    software_of = versions.software(spec.sampling, engine)
     identity = {"name": name, "spec_sha256": spec.sha256, "software": software_of}
-    nbytes = planned(spec, levels).nbytes + sum(map(scratch_nbytes, levels))
+    nbytes = planned(levels).nbytes + sum(map(scratch_nbytes, levels))
     return Staging(store, name, nbytes, identity=identity, resume=resume)
 
 

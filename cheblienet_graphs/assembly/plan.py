@@ -64,7 +64,7 @@ def plan(spec: GraphSpec) -> Plan:
         SpecError: the neighbor rule gives no edge, which is known beforehand on lattices.
     """
     check_spec(spec)
-    return planned(spec, levels_of(spec, choose(spec.sampling, device="cpu", weights=spec.weights)))
+    return planned(levels_of(spec, choose(spec.sampling, device="cpu", weights=spec.weights)))
 
 
 def check_spec(given: object) -> None:
@@ -92,13 +92,13 @@ def levels_of(spec: GraphSpec, choice: Choice, progress: Progress = lambda *_: N
     return levels
 
 
-def planned(spec: GraphSpec, levels: Sequence[Level]) -> Plan:
-    """The plan of these levels.
+def planned(levels: Sequence[Level]) -> Plan:
+    """The plan of these levels, finest first.
 
     Raises:
         SpecError: as `plan`.
     """
-    sizes: list[PlannedLevel] = []
+    spec, sizes = levels[0].spec, []
     nbytes = sum(_map_nbytes(fine) for fine in levels[:-1])
     for level in levels:
         vertices, entries = level.num_vertices, level.degree_bound

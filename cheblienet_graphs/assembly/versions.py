@@ -141,9 +141,7 @@ def published(spec: GraphSpec, store: Path, name: str) -> Published | None:
         return None
     for version, facts in of_spec(spec, store / name, read_facts):
         if facts.generator == GENERATOR:
-            other, changes = changes_of(store / name, version, spec, built=False)
-            known = Published(store, name, version, built=False, levels=facts.levels)
-            return replace(known, other=other, changes=changes)
+            return Published(store, name, version, built=False, levels=facts.levels)
     return None
 
 
@@ -221,8 +219,11 @@ def _fields(spec: GraphSpec | MapSpec) -> dict[str, Any]:
     return fields
 
 
-def warned(result: Result) -> Result:
-    """The result, with a warning where its name gives or gave another graph or map."""
+def told(result: Result, spec: GraphSpec | MapSpec) -> Result:
+    """The result, with what its name gives or gave besides; a warning where that differs."""
+    graph = result.store / result.name
+    other, changes = changes_of(graph, result.version, spec, built=result.built)
+    result = replace(result, other=other, changes=changes)
     if result.difference:
         own = f"or give each a {Remedy('name')} of its own."
         warnings.warn(
