@@ -18,7 +18,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 
 from cheblienet_graphs.samplings.masked import FAR, CutSampling, shells
@@ -98,6 +97,9 @@ Links = tuple[Indices, Indices, Floats]
 class _Near:
     """The pixels near the edge of a domain, in a wide map of the lattice.
 
+    In the map, flat, `_numbers` has the vertices, -1 where there is none, and `_names` what all
+    images of a pixel have in common.
+
     Args:
         cut: the vertices.
         reach: the largest offset along any axis.
@@ -105,6 +107,8 @@ class _Near:
     """
 
     def __init__(self, cut: CutSampling, reach: int, halves: Floats) -> None:
+        from scipy.ndimage import maximum_filter, minimum_filter  # slow to import
+
         self._cut, lattice = cut, cut.full
         _, self._own = lattice.decode(cut.places)
         shape, margin = lattice.shape, 2 * reach + 2 + FAR
@@ -113,12 +117,15 @@ class _Near:
         fraction = np.pad(cut.fraction.reshape(shape), margin, **beyond)
         self._halves = np.pad(halves, 2 * margin, **beyond)
         outside: dict[str, Any] = beyond if lattice.periodic else {"constant_values": -1}
-        self._numbers: Indices = np.pad(cut.inside.reshape(shape), margin, **outside)
-        own = np.arange(self._numbers.size).reshape(self._numbers.shape)
+        numbers = np.pad(cut.inside.reshape(shape), margin, **outside)
+        own = np.arange(numbers.size).reshape(numbers.shape)
         core = tuple(slice(margin, margin + side) for side in shape)
-        self._names = np.pad(own[core], margin, **beyond) if lattice.periodic else own
+        names = np.pad(own[core], margin, **beyond) if lattice.periodic else own
+        self._numbers: Indices = numbers.ravel()
+        self._names: Indices = names.ravel()
         self._strides = np.array(own.strides) // own.itemsize
-        near = _spread(fraction < 1, reach + 1) & _spread(fraction > 0, reach + 1)
+        window = 2 * reach + 3
+        near = (minimum_filter(fraction, window) < 1) & (maximum_filter(fraction, window) > 0)
         around = 0 if lattice.periodic else reach + 1
         kept = np.zeros(near.shape, bool)
         kept[tuple(slice(s.start - around, s.stop + around) for s in core)] = True
@@ -138,7 +145,7 @@ class _Near:
         for n in once.tolist():
             offset, j, weight = stencil.offsets[n], int(stencil.orientation[n]), weights[n]
             start, end = self._wide, self._wide + int(offset @ self._strides)
-            one, other = self._number(start), self._number(end)
+            one, other = self._numbers[start], self._numbers[end]
             both, part = (one >= 0) & (other >= 0), self._part(offset)
             here = both & (part != 1)
             yield k * count + one[here], j * count + other[here], weight * (part[here] - 1)
@@ -151,7 +158,7 @@ class _Near:
                 continue
             for vertex, none in ((one, end), (other, start)):
                 arm = rest & (vertex >= 0)
-                arms.append((self._name(none[arm]), vertex[arm], weight * part[arm]))
+                arms.append((self._names[none[arm]], vertex[arm], weight * part[arm]))
             rest &= (one < 0) & (other < 0)
             links.append((start[rest], end[rest], weight * part[rest]))
         if arms:
@@ -171,10 +178,10 @@ class _Near:
         shape = len(every), self._cut.num_points
         shares = weights / total[which]
         means = scipy.sparse.coo_array((shares, (which, vertices)), shape).tocsr()
-        ends = [np.searchsorted(every, self._name(wide)) for wide in (start, end)]
+        ends = [np.searchsorted(every, self._names[wide]) for wide in (start, end)]
         known = np.append(every, -1)
         there = np.all(
-            [known[e] == self._name(w) for e, w in zip(ends, (start, end), strict=True)], axis=0
+            [known[e] == self._names[w] for e, w in zip(ends, (start, end), strict=True)], axis=0
         )
         one, other = (e[there] for e in ends)
         load = np.bincount(np.append(one, other), np.tile(between[there], 2), len(every)) * 1.0
@@ -191,20 +198,10 @@ class _Near:
         left = rest > 0
         yield from self._moved(start[left], end[left], rest[left])
 
-    def _number(self, wide: Indices) -> Indices:
-        """The number of the vertices at places of the wide map; -1 where there is none."""
-        numbers: Indices = self._numbers.ravel()[wide]
-        return numbers
-
-    def _name(self, wide: Indices) -> Indices:
-        """The same for all images of a pixel."""
-        names: Indices = self._names.ravel()[wide]
-        return names
-
     def _part(self, offset: Indices) -> Floats:
         """The part in the domain about midpoints, or the mass of vertices where nothing moves."""
         if not offset.any():
-            number = self._number(self._wide)
+            number = self._numbers[self._wide]
             return np.where(number >= 0, self._cut.masses[number], 0.0)
         return self._about(2 * self._places + offset)
 
@@ -226,25 +223,13 @@ class _Near:
         """Weights at the nearest edges of the same offset, in equal parts."""
         for offsets in self._shells:
             steps = offsets @ self._strides
-            one, other = self._number(start[:, None] + steps), self._number(end[:, None] + steps)
+            one, other = self._numbers[start[:, None] + steps], self._numbers[end[:, None] + steps]
             there = (one >= 0) & (other >= 0)
             row = np.nonzero(there)[0]
             shares = values / np.maximum(there.sum(axis=1), 1)
             yield one[there], other[there], shares[row]
             left = ~there.any(axis=1)
             start, end, values = start[left], end[left], values[left]
-
-
-def _spread(there: npt.NDArray[np.bool_], steps: int) -> npt.NDArray[np.bool_]:
-    """Where there is a place at most so many steps away along each axis, within the map."""
-    for axis in range(there.ndim):
-        wide = np.moveaxis(there, axis, 0)
-        near = wide.copy()
-        for step in range(1, steps + 1):
-            near[step:] |= wide[:-step]
-            near[:-step] |= wide[step:]
-        there = np.moveaxis(near, 0, axis)
-    return there
 
 
 def _joined(parts: Sequence[Changes]) -> Changes:
