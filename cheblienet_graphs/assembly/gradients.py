@@ -151,7 +151,7 @@ def _source(level: Level, *, turned: bool) -> Source:
     """Where the rows of a level come from; those of the base where fields turn with theta."""
     spec, full = level.spec, level.full
     if isinstance(full, Lattice):
-        return LatticeGradient(full, None if level.inside is None else level.inside.places)
+        return LatticeGradient(full, level.inside)
     # It needs torch, which lattices do without.
     from cheblienet_graphs.gradients.searched import SearchedGradient
 

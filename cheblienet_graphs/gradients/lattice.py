@@ -10,13 +10,13 @@ All but the rows next to sides and masks are antisymmetric.
 
 import itertools
 from collections.abc import Iterator
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from cheblienet_graphs.gradients.source import Rows, Source, least_norm
 from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.typing import Floats, Indices
 
 WINDOW = 2
@@ -64,47 +64,45 @@ class LatticeGradient(Source):
 
     Args:
         lattice: of the points.
-        places: (n_inside,) those inside a mask, ascending; None for all.
+        inside: those inside a mask; None for all.
         spacings: of the pixels along each axis, in the order of the shape; by default in widths of
             the lattice.
     """
 
     def __init__(
-        self, lattice: Lattice, places: Indices | None = None, spacings: Floats | None = None
+        self,
+        lattice: Lattice,
+        inside: MaskedSampling | None = None,
+        spacings: Floats | None = None,
     ) -> None:
-        self.lattice, self.places = lattice, places
+        self.lattice, self.inside = lattice, inside
         self._spacings = lattice.relative / lattice.width if spacings is None else spacings
         self._axes = [
             along(side, spacing, periodic=lattice.periodic)
             for side, spacing in zip(lattice.shape, self._spacings.tolist(), strict=True)
         ]
 
-    @cached_property
-    def _numbers(self) -> Indices:
-        """(points,) number of each among those inside, -1 outside."""
-        places = np.arange(self.lattice.num_points) if self.places is None else self.places
-        numbers = np.full(self.lattice.num_points, -1)
-        numbers[places] = np.arange(len(places))
-        return numbers
-
     def rows(self, start: int, stop: int) -> Iterator[Rows]:
         """As `Source.rows`, of points."""
         few = max(1, ENTRIES_AT_ONCE // (2 * WINDOW + 1) ** len(self.lattice.shape))
         for first in range(start, stop, few):
             own = np.arange(first, min(first + few, stop))
-            columns, weights = self._of_lattice(own if self.places is None else self.places[own])
-            if self.places is not None:
-                columns, weights = self._inside(self.places[own], columns, weights)
+            if self.inside is None:
+                columns, weights = self._of_lattice(own)
+            else:
+                columns, weights = self._of_part(self.inside, own)
             columns = np.where((weights != 0).any(axis=0), columns, -1)
             yield Rows(own, columns, weights).ascending()
 
-    def _inside(self, places: Indices, columns: Indices, weights: Floats) -> tuple[Indices, Floats]:
+    def _of_part(self, inside: MaskedSampling, points: Indices) -> tuple[Indices, Floats]:
         """Columns as numbers of points inside, and weights; others where a neighbor is missing."""
+        places = inside.places[points]
+        columns, weights = self._of_lattice(places)
         needed = (weights != 0).any(axis=0)
-        numbers = np.where(needed, self._numbers[columns], -1)
+        numbers = np.where(needed, inside.inside[columns], -1)
         cut = np.flatnonzero((needed & (numbers < 0)).any(axis=1))
         if len(cut):
-            others, least = self._at_edges(places[cut])
+            others, least = self._at_edges(inside, places[cut])
             numbers, weights = (_widened(part, others.shape[1]) for part in (numbers, weights))
             numbers[cut], weights[:, cut] = others, least
         return numbers, weights
@@ -130,7 +128,7 @@ class LatticeGradient(Source):
         by_axis = np.stack([part.reshape(len(points), -1) for part in weights[::-1]])
         return columns, np.where(columns < 0, 0.0, by_axis)
 
-    def _at_edges(self, points: Indices) -> tuple[Indices, Floats]:
+    def _at_edges(self, inside: MaskedSampling, points: Indices) -> tuple[Indices, Floats]:
         """Numbers and weights by least norm among the pixels around that are inside."""
         lattice, d = self.lattice, len(self.lattice.shape)
         steps = np.array(list(itertools.product(range(-WINDOW, WINDOW + 1), repeat=d)))
@@ -146,7 +144,7 @@ class LatticeGradient(Source):
         else:
             on_lattice = ((there >= 0) & (there < sides)).all(axis=2)
         columns = lattice.encode(np.zeros(1, np.int64), np.moveaxis(there.clip(0, sides - 1), 2, 0))
-        numbers = np.where(on_lattice, self._numbers[columns], -1)
+        numbers = np.where(on_lattice, inside.inside[columns], -1)
         unit = float(self._spacings.min())
         components = (steps * self._spacings)[:, ::-1] / unit
         present = numbers >= 0
