@@ -112,9 +112,9 @@ class Graph:
         engine, lengths = rule.engine(), rule.lengths(rule.lists())
         self.coordinates, self.areas = sampling.coordinates(), sampling.areas()
         began = time.perf_counter()
-        matched = matched_edges(spec, sampled, engine, lengths)
+        edges, *_ = matched_edges(spec, sampled, engine, lengths)
         self.seconds = time.perf_counter() - began
-        self.rows, self.columns, self.weights = matched.entries
+        self.rows, self.columns, self.weights = edges
         self.vertices = sampling.num_vertices
         self.spacing = math.sqrt(4 * math.pi / sampling.num_points)
         adjacency = scipy.sparse.csr_array(

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from cheblienet_graphs.assembly import sweeps
 from cheblienet_graphs.assembly.building import CRS, Build, grid_mapping, named
 from cheblienet_graphs.assembly.checks import LevelCheck, check
@@ -37,11 +39,7 @@ from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.facts import LevelFacts, OperatorFacts
 from cheblienet_graphs.store.staged import Result, Writer
-from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.edges import vanishing
-
-Edges = tuple[Indices, Indices, Floats]
-"""Rows, columns and weights of both directions of edges."""
 
 MANY = 2**17
 """Vertices from which the recursion takes seconds: so many have a bound by the symbol first."""
@@ -325,42 +323,32 @@ def _with_lists(build: Build, level: Level) -> Level:
 
 
 def _listed(build: Build, level: Level) -> Result:
-    """List the edges inside with their weights, in one piece."""
-    bandwidth, dropped_edges = None, 0
+    """List the edges inside with their weights, in one piece.
+
+    Raises:
+        SpecError: there are none, or no such weights.
+    """
+    inside, bandwidth = level.inside, None
+    dropped = np.empty(0, np.int64), np.empty(0, np.int64)
     if level.spec.weights == "voronoi":
         # Neither this nor matching is quick to import.
         from cheblienet_graphs.weights.edges import voronoi_entries
 
         build.show(level, "finding Voronoi cells")
-        if isinstance(level.inside, RegionSampling):
-            edges = voronoi_entries(level.inside, level.number)
-        else:
-            edges = _inside(level, voronoi_entries(level.full, level.number))
+        clipped = isinstance(inside, RegionSampling)
+        edges = voronoi_entries(level.sampling if clipped else level.full, level.number)
+        inside = None if clipped else inside
     else:
-        edges, dropped, bandwidth = _matched(build, level)
-        edges = _inside(level, edges)
-        if level.inside is not None:
-            dropped = level.inside.edges(*dropped)[:2]
-        dropped_edges = len(dropped[0]) // 2
+        from cheblienet_graphs.weights.scattered import matched_edges
+
+        rows = kept(SearchedRows, level)
+        if rows.nearest.total_degree == 0:
+            raise level.neighbors.too_few()
+        build.show(level, "matching weights to the metric", 0, rows.nearest.total_degree)
+        matched = matched_edges(level.spec, level.sampled(), rows.nearest, rows.lengths)
+        edges, dropped, bandwidth = matched
+    if inside is not None:
+        start, end, there = inside.edges(*edges[:2])
+        edges, dropped = (start, end, edges[2][there]), inside.edges(*dropped)[:2]
     build.share(level, dict(zip(LISTED, edges, strict=True)))
-    return {"bandwidth": bandwidth, "dropped_edges": dropped_edges}
-
-
-def _inside(level: Level, edges: Edges) -> Edges:
-    """Those with both ends inside the mask."""
-    if level.inside is None:
-        return edges
-    rows, columns, inside = level.inside.edges(*edges[:2])
-    return rows, columns, edges[2][inside]
-
-
-def _matched(build: Build, level: Level) -> tuple[Edges, tuple[Indices, Indices], float | None]:
-    """Solve for matched weights, all edges together; those left out, and the bandwidth."""
-    from cheblienet_graphs.weights.scattered import matched_edges
-
-    rows = kept(SearchedRows, level)
-    if rows.nearest.total_degree == 0:
-        raise level.neighbors.too_few()
-    build.show(level, "matching weights to the metric", 0, rows.nearest.total_degree)
-    matched = matched_edges(level.spec, level.sampled(), rows.nearest, rows.lengths)
-    return matched.entries, matched.dropped, matched.bandwidth
+    return {"bandwidth": bandwidth, "dropped_edges": len(dropped[0]) // 2}

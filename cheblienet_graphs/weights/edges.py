@@ -85,25 +85,14 @@ class ListedEdges(Engine):
     """A list of edges with their weights: an engine and its edge weights in one.
 
     Args:
-        entries: (entries,) rows, columns and weights of both directions of each edge, ascending;
+        edges: (entries,) rows, columns and weights of both directions of each edge, ascending;
             may be mapped.
         vertices: V.
-        bandwidth: t of the kernel whose weights are nearest.
-        dropped: rows and columns of both directions of each edge left out because its weight came
-            out 0.
     """
 
-    def __init__(
-        self,
-        entries: tuple[Indices, Indices, Floats],
-        vertices: int,
-        bandwidth: float | None = None,
-        dropped: tuple[Indices, Indices] = (np.empty(0, np.int64), np.empty(0, np.int64)),
-    ) -> None:
-        self.entries, self.dropped = entries, dropped
-        rows, self._columns, self._values = entries
+    def __init__(self, edges: tuple[Indices, Indices, Floats], vertices: int) -> None:
+        rows, self._columns, self._values = edges
         self._starts = np.searchsorted(rows, np.arange(vertices + 1))
-        self.bandwidth, self.dropped_edges = bandwidth, len(dropped[0]) // 2
 
     def pieces(self, start: int, stop: int) -> Iterator[tuple[Indices, Indices]]:
         """As `Engine.pieces`, all at once."""

@@ -22,7 +22,7 @@ from cheblienet_graphs.search.nearest import Shells
 from cheblienet_graphs.search.point_columns import placed_points
 from cheblienet_graphs.search.point_lists import PointSearch
 from cheblienet_graphs.search.rule import Engine, Lengths, last_whole_shell, too_few
-from cheblienet_graphs.sparse import inverse_root, laplacian, with_diagonal
+from cheblienet_graphs.sparse import inverse_root, laplacian
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.edges import KERNELS
 from cheblienet_graphs.typing import Floats, Indices
@@ -35,12 +35,12 @@ MOST_ADDED = 4 * STEPS
 """Most neighbors added to a vertex, on average: two orientations may tie, and each step counts at
 both ends."""
 Edges = tuple[Indices, Indices, Floats]
-"""Rows, columns and d^2 of both directions of all edges, ascending."""
+"""Rows and columns of both directions of all edges, ascending, and their weights, or d^2."""
 
 
 def matched_edges(
     spec: GraphSpec, sampled: SampledManifold[Sampling], engine: Engine, lengths: Lengths
-) -> ListedEdges:
+) -> tuple[Edges, tuple[Indices, Indices], float]:
     """The weights, nearest to the kernel's, with M_i = 2 a_i R^-1 at every vertex of area a_i.
 
     D - W then approximates -(A1^2 + eps^2 A2^2 + xi^-2 A3^2) itself, as on lattices;
@@ -54,6 +54,10 @@ def matched_edges(
         sampled: the level's points with their metric.
         engine: finds the K nearest neighbors.
         lengths: of edges.
+
+    Returns:
+        The edges with their weights; rows and columns of both directions of those left out because
+        their weight came out 0; t of the kernel whose weights are nearest.
 
     Raises:
         SpecError: no weights on these edges realize the metric.
@@ -93,10 +97,9 @@ def matched_edges(
         remedy = Words("Use more ", Remedy("neighbors"), xi, Remedy("weights", "kernel"), ".")
         accepted = f"kernel here: no weights on these edges, K = {spec.neighbors}, match the metric"
         raise SpecError("weights", accepted, "matched", remedy)
-    edges = matching.kept[unknown]
-    entries = (rows[edges], columns[edges], matching.values[unknown[edges]])
-    dropped = rows[~edges], columns[~edges]
-    return ListedEdges(entries, vertices, kernel.bandwidth, dropped)
+    kept = matching.kept[unknown]
+    edges = rows[kept], columns[kept], matching.values[unknown[kept]]
+    return edges, (rows[~kept], columns[~kept]), kernel.bandwidth
 
 
 def _united(
@@ -187,17 +190,16 @@ def point_laplacian(
     width = number("bandwidth", bandwidth, *limits.BANDWIDTH)
     kind = choice("laplacian", laplacian, limits.LAPLACIANS)
     search = PointSearch(placed, choose("random", engine, device))
-    edges = _edges(search, count)
-    squared = edges[2]
+    rows, columns, squared = _edges(search, count)
     if not len(squared):
         raise too_few(count, lambda more: len(_edges(search, more)[2]) > 0)
     if not squared.any():
         raise SpecError("points", "such that neighbors are different", Found("only equal ones"))
     weights = KernelWeights(weighed, width * float(squared.mean())).of_squared_lengths(squared)
-    degree = np.bincount(edges[0], weights, len(placed))[edges[0]].astype(np.float32)
-    if vanished := len(np.unique(edges[0][degree == 0])):
+    degree = np.bincount(rows, weights, len(placed))[rows].astype(np.float32)
+    if vanished := len(np.unique(rows[degree == 0])):
         raise SpecError("bandwidth", vanishing(vanished), width)
-    return _matrix(edges, weights, len(placed), normalized=kind == "normalized")
+    return _matrix((rows, columns, weights), len(placed), normalized=kind == "normalized")
 
 
 def _edges(search: PointSearch, count: int) -> Edges:
@@ -214,14 +216,12 @@ def _edges(search: PointSearch, count: int) -> Edges:
     return rows[mutual], columns[mutual], squared[mutual]
 
 
-def _matrix(
-    edges: Edges, weights: Floats, vertices: int, *, normalized: bool
-) -> scipy.sparse.csr_array:
-    rows, columns, _ = edges
-    block = with_diagonal(0, np.bincount(rows, minlength=vertices), columns)
-    entries = np.zeros(len(block.columns))
-    entries[block.rows != block.columns] = weights
-    degree = block.sums(entries)
+def _matrix(edges: Edges, vertices: int, *, normalized: bool) -> scipy.sparse.csr_array:
+    """(V, V) the Laplacian of edges with these weights."""
+    listed = ListedEdges(edges, vertices)
+    block = listed.block(0, vertices)
+    weights = listed.weights(block)
+    degree = block.sums(weights)
     root = inverse_root(degree) if normalized else np.ones(vertices)
-    values = laplacian(block, entries, degree, root)
+    values = laplacian(block, weights, degree, root)
     return scipy.sparse.csr_array((values, block.columns, block.indptr), (vertices, vertices))
