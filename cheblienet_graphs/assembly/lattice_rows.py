@@ -19,7 +19,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from cheblienet_graphs.assembly.level import Level
-from cheblienet_graphs.assembly.rows import BlockRows, Ends, Entries, Rows, Scaling, totals
+from cheblienet_graphs.assembly.rows import BlockRows, Ends, Entries, Rows, totals
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.search.masked import MaskedStencils
 from cheblienet_graphs.search.stencil import nearest_image
@@ -211,9 +211,9 @@ class LatticeRows(Rows):
         like = self._small.vertices(self._small.like(*lines)).ravel()
         return like[skipped : skipped + stop - start]
 
-    def entries(self, start: int, ends: Ends, scaling: Scaling) -> Entries:
+    def entries(self, start: int, ends: Ends, lambda_max: float | None) -> Entries:
         """As `Rows.entries`, of whole lines."""
-        return self._scaled(scaling.lambda_max).entries(start, ends)
+        return self._scaled(lambda_max).entries(start, ends)
 
     def _copied(self, lambda_max: float | None) -> CopiedRows:
         """The rows rescaled by a bound, or those of Delta."""

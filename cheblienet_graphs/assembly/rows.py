@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 ROWS_AT_ONCE = 2**12
 """Rows that are made together, few enough to stay in a cache with usual numbers of neighbors."""
+SCALES = "degree", "inverse-root-mass"
+"""Scratch arrays of the vertices, D and N^-1/2, from which rows that are no copies are made."""
 Ends = npt.NDArray[np.signedinteger[Any]]
 """(rows + 1,) where each row begins, and where the last one ends."""
 
@@ -36,20 +38,6 @@ class Entries(NamedTuple):
     columns: npt.NDArray[np.signedinteger[Any]]
     values: npt.NDArray[np.floating[Any]]
     in_plane: int
-
-
-class Scaling(NamedTuple):
-    """What the entries of a Laplacian are made from, besides weights.
-
-    Args:
-        lambda_max: by which entries are rescaled; None leaves them those of Delta.
-        degree: (V,) D; copied rows, which have all they need, do without.
-        inverse_root: (V,) N^-1/2; the same.
-    """
-
-    lambda_max: float | None
-    degree: Floats = np.empty(0)
-    inverse_root: Floats = np.empty(0)
 
 
 class Rows(ABC):
@@ -75,13 +63,13 @@ class Rows(ABC):
         """(stop - start,) sums of the weights of each row, once all are weighed."""
 
     @abstractmethod
-    def entries(self, start: int, ends: Ends, scaling: Scaling) -> Entries:
-        """The entries of some rows.
+    def entries(self, start: int, ends: Ends, lambda_max: float | None) -> Entries:
+        """The entries of some rows, once all are weighed.
 
         Args:
             start: the first row.
             ends: of these rows.
-            scaling: of all vertices.
+            lambda_max: by which entries are rescaled; None leaves them those of Delta.
         """
 
 
@@ -125,6 +113,11 @@ class BlockRows(Rows):
         """As `Rows.degrees`."""
         return self.level.scratch("degree").part(start, stop)
 
+    @cached_property
+    def _scales(self) -> list[npt.NDArray[Any]]:
+        """D and N^-1/2 of all vertices, mapped."""
+        return [self.level.scratch(name).mapped() for name in SCALES]
+
     def weighed(self, start: int, stop: int) -> tuple[Indices, Floats]:
         """(stop - start,) entries of each row, its diagonal among them, and sums of its weights."""
         counts, sums = np.empty(stop - start, np.int64), np.empty(stop - start)
@@ -134,12 +127,12 @@ class BlockRows(Rows):
             sums[lo - start : hi - start] = block.sums(weights)
         return counts, sums
 
-    def entries(self, start: int, ends: Ends, scaling: Scaling) -> Entries:
+    def entries(self, start: int, ends: Ends, lambda_max: float | None) -> Entries:
         """As `Rows.entries`."""
         block, weights = self._block(start, start + len(ends) - 1)
-        delta = laplacian(block, weights, scaling.degree, scaling.inverse_root).astype(np.float32)
-        diagonal, scale = block.rows == block.columns, scaling.lambda_max
-        values = delta if scale is None else rescaled(delta, diagonal, scale)
+        delta, diagonal = laplacian(block, weights, *self._scales), block.rows == block.columns
+        stored = delta.astype(np.float32)
+        values = stored if lambda_max is None else rescaled(stored, diagonal, lambda_max)
         points = self.level.sampling.num_points
         kept = np.count_nonzero(block.rows // points == block.columns // points)
         return Entries(block.columns, values, int(kept) - len(ends) + 1)

@@ -15,10 +15,10 @@ import numpy as np
 from cheblienet_graphs.assembly.lattice_rows import LatticeRows, MaskedRows
 from cheblienet_graphs.assembly.level import SQUARED, Level
 from cheblienet_graphs.assembly.rows import (
+    SCALES,
     BlockRows,
     ListedRows,
     Rows,
-    Scaling,
     SearchedRows,
     totals,
 )
@@ -28,7 +28,7 @@ from cheblienet_graphs.sparse import ascending_sums, exact_sum, inverse_root, re
 from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.staged import Range, Result, Writer, cut
 
-SUMS = {"counts": "int64", "degree": "float64", "inverse-root-mass": "float64"}
+SUMS = {"counts": "int64"} | dict.fromkeys(SCALES, "float64")
 """Arrays of the vertices from which rows are made that are no copies."""
 ENTRIES_AT_ONCE = 2**16
 """Entries that are made together: few enough to stay in a cache, and in memory that is kept."""
@@ -173,8 +173,6 @@ class Filled(Sweep):
         rows, (start, stop) = rows_of(self.level), block
         level, csr = rows.level, rows.level.csr
         ends, unit = csr.indptr.part(start, stop + 1), self.unit
-        sums = () if level.copied else map(level.scratch, [*SUMS][1:])
-        scaling = Scaling(self.lambda_max, *(array.mapped() for array in sums))
         target = level.scratch("unscaled") if self.lambda_max is None else csr.data
         of_points = level.sampling.areas, level.sampling.coordinates, rows.degrees
         names = () if level.direction else ("area", "coordinates", "degree")
@@ -183,7 +181,7 @@ class Filled(Sweep):
         in_plane = 0
         for lo, hi in cut([block], few):
             part = ends[lo - start : hi - start + 1]
-            columns, values, kept_orientation = rows.entries(lo, part, scaling)
+            columns, values, kept_orientation = rows.entries(lo, part, self.lambda_max)
             in_plane += kept_orientation
             out.write(csr.indices, int(part[0]), columns)
             out.write(target, int(part[0]), values)
