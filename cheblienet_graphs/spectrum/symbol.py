@@ -117,14 +117,13 @@ class Symbol:
 
     def parts(self) -> Iterator[tuple[Indices, "Symbol"]]:
         """Orientations (M,) that entries couple, and their symbol; one after another."""
-        coupled = np.eye(self.orientations, dtype=np.int64)
-        coupled[self.row, self.column] = 1
-        for _ in range(self.orientations.bit_length()):
-            coupled = np.minimum(coupled @ coupled, 1)
-        firsts = coupled.argmax(axis=1)
-        for first in np.unique(firsts):
-            own = np.flatnonzero(firsts == first)
-            of = firsts[self.row] == first
+        from scipy.sparse.csgraph import connected_components  # slow to import
+
+        entries = np.ones(len(self.row)), (self.row, self.column)
+        coupled = scipy.sparse.coo_array(entries, (self.orientations,) * 2)
+        count, part = connected_components(coupled, directed=False)
+        for number in range(count):
+            own, of = np.flatnonzero(part == number), part[self.row] == number
             row, column = (np.searchsorted(own, end[of]) for end in (self.row, self.column))
             yield own, Symbol(len(own), row, column, self.offsets[of], self.values[of])
 
