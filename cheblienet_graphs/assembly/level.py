@@ -217,9 +217,8 @@ class Level:
         sampled = SampledManifold(self.full, self.spec.geometry, self.metric)
         if self.direction is not None and self.spec.directional is not None:
             return directional_weights(sampled, self.direction, self.spec.directional)
-        folder = self.staged and self._scratch / str(self.number) / SOLUTION
-        solved = folder and (folder / "zarr.json").exists()
-        solution = np.array(opened(folder).mapped()) if folder and solved else None
+        shared = self.staged and self.spec.weights == "matched"
+        solution = np.array(self.scratch(SOLUTION).mapped()) if shared else None
         return lattice_weights(self.spec, sampled, solution)
 
     @property
@@ -347,13 +346,9 @@ class Level:
         """Another of its arrays."""
         return opened(self.place.folder / VERSION / self.path / name)
 
-    @property
-    def _scratch(self) -> Path:
-        return self.place.folder / SCRATCH
-
     def scratch(self, name: str) -> StagedArray:
         """An array that is not published."""
-        return opened(self._scratch / self.scratch_path(name))
+        return opened(self.place.folder / SCRATCH / self.scratch_path(name))
 
     def scratch_path(self, name: str) -> str:
         """Where such an array is: each Laplacian has its own."""
