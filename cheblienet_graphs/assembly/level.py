@@ -143,9 +143,10 @@ class Level:
     @cached_property
     def inside(self) -> MaskedSampling | None:
         """The points inside the mask; None where there is none."""
-        full, mask, clipping = self.full, self.spec.mask, self.spec.clipping
+        mask, clipping = self.spec.mask, self.spec.clipping
         if mask is None:
             return None
+        full = self.full
         if self.spec.cuts_pixels and isinstance(full, Lattice):
             if self.staged:
                 return CutSampling(full, self.dense(layout.FRACTION).mapped())
