@@ -394,5 +394,5 @@ class Graph(MappedDirections):
 
     def extra_repr(self) -> str:
         """The line that print(graph) shows."""
-        masked = f", {self.num_points} points inside" * (self.base_index is not None)
+        masked = "" if self.base_index is None else f", {self.num_points} points inside"
         return f"{self.label}, grid={self.grid}{masked}, edges={self.num_edges}"
