@@ -52,6 +52,9 @@ class Manifold(ABC):
     """Fewer neighbors than this can't be weighted to match a metric."""
     cancels: bool = False
     """Whether distances lose more digits than coordinates do, so that float32 says little."""
+    window_pays: int = 2
+    """Searches compare a window of orientations where it has so many times fewer than the fiber:
+    one distance costs so many times as much as one of `fiber_distances`."""
     anisotropic: str | None = None
     """Name of the manifold over the same base with anisotropic metrics; None on that one itself,
     and where there is none."""

@@ -77,6 +77,7 @@ class SO3(Manifold):
     base = SPHERE
     fiber: Angles
     default_neighbors = 16
+    window_pays = 6
     default_eps = math.sqrt(0.1)
     least_matched_neighbors = 24
     operator_in_words = (

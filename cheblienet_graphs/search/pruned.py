@@ -37,8 +37,6 @@ SURPLUS = 8
 """Vertices measured in float64 beyond those that are listed: the nearest ones by float32."""
 ROUGH = 32
 """Error of rough distances where coordinates and metric are 1, in roundings; over five times it."""
-WORTHWHILE = 2
-"""A window is used where it has this many times fewer orientations than the fiber, or better."""
 
 
 class PrunedSearch:
@@ -210,7 +208,7 @@ class PrunedSearch:
         orientations = self._cloud.orientations
         cyclic = self._cloud.manifold.fiber.cyclic
         margin = self._margin(squared_reach) if cyclic else orientations
-        if WORTHWHILE * (2 * margin + 1) > orientations:
+        if self._cloud.manifold.window_pays * (2 * margin + 1) > orientations:
             return torch.arange(orientations, device=own.device)[None, None, :, None]
         start = tuple(e[0][points][:, None] for e in self._elements)
         end = tuple(e[0][others] for e in self._elements)
@@ -226,7 +224,7 @@ class PrunedSearch:
         The exactly parallel direction lies up to half a step beside that orientation.
         """
         manifold, metric = self._cloud.manifold, self._cloud.metric
-        most = (self._cloud.orientations // WORTHWHILE + 1) // 2
+        most = (self._cloud.orientations // manifold.window_pays + 1) // 2
         angles = ((steps + 0.5) * self._step for steps in range(most))
         return sum(manifold.squared_length_of_rotation(a, metric) <= squared_reach for a in angles)
 
