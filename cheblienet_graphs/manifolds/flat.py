@@ -105,19 +105,6 @@ class SE2(FlatManifold):
         """The least d^2 of rotations by this angle or more, up to a quarter of the period."""
         return (metric.xi * angle) ** 2
 
-    def fiber_distances(
-        self, elements: Point, points: Any, others: Any, metric: Metric, own: range
-    ) -> Iterator[Any]:
-        """As `Manifold.fiber_distances`, with one sine and cosine for each pair of orientations.
-
-        These are the same at all points.
-        """
-        x, y, theta = elements
-        end = x[0][others], y[0][others], theta[:, :1, None]
-        for k in own:
-            start = x[0][points][:, None], y[0][points][:, None], theta[k, 0]
-            yield self.squared_distance(start, end, metric)
-
     def diffusion(self, sample: tuple[float, ...], metric: Metric) -> Diffusion:
         """1 forward, along theta, and eps^2 sideways."""
         cos, sin = math.cos(sample[0]), math.sin(sample[0])
