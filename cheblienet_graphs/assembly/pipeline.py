@@ -104,7 +104,8 @@ def build(
     flag("force", force)
     flag("resume", resume)
     callback("progress", progress)
-    store, name = _checked(spec, store, name, memory_limit, block_rows)
+    name = _checked_name(spec, name)
+    store = _checked(store, name, memory_limit, block_rows)
     staging: Staging | None = None
     try:
         with keeping(), opened_pool(workers, dask) as pool:
@@ -150,7 +151,8 @@ def dry_run(spec: GraphSpec, store: str | Path = "graphs.zarr", **given: Any) ->
     arguments = signature(build).bind(spec, store, **given)
     arguments.apply_defaults()
     how = SimpleNamespace(**arguments.arguments)
-    store, name = _checked(spec, store, how.name, how.memory_limit, how.block_rows)
+    name = _checked_name(spec, how.name)
+    store = _checked(store, name, how.memory_limit, how.block_rows)
     with opened_pool(how.workers, how.dask, dry=True) as pool:
         choice = pool.first(choose, spec.sampling, how.engine, how.device, weights=spec.weights)
         levels = levels_of(spec, choice)
@@ -160,23 +162,23 @@ def dry_run(spec: GraphSpec, store: str | Path = "graphs.zarr", **given: Any) ->
         return planned(levels)
 
 
-def _checked(
-    spec: GraphSpec,
-    store: str | Path,
-    name: str | None,
-    memory_limit: int | str | None,
-    block_rows: int | None,
-) -> tuple[Path, str]:
-    """The store and the name of a build; what is wrong is refused also where nothing is built."""
+def _checked_name(spec: GraphSpec, name: str | None) -> str:
+    """The name of a build, by default its specification's; both are refused if they are none."""
     check_spec(spec)
-    name = layout.check_name(spec.default_name if name is None else name)
+    return layout.check_name(spec.default_name if name is None else name)
+
+
+def _checked(
+    store: str | Path, name: str, memory_limit: int | str | None, block_rows: int | None
+) -> Path:
+    """The store of a build; arguments that are none are refused also where nothing is built."""
     path = layout.store_path(store)
     check_kind(path, name, is_map=False)
     if memory_limit is not None:
         byte_count("memory_limit", memory_limit)
     if block_rows is not None:
         integer("block_rows", block_rows, 1, INT32_LIMIT)
-    return path, name
+    return path
 
 
 def _staging(store: Path, name: str, levels: list[Level], *, resume: bool) -> Staging:
@@ -234,9 +236,7 @@ def open_or_build(
         StoreError: the store holds something else, or does not have the graph and can't be written.
         CheblienetError: as `build`.
     """
-    check_spec(spec)
-    store = layout.store_path(store)
-    name = layout.check_name(spec.default_name if name is None else name)
+    name, store = _checked_name(spec, name), layout.store_path(store)
     if found := same_digest(spec, store, name):
         return found.open()
     with ExitStack() as turn:
