@@ -2,10 +2,11 @@
 
 import math
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
-from examined import random_matrix
+from examined import laplacian_of, random_matrix
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csgraph, csr_array
@@ -20,6 +21,8 @@ from cheblienet_graphs.sparse import (
     null_shift,
     rescaled,
     rounded,
+    row_blocks,
+    rows,
     with_diagonal,
 )
 
@@ -88,6 +91,24 @@ def test_the_laplacian_by_definition(
     assert np.allclose(np.concatenate(scaled), expected, rtol=1e-14, atol=1e-14)
 
 
+@given(st.lists(st.integers(0, 9), max_size=40), st.integers(1, 30))
+def test_blocks_cover_all_rows_once(degrees: list[int], entries: int) -> None:
+    indptr = np.concatenate([[0], np.cumsum(degrees, dtype=np.int32)]).astype(np.int32)
+    blocks = list(row_blocks(indptr, entries))
+    assert [row for block in blocks for row in range(*block)] == list(range(len(degrees)))
+    assert all(b - a == 1 or indptr[b] - indptr[a] <= entries for a, b in blocks)
+
+
+@pytest.mark.parametrize("spare", [-1, 0])
+def test_matrices_of_up_to_the_limit_are_cast_once(spare: int) -> None:
+    matrix = random_matrix(30, 0.2, 0)
+    product = mapped_product(matrix, cast_at_once=matrix.nnz + spare)
+    x = np.random.default_rng(0).standard_normal(30)
+    before = product(x)
+    matrix.data[:] = 0  # what was cast does not see it
+    assert np.array_equal(product(x), before if spare >= 0 else np.zeros(30))
+
+
 @given(st.integers(1, 60), st.floats(0, 0.4), st.integers(0, 99), st.integers(1, 50))
 def test_products_are_those_of_float64_in_any_blocks(
     size: int, density: float, seed: int, entries: int
@@ -117,6 +138,14 @@ def test_a_shift_of_the_diagonal_gives_the_null_vector_back() -> None:
     assert np.all(shift[root == 0] == 0)
     assert 0 < abs(shift).max() < 1e-6
     assert mapped_product(matrix, shift)(root) == pytest.approx(-root, rel=1e-14, abs=1e-15)
+
+
+def test_rows_are_views(versions: Path) -> None:
+    matrix = laplacian_of(versions, "open")
+    part = rows(matrix, 100, 250)
+    assert np.shares_memory(part.data, matrix.data)
+    assert np.shares_memory(part.indices, matrix.indices)
+    assert np.array_equal(part.toarray(), matrix.toarray()[100:250])
 
 
 @given(
