@@ -146,6 +146,8 @@ def test_rows_are_views(versions: Path) -> None:
     assert np.shares_memory(part.data, matrix.data)
     assert np.shares_memory(part.indices, matrix.indices)
     assert np.array_equal(part.toarray(), matrix.toarray()[100:250])
+    assert len(part.indptr) == 151
+    assert len(part.data) == len(part.indices) == part.indptr[-1]
 
 
 @given(
