@@ -1,8 +1,8 @@
 """A pyramid with maps from and to other points: sets of nodes, and sets of edges between them."""
 
 import itertools
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from torch import Tensor
 
@@ -20,20 +20,23 @@ from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.vertex_map import VertexMap
 from cheblienet_models.tensors import Csr
 
-if TYPE_CHECKING:
-    from cheblienet_models.graphs.pyramid import Pyramid
-
+Between = Sequence[tuple[Csr, Csr]]
+"""Of each two levels (coarse, fine) and (fine, coarse): the means of "mean" pooling."""
 DATA = "data"
 """The nodes that maps come from and go to."""
 SAME = 1e-9
 """Largest difference of coordinates of the same points."""
 
 
-def coupled(pyramid: "Pyramid", **maps: VertexMap | None) -> Coupled:
+def coupled(
+    label: str, levels: Sequence[Graph], between: Between, **maps: VertexMap | None
+) -> Coupled:
     """The levels of a pyramid, and maps to and from the finest and within it.
 
     Args:
-        pyramid: whose levels.
+        label: of the pyramid.
+        levels: its graphs, finest first.
+        between: what leads from one to the next.
         maps: "encoder", "processor" and "decoder"; None of one that there is not.
 
     Raises:
@@ -41,12 +44,13 @@ def coupled(pyramid: "Pyramid", **maps: VertexMap | None) -> Coupled:
         ValueError: a map is from or to other points.
     """
     given = {name: instance(name, one, VertexMap) for name, one in maps.items() if one is not None}
-    spec, count = pyramid.spec, len(pyramid.levels)
+    spec, count = levels[0].spec, len(levels)
     hidden = tuple(f"hidden_{n + 1}" for n in range(count)) if count > 1 else ("hidden",)
-    places = dict(zip(hidden, map(_nodes, pyramid.levels), strict=True))
+    places = dict(zip(hidden, map(_nodes, levels), strict=True))
     nodes = _data(given) | places
     ends = {"encoder": (DATA, hidden[0]), "decoder": (hidden[0], DATA)}
-    edges = dict(_levels(pyramid, places, own="processor" not in given))
+    edges = dict(_within(levels, places, own="processor" not in given))
+    edges |= _between(label, spec, places, between)
     for name, one in given.items():
         source, target = ends.get(name, (hidden[0], hidden[0]))
         _check(name, "source", one.source_coordinates, nodes[source])
@@ -71,18 +75,22 @@ def _nodes(graph: Graph) -> NodeSet:
     return NodeSet(graph.label, centered(graph.spec, graph.grid, graph.coordinates), graph.area)
 
 
-def _levels(
-    pyramid: "Pyramid", places: Mapping[str, NodeSet], *, own: bool
+def _within(
+    levels: Sequence[Graph], places: Mapping[str, NodeSet], *, own: bool
 ) -> Iterator[tuple[Kind, tuple[str, EdgeSet]]]:
-    """Edges of levels, those of the finest if these are its `own`, and those between levels."""
-    for n, (name, graph) in enumerate(zip(places, pyramid.levels, strict=True)):
+    """Edges of levels, those of the finest if these are its `own`."""
+    for n, (name, graph) in enumerate(zip(places, levels, strict=True)):
         if n or own:
             edges = edges_of_graph(graph.spec, graph.operator(), graph.coordinates)
             yield (name, "to", name), (graph.label, edges)
-    spec, label = pyramid.spec, str(pyramid.identity)
-    for n, (fine, coarse) in enumerate(itertools.pairwise(places)):
+
+
+def _between(
+    label: str, spec: Mapping[str, Any], places: Mapping[str, NodeSet], between: Between
+) -> Iterator[tuple[Kind, tuple[str, EdgeSet]]]:
+    """Edges from each level to the next and back."""
+    for (fine, coarse), (down, up) in zip(itertools.pairwise(places), between, strict=True):
         here, there = places[fine].pos, places[coarse].pos
-        down, up = pyramid.pooling(n).parts(), pyramid.unpooling(n).parts()
         yield (fine, "to", coarse), (label, edges_of_map(spec, down, here, there))
         yield (coarse, "to", fine), (label, edges_of_map(spec, up, there, here))
 

@@ -10,6 +10,7 @@ from torch import Tensor
 from cheblienet_models.arguments import file_path, instance, integer, number
 from cheblienet_models.graphs import exports
 from cheblienet_models.graphs.coupled import coupled
+from cheblienet_models.graphs.edges import Coupled
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import Identity
 from cheblienet_models.graphs.mapped import Identified, Mapped, Reopen
@@ -170,8 +171,7 @@ class Pyramid(Identified):
             ValueError: a map is from or to other points.
             ModuleNotFoundError: torch_geometric is not installed.
         """
-        network = coupled(self, encoder=encoder, processor=processor, decoder=decoder)
-        return exports.pyg_hetero(network)
+        return exports.pyg_hetero(self._coupled(encoder, processor, decoder))
 
     def save_neural_lam(
         self,
@@ -207,8 +207,16 @@ class Pyramid(Identified):
         for name, one in (("encoder", encoder), ("decoder", decoder)):
             instance(name, one, VertexMap)
         target = file_path("folder", folder)
-        network = coupled(self, encoder=encoder, processor=processor, decoder=decoder)
+        network = self._coupled(encoder, processor, decoder)
         return exports.save_neural_lam(target, network, number("unit", unit))
+
+    def _coupled(
+        self, encoder: VertexMap | None, processor: VertexMap | None, decoder: VertexMap | None
+    ) -> Coupled:
+        steps = range(self._num_levels - 1)
+        between = [(self.pooling(n).parts(), self.unpooling(n).parts()) for n in steps]
+        maps = {"encoder": encoder, "processor": processor, "decoder": decoder}
+        return coupled(str(self.identity), self.levels, between, **maps)
 
 
 def level_of(pyramid: Pyramid, level: int) -> Graph:
