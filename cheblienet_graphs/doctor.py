@@ -8,6 +8,7 @@ import numpy as np
 
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.errors import CheblienetError
+from cheblienet_graphs.machine.processes import opened_processes
 from cheblienet_graphs.search.choice import Choice, choose
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Indices
@@ -56,9 +57,22 @@ def _remedy(attempt: Callable[[], str]) -> str:
         return f"{reason:.300} Use another engine, device or sampling until that is mended."
 
 
+def apart(attempt: Callable[[], str]) -> str:
+    """What an attempt returns in a process of its own, which KeOps has crashed on a GPU."""
+    try:
+        with opened_processes(1) as pool:
+            ((_, remedy),) = pool.each(_remedy, [(attempt,)])
+    except CheblienetError:
+        return "It crashes the process that uses it. Use another engine or device."
+    return remedy
+
+
 def _try_engine(engine: str, device: str, expected: Indices) -> str:
-    if device == "cuda" and (remedy := _cuda_remedy()):
-        return remedy
+    attempt = partial(_compare, engine, device, expected)
+    return attempt() if device == "cpu" else _cuda_remedy() or apart(attempt)
+
+
+def _compare(engine: str, device: str, expected: Indices) -> str:
     columns = _columns(choose("lattice", engine, device))
     if not np.array_equal(columns, expected):
         return "It finds wrong edges here: do not use it, and report this."

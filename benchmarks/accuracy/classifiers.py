@@ -69,6 +69,7 @@ def network_of(
         low_pass=bool(settings.low_pass),
         head=settings.head,
         first_level=settings.first_level,
+        check_finite=False,  # images of files are, and a GPU would be waited for at each step
     )
     if settings.initial == "paper":
         network.apply(_as_the_paper)

@@ -191,7 +191,8 @@ class Classification:
         torch.manual_seed(1_000_003 * (self.seed + 1) + epoch)
         train = self.samples.train
         left = self.steps - epoch * self._steps_of_an_epoch
-        return train[torch.randperm(len(train))][: left * self.settings.batch]
+        order = train[torch.randperm(len(train))][: left * self.settings.batch]
+        return order.to(self.device)
 
     def _thin_out(self) -> None:
         """Draw the graphs' edges and vertices for a step."""

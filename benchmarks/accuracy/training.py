@@ -131,16 +131,16 @@ class Training:
             losses = [self._step(numbers) for numbers in batches]
             self.seconds += time.process_time() - began
             self.epoch += 1
-            yield statistics.mean(losses)
+            yield torch.stack(losses).mean().item()
 
-    def _step(self, numbers: Tensor) -> float:
+    def _step(self, numbers: Tensor) -> Tensor:
         loss = self._loss(numbers)
         self._optimizer.zero_grad()
         loss.backward()
         self._optimizer.step()
         if self._schedule:
             self._schedule.step()
-        return loss.item()
+        return loss.detach()  # not a number, for which a GPU would have to be waited for
 
     def state(self) -> dict[str, Any]:
         """All that changes as it goes on, for `restore`."""

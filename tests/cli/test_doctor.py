@@ -1,7 +1,9 @@
 """The doctor, and engines that are missing something."""
 
 import json
+import os
 import sys
+from functools import partial
 from importlib.abc import MetaPathFinder
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
@@ -10,7 +12,7 @@ import pytest
 
 from cheblienet_cli.main import run
 from cheblienet_graphs import CheblienetError
-from cheblienet_graphs.doctor import Outcome, examine
+from cheblienet_graphs.doctor import Outcome, apart, examine
 from cheblienet_graphs.search import keops
 
 
@@ -45,6 +47,11 @@ def test_the_doctor_examines_what_does_not_load(monkeypatch: pytest.MonkeyPatch)
     assert len(outcomes) == 6
     for each in ("pruned cuda", "keops cuda"):
         assert "cannot open shared object file" in outcomes[each].remedy
+
+
+def test_an_engine_that_crashes_its_process_is_an_outcome() -> None:
+    assert "crashes the process" in apart(partial(os._exit, 139))
+    assert apart(partial(str, "a remedy")) == "a remedy"
 
 
 def test_keops_that_can_not_work_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
