@@ -105,7 +105,7 @@ def test_studies(
     given = data, tmp_path / "results", "--seeds", 2, "--workers", 1, "--page", page
     assert "Of 4 runs on graphs 4 have exactly the same accuracy" in run(studies, *given)
     assert page.read_text().startswith("# Before\n<!-- anisotropy -->\n| eps^2 | upright | any")
-    assert (tmp_path / "study-anisotropy.svg").exists()
+    assert (tmp_path / "page-anisotropy.svg").exists()
 
 
 @pytest.mark.slow

@@ -15,7 +15,6 @@ installed.
 """
 
 import argparse
-import itertools
 import json
 import sys
 import time
@@ -30,11 +29,10 @@ from classifiers import network_of, pyramid_of
 from rotations import augmented
 from scripts import exit_code
 from settings import Settings
-from studies import Images, Run, carried_out, study_parser
+from studies import Images, Run, carried_out, every_seed, study_parser
 from study_plans import CONTENDERS, TEST, TRAIN
 from study_tables import equal_time_table, write_page
 from throughput import available, milliseconds, of_one_size
-from training import Scores
 
 SIDE = 28
 
@@ -91,12 +89,6 @@ def lasting(
         name: replace(one, steps=max(1, round(1e3 * seconds / times[name])))
         for name, one in settings.items()
     }
-
-
-def every_seed(first: Run) -> list[Scores]:
-    """Scores of a run and of those of the next seeds, as far as they are done."""
-    seeds = (replace(first, seed=seed) for seed in itertools.count())
-    return [run.scores() for run in itertools.takewhile(lambda run: run.file.exists(), seeds)]
 
 
 def compare(given: argparse.Namespace) -> None:

@@ -15,6 +15,7 @@ command has digits and graphs as the paper's sub-graphs had: all of MNIST, of on
 """
 
 import argparse
+import itertools
 import json
 import multiprocessing
 import sys
@@ -37,7 +38,7 @@ from settings import Settings
 from study_plans import SIDE, STUDIES, TEST, TRAIN, Study
 from study_tables import draw, invariance, table, write_page
 from tqdm import tqdm
-from training import Checkpoint, Scores, trained
+from training import SECONDS, Checkpoint, Scores, trained
 
 from cheblienet_models import Pyramid
 
@@ -108,6 +109,8 @@ class Run:
         candidate = Classification(self.settings, samples, pyramid, self.seed, self.device)
         checkpoint = Checkpoint(self.file.with_suffix(".pt"))
         (scores,), _ = trained([candidate], candidate.epochs, checkpoint, silent=True)
+        if self.device != "cpu":
+            del scores[SECONDS]  # those of the processor that drives another
         self._keep(scores)
         self.file.with_suffix(".pt").unlink(missing_ok=True)
 
@@ -122,6 +125,12 @@ class Run:
         document = {"settings": asdict(self.settings), "seed": self.seed, **images}
         part.write_text(json.dumps({**document, "scores": scores}, indent=1))
         part.replace(self.file)
+
+
+def every_seed(first: Run) -> list[Scores]:
+    """Scores of a run and of those of the next seeds, as far as they are done."""
+    seeds = (replace(first, seed=seed) for seed in itertools.count(first.seed))
+    return [run.scores() for run in itertools.takewhile(lambda run: run.file.exists(), seeds)]
 
 
 @cache
@@ -153,7 +162,7 @@ def carried_out(runs: Sequence[Run], workers: int) -> None:
 
 
 def study(given: argparse.Namespace, studies: Mapping[str, Study], images: Images) -> None:
-    """Do what is missing, seeds first, and write tables and figures."""
+    """Do what is missing, seeds first; write tables and figures, of more seeds where they are."""
     runs = {
         (name, variant, seed): Run(images, settings, seed, given.results, given.device)
         for seed in range(given.seeds)
@@ -165,15 +174,12 @@ def study(given: argparse.Namespace, studies: Mapping[str, Study], images: Image
     parts, all_found = {}, []
     for name in given.only:
         one = studies[name]
-        scores = {
-            variant: [runs[name, variant, seed].scores() for seed in range(given.seeds)]
-            for variant in one.variants
-        }
+        scores = {variant: every_seed(runs[name, variant, 0]) for variant in one.variants}
         all_found.append(scores)
         parts[name] = table(one, scores)
         print(f"\n{one.title}\n\n{parts[name]}")
         if given.page and one.drawn:
-            draw(one, scores, given.page.parent / f"study-{name}.svg")
+            draw(one, scores, given.page.with_name(f"{given.page.stem}-{name}.svg"))
     if given.page:
         write_page(given.page, parts)
     print(f"\n{invariance(all_found)}\n\n{time.perf_counter() - began:.0f} s")

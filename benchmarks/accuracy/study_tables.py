@@ -17,13 +17,19 @@ Runs = Mapping[str, Sequence[Scores]]
 
 
 def table(study: Study, runs: Runs) -> str:
-    """Markdown: a row a variant, accuracy in % as mean +- deviation over seeds."""
+    """Markdown: a row a variant, accuracy in % as mean +- deviation over seeds.
+
+    Their numbers are a column where they differ. Trainings on a GPU have no processor time.
+    """
+    counts = {name: len(scores) for name, scores in runs.items()}
+    differ = len({*counts.values()}) > 1
     shown = [
         *study.shown,
         *[FRESH] * any(FRESH in one for scores in runs.values() for one in scores),
     ]
     columns = [f"{name}, paper" for name in study.paper]
-    lines = [head(study.parameter, *shown, *columns, "parameters", "processor s")]
+    seeds = ["seeds"] * differ
+    lines = [head(study.parameter, *seeds, *shown, *columns, "parameters", "processor s")]
     for variant, scores in runs.items():
         cells = [
             mean_and_deviation([one[name] for one in scores], ".1f") if name in scores[0] else ""
@@ -31,8 +37,10 @@ def table(study: Study, runs: Runs) -> str:
         ]
         known = study.paper.values()
         cells += [f"{values[variant]:.1f}" if variant in values else "" for values in known]
-        (seconds,) = means_and_deviations(scores, [SECONDS], ".0f")
-        lines.append(row(variant, *cells, f"{scores[0]['parameters']:,.0f}", seconds))
+        took = [one[SECONDS] for one in scores if SECONDS in one]
+        seconds = mean_and_deviation(took, ".0f") if took else ""
+        count = [counts[variant]] * differ
+        lines.append(row(variant, *count, *cells, f"{scores[0]['parameters']:,.0f}", seconds))
     return "\n".join(lines)
 
 
@@ -111,7 +119,7 @@ def draw(study: Study, runs: Runs, file: Path) -> None:
         axes.set_xticks(places, list(runs))
     axes.set(xlabel=study.parameter, ylabel="accuracy in %")
     axes.grid(alpha=0.3)
-    axes.legend(fontsize="small")
+    figure.legend(loc="outside upper center", ncols=2, fontsize="small")
     plt.rcParams["svg.hashsalt"] = study.title  # the same file for the same numbers
     dated = {"metadata": {"Date": None}} if file.suffix == ".svg" else {}
     figure.savefig(file, dpi=150, **dated)

@@ -19,6 +19,16 @@ import numpy as np
 
 from cheblienet_graphs import GraphSpec, MapSpec, build, build_map
 
+
+
+def disc(height: int, width: int) -> np.ndarray:
+    """A disc's coverage, about, of the pixels of a lattice; its middle is no place of it."""
+    y, x = np.ogrid[:height, :width]
+    distance: np.ndarray = np.hypot(y - 0.46 * height, x - 0.53 * width)
+    return (0.5 + 0.4 * min(height, width) - distance).clip(0, 1)
+
+
+CUT: dict[str, Any] = {"weights": "selling", "mask_edge": "cut", "levels": 1}
 SPECS = {
     "r2-kernel": GraphSpec("r2", "24x16"),
     "r2-periodic-matched": GraphSpec("r2", 16, boundary="periodic", weights="matched"),
@@ -54,11 +64,24 @@ SPECS = {
     "se2-auto": GraphSpec("se2", 16, orientations=6, xi="auto"),
     "se2-pruned": GraphSpec("se2", 16, orientations=6),
     "se2-random": GraphSpec("se2", points=150, orientations=4),
+    "r2-cut": GraphSpec("r2", "15x14", mask=disc(14, 15), **CUT),
+    "se2-cut": GraphSpec("se2", 14, orientations=4, eps=0.3, mask=disc(14, 14), **CUT),
+    "se2-cut-arrows": GraphSpec(
+        "se2", 14, orientations=4, period="2pi", mask=disc(14, 14), **CUT | {"weights": "matched"}
+    ),
+    "se2-cut-periodic": GraphSpec(
+        "se2", 14, orientations=3, boundary="periodic", mask=1 - disc(14, 14), **CUT
+    ),
+    "r3-cut": GraphSpec("r3", "8x7x6", mask=np.tile(disc(7, 8), (6, 1, 1)), **CUT),
+    "r3s2-selling": GraphSpec("r3s2", "5x4x4", axes=6, weights="selling", levels=1),
     "s2-icosahedral": GraphSpec("s2", subdivisions=3),
     "s2-matched": GraphSpec("s2", subdivisions=3, weights="matched", neighbors=24),
     "s2-healpix": GraphSpec("s2", nside=8),
     "s2-equiangular": GraphSpec("s2", bandlimit=8, neighbors=16),
     "s2-random": GraphSpec("s2", points=300, seed=2),
+    "s2-region": GraphSpec("s2", subdivisions=3, region=(-20, 20, 50, 70), weights="voronoi"),
+    "s2-voronoi": GraphSpec("s2", points=200, seed=4, weights="voronoi"),
+    "r2-voronoi": GraphSpec("r2", points=200, seed=4, weights="voronoi"),
     "so3-icosahedral": GraphSpec("so3", subdivisions=2, orientations=6),
     "so3-auto": GraphSpec("so3", subdivisions=2, orientations=6, in_plane_fraction=0.4),
     "so3-healpix-matched": GraphSpec(

@@ -16,6 +16,7 @@ SAME_MACHINE = KEPT["made_with"] == made_with()
 
 
 QUICK = {"r2-kernel", "se2-paper", "se2-matched", "s2-icosahedral", "so3-random", *MAPS}
+QUICK |= {name for name in SPECS if name.endswith(("-voronoi", "-region")) or "-cut" in name}
 
 
 @pytest.mark.parametrize(
