@@ -20,7 +20,6 @@ import numpy as np
 from cheblienet_graphs import GraphSpec, MapSpec, build, build_map
 
 
-
 def disc(height: int, width: int) -> np.ndarray:
     """A disc's coverage, about, of the pixels of a lattice; its middle is no place of it."""
     y, x = np.ogrid[:height, :width]

@@ -48,6 +48,8 @@ def test_finite_values_pass(pyramid: Pyramid) -> None:
     check_finite("Mine", torch.full((1, 1, 9), largest))  # their sum is infinite
     check_finite("Mine", torch.full((1, 1, 2000), 6e4, dtype=torch.float16))
     check_finite("Mine", torch.full((1, 1, 9), NAN, device="meta"))
+    with pytest.raises(TypeError, match=r"Mine takes a torch\.Tensor"):
+        check_finite("Mine", [1.0])
     x = torch.tensor([[[largest, largest, NAN]]])
     refused(r"Mine takes finite values\. Got 1 NaN", check_finite, "Mine", x)
     volume = torch.zeros(1, 2, 3, 4, 5)

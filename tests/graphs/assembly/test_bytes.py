@@ -16,7 +16,11 @@ SAME_MACHINE = KEPT["made_with"] == made_with()
 
 
 QUICK = {"r2-kernel", "se2-paper", "se2-matched", "s2-icosahedral", "so3-random", *MAPS}
-QUICK |= {name for name in SPECS if name.endswith(("-voronoi", "-region")) or "-cut" in name}
+QUICK |= {
+    name
+    for name in SPECS
+    if name.endswith(("-voronoi", "-region", "r3s2-selling")) or "-cut" in name
+}
 
 
 @pytest.mark.parametrize(

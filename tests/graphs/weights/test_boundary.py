@@ -70,6 +70,27 @@ def test_engine_has_the_edges_of_sides_at_sides_alone(weights: str, eps: float) 
     assert lattice_components(engine) == Components(1, 1)
 
 
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"weights": "selling", "eps": 0.2}, True),  # 4.0 times
+        ({"weights": "matched", "eps": 1}, True),  # 2.3 times
+        ({"weights": "matched", "eps": 0.6}, False),  # 1.7 times
+    ],
+)
+def test_whether_edges_that_lead_out_outweigh_those_added(fields: dict, expected: bool) -> None:
+    """Twice, against a loop over all vertices."""
+    weighed = of_lattice(GraphSpec("se2", (9, 7), orientations=6, levels=1, **fields))
+    holds = []
+    for k, y, x in np.ndindex(6, 7, 9):
+        there = weighed.stencils[k], weighed.values[k]
+        lost = sum(there[1]) - sum(value for _, value in edges_from((k, y, x), *there))
+        sides = [weighed.sides[axis] for axis, at in enumerate((y in {0, 6}, x in {0, 8})) if at]
+        added = [edges_from((k, y, x), *(part[k] for part in side)) for side in sides]
+        holds.append(lost >= 2 * sum(value for edges in added for _, value in edges))
+    assert weighed.outweighed_at_sides == all(holds) == expected
+
+
 @pytest.mark.parametrize("corrected", [True, False])
 def test_dropped_edges_are_of_the_union_and_without_weight(corrected: bool) -> None:
     fields = {"orientations": 6, "eps": 0.1, "neighbors": 32, "boundary_correction": corrected}
