@@ -78,7 +78,9 @@ SPECS = {
     "s2-healpix": GraphSpec("s2", nside=8),
     "s2-equiangular": GraphSpec("s2", bandlimit=8, neighbors=16),
     "s2-random": GraphSpec("s2", points=300, seed=2),
-    "s2-region": GraphSpec("s2", subdivisions=3, region=(-20, 20, 50, 70), weights="voronoi"),
+    "s2-region": GraphSpec(
+        "s2", subdivisions=4, region=(-20, 20, 50, 70), mask_edge="cut", weights="voronoi", levels=1
+    ),
     "s2-voronoi": GraphSpec("s2", points=200, seed=4, weights="voronoi"),
     "r2-voronoi": GraphSpec("r2", points=200, seed=4, weights="voronoi"),
     "so3-icosahedral": GraphSpec("so3", subdivisions=2, orientations=6),
