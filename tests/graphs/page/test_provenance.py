@@ -48,7 +48,8 @@ def typed_spec(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
 
 
 def test_whatever_is_built_can_be_built_again(typed_spec: Any) -> None:
-    digested: list[tuple[Given, GraphSpec]] = [({}, spec) for spec in DIGESTED.values()]
+    unmasked = (spec for spec in DIGESTED.values() if spec.mask is None)
+    digested: list[tuple[Given, GraphSpec]] = [({}, spec) for spec in unmasked]
     for given, known in (*digested, *many_specs()):
         spec = known.recorded()
         fields, own = typed_fields(spec), {key: given[key] for key in BUILDERS if key in given}
