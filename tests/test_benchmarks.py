@@ -45,6 +45,7 @@ def data(tmp_path: Path) -> Path:
     return tmp_path / "a.npz"
 
 
+@pytest.mark.slow
 def test_classifiers(data: Path, tmp_path: Path, run: Run) -> None:
     """They learn, and turned pictures have the same answer; a checkpoint is gone on from."""
     sizes = "--levels", 1, "--orientations", 2, "--widen", 0.25, "--batch", 8, "--seeds", 2
@@ -58,6 +59,7 @@ def test_classifiers(data: Path, tmp_path: Path, run: Run) -> None:
     assert run(classify, *given) == printed
 
 
+@pytest.mark.slow
 def test_climatenet(tmp_path: Path, run: Run) -> None:
     generator = np.random.default_rng(0)
     fields = generator.normal(5, 3, (4, 16, 42)).astype(np.float32)

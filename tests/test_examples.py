@@ -66,6 +66,7 @@ def test_message_passing(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     assert carried < unchanged / 4
 
 
+@pytest.mark.slow
 def test_enhance(run: Run) -> None:
     truth = 1 - LINES
     save("noisy.png", 0.25 + truth / 2 + 0.2 * NOISE)

@@ -66,6 +66,7 @@ def test_it_is_found_under_another_name_and_beside_damaged_graphs(tmp_path: Path
     assert len(list(listing(store))) == 4
 
 
+@pytest.mark.slow
 def test_processes_that_call_at_once_build_once(tmp_path: Path) -> None:
     """All have imported what they need, and begin when the last of them is there."""
     store = tmp_path / "g.zarr"

@@ -28,6 +28,7 @@ def test_a_search_advances_in_small_steps(tmp_path: Path, how: dict[str, object]
     assert shares[-1] == 1
 
 
+@pytest.mark.slow
 def test_solving_for_xi_advances(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pruned, "MOST_POINTS", 10)
     spec = GraphSpec("so3", subdivisions=1, orientations=6, levels=1, xi="auto")

@@ -105,6 +105,7 @@ def test_error_of_a_dask_worker_is_that_of_a_build(tmp_path: Path, cluster: obje
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_build_by_local_dask(tmp_path: Path) -> None:
     program = (
         "import os, signal\n"

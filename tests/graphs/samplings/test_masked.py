@@ -22,6 +22,7 @@ def drawn(seed: int, number: int) -> CutSampling:
     return CutSampling(Lattice(shape, 3, periodic=periodic), np.round(parts / UNIT) * UNIT)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.integers(0, 3))
 def test_each_small_pixel_shows_the_nearest_points(seed: int, number: int) -> None:
     """By all distances; masses add up to all that is near a point."""

@@ -118,6 +118,7 @@ def test_all_is_compiled_under_the_lock_and_half_a_module_is_compiled_again(
     assert half.stat().st_size > 4
 
 
+@pytest.mark.slow
 def test_a_file_of_formulas_is_replaced_when_it_is_whole(tmp_path: Path) -> None:
     """KeOps would rewrite it in place; a process that ends in between would leave half of it."""
     start = "from cheblienet_graphs.search.keops import _lazy_tensor; _lazy_tensor()\n"

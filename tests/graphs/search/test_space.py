@@ -32,7 +32,7 @@ def test_edges_equal_all_pairs(size: str, count: int, boundary: str, engine: str
 
 
 OVER_AXES = [
-    {"size": 5, "axes": 12, "neighbors": 64},
+    pytest.param({"size": 5, "axes": 12, "neighbors": 64}, marks=pytest.mark.slow),
     {"size": 4, "axes": 4, "boundary": "periodic"},
     {"size": "4x6x3", "axes": "ico6"},
     {"size": "5x4x3", "axes": 6, "spacing": (1, 1, 2)},

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse.linalg
+from marks import slow_but
 from moments import stored
 
 from cheblienet_graphs import GraphSpec
@@ -84,7 +85,7 @@ GRAPHS = {
 
 
 @pytest.mark.usefixtures("any_size")
-@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("name", slow_but(GRAPHS.keys() - {"axes"}, GRAPHS))
 def test_bounds_hold_of_stored_graphs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -157,6 +158,7 @@ def test_a_bound_that_is_cut_to_the_proven_limit_is_proven(tmp_path: Path) -> No
     assert (level.lambda_max, level.lambda_max_method) == (2.0, "bound")
 
 
+@pytest.mark.slow
 def test_what_takes_as_long_as_a_recursion_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,6 +31,7 @@ from cheblienet_graphs.store.mapped import mapped_csr
 SEPARATED = np.concatenate([-1 + 0.01 * np.arange(20), np.linspace(0.2, 1, 980)])
 
 
+@pytest.mark.slow
 def test_copies_are_not_taken_for_eigenvalues() -> None:
     """T has many of the first eigenvalue, of which the recursion lost sight by rounding."""
     steps = islice(recursion(lambda x: SEPARATED * x, start_vector(1000)), 1500)

@@ -39,6 +39,7 @@ def test_constants_stay_and_so_does_the_sum(store: Path, name: str) -> None:
     assert abs(exact - 1).max() < 1e-12
 
 
+@pytest.mark.slow
 def test_inspect_finds_the_first_eigenvalues(store: Path) -> None:
     """l (l + 1) of the sphere, of which float32 products would see nothing."""
     (found,) = inspect(store, "stations", eigenvalues=9).levels

@@ -53,6 +53,7 @@ def test_diffusion_in_float32(heated_graphs: Path, name: str) -> None:
             assert far(diffused, exact, x) <= 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:`isinstance.treespec, LeafSpec:FutureWarning")
 def test_long_diffusion_in_float32(tmp_path: Path) -> None:
     """Where rounding the diagonal to float32 would be a potential."""

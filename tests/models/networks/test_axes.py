@@ -37,6 +37,7 @@ def cube(opened: Store) -> Pyramid:
     return opened["cube"]
 
 
+@pytest.mark.slow
 def test_log_probabilities_are_invariant_under_24_rotations(cube: Pyramid) -> None:
     """Without the package's own idea of a symmetry."""
     network = WideResNet(cube, in_channels=2, num_classes=4).eval()
