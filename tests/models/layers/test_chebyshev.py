@@ -12,6 +12,7 @@ from cheblienet_models.layers.chebyshev import (
     chebyshev_gradients,
     chebyshev_moments,
 )
+from cheblienet_models.tensors import Product
 
 
 def matrices(graph: Graph, number: int) -> list[Tensor]:
@@ -47,6 +48,32 @@ def test_results_on_no_device_are_shaped_as_on_one(graph: Graph, dtype: torch.dt
         for one, other in zip(computed, expected, strict=True):
             assert (one.shape, one.dtype) == (other.shape, other.dtype)
             assert one.stride() == other.stride()
+
+
+@pytest.mark.parametrize(("narrow", "wide"), [(4, 4), (5, 9), (4, 9), (9, 5), (9, 4)])
+def test_recursions_are_on_the_narrow_side(
+    graph: Graph, monkeypatch: pytest.MonkeyPatch, narrow: int, wide: int
+) -> None:
+    """Both gradients share one on the wide side where that is less than two on the narrow one."""
+    columns, into = list[int](), Product.into
+
+    def counted(self: Product, target: Tensor, x: Tensor, *how: object, **more: object) -> Tensor:
+        columns.append(x.shape[1])
+        return into(self, target, x, *how, **more)
+
+    monkeypatch.setattr(Product, "into", counted)
+    least, each = min(narrow, wide), []
+    for operator, given in calls(matrices(graph, 1), 4, narrow, wide):
+        columns.clear()
+        operator(*given)
+        each.append(sum(columns) / (2 * (4 - 1)))
+    assert each == [least, narrow, least, min(wide, 2 * narrow)]
+
+
+def test_a_saved_basis_has_no_gradient(graph: Graph) -> None:
+    _, (operator, given), *_ = calls(matrices(graph, 1), 4, 2, 3, requires_grad=True)
+    y, basis = operator(*given)
+    assert (y.requires_grad, basis.requires_grad) == (True, False)
 
 
 @pytest.mark.parametrize(("number", "narrow", "wide"), [(1, 2, 3), (3, 3, 2)])
