@@ -219,9 +219,8 @@ def interrupted_twice(call: int, lines: int, store: Path, patch: pytest.MonkeyPa
     return None if left > 0 else code
 
 
-@pytest.mark.parametrize(
-    ("call", "stays"), [(1, "nothing"), pytest.param(3, "kept", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("call", "stays"), [(1, "nothing"), (3, "kept")])
 def test_second_signal_at_every_line_after_the_first(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], call: int, stays: str
 ) -> None:

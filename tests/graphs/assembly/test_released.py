@@ -66,7 +66,7 @@ def test_nothing_stays_after_an_interruption(
 
 
 @pytest.mark.usefixtures("quick_workers")
-@pytest.mark.parametrize("how", [{"workers": 2}, {"resume": True}])
+@pytest.mark.parametrize("how", slow_but([{"resume": True}], [{"workers": 2}, {"resume": True}]))
 def test_matched_weights_of_a_lattice_are_solved_once(
     tmp_path: Path, how: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,7 +36,7 @@ SERIES = {  # the least order, and two graphs, the second one with half the spac
         [("so3", {"nside": n, "orientations": 5 * n // 4}) for n in (4, 8)],
     ),
 }
-QUICK = ("disc", "arrows", "icosphere", "random points", "rotations of lines")
+QUICK = ("disc", "arrows", "icosphere")
 
 
 @pytest.mark.parametrize("name", slow_but(QUICK, SERIES))

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 from builds import SPECS, inodes, manifest
-from marks import slow_but
 
 from cheblienet_graphs import CheblienetError, GraphSpec, SpecError, build
 from cheblienet_graphs.store.verify import leftovers
@@ -20,6 +19,7 @@ from cheblienet_graphs.store.verify import leftovers
 distributed = pytest.importorskip("distributed")
 client_of = pytest.importorskip("cheblienet_graphs.machine.dask")
 dask = pytest.importorskip("dask")
+pytestmark = pytest.mark.slow
 PLANE = GraphSpec("r2", 8)
 
 
@@ -30,7 +30,7 @@ def cluster() -> Iterator[object]:
         yield cluster
 
 
-@pytest.mark.parametrize("name", slow_but(["lattice"], ["lattice", "given points"]))
+@pytest.mark.parametrize("name", ["lattice", "given points"])
 def test_dask_cluster_of_which_a_worker_is_killed(
     tmp_path: Path, name: str, cluster: object, expected: dict[str, dict[str, object]]
 ) -> None:
@@ -105,7 +105,6 @@ def test_error_of_a_dask_worker_is_that_of_a_build(tmp_path: Path, cluster: obje
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
 def test_ctrl_c_ends_a_build_by_local_dask(tmp_path: Path) -> None:
     program = (
         "import os, signal\n"

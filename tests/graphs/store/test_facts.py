@@ -172,6 +172,7 @@ def test_facts_that_contradict_the_arrays_are_noticed(version: Path, change: Cal
         import_zip(raw_zip(version, version.parents[2] / "x.zip"), version.parents[2] / "o.zarr")
 
 
+@pytest.mark.slow
 def test_solved_xi_contradicts_its_square_alone(tmp_path: Path) -> None:
     """An xi that was solved for is no function of the spec."""
     spec = GraphSpec("se2", 6, orientations=2, levels=1, xi="auto")
