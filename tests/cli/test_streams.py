@@ -25,6 +25,7 @@ def clg(here: Path, shell: str, program: str = MAIN) -> subprocess.CompletedProc
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", ["2>&-", ">&-", "<&- >&- 2>&-"])
 def test_closed_streams(tmp_path: Path, closed: str) -> None:
     built = clg(tmp_path, f"clg {BUILD} {closed}")
@@ -44,6 +45,7 @@ def test_closed_streams_of_workers(tmp_path: Path) -> None:
     assert clg(tmp_path, "clg verify --store g.zarr").returncode == 0
 
 
+@pytest.mark.slow
 @FULL
 def test_messages_that_can_not_be_shown(tmp_path: Path) -> None:
     built = clg(tmp_path, f"clg {BUILD} 2>/dev/full")
@@ -55,6 +57,7 @@ def test_messages_that_can_not_be_shown(tmp_path: Path) -> None:
     assert (tmp_path / "out").read_text() == "r2-8x8@v002\n"
 
 
+@pytest.mark.slow
 @FULL
 def test_output_that_can_not_be_written(tmp_path: Path) -> None:
     built = clg(tmp_path, f"clg {BUILD} >/dev/full")
@@ -71,6 +74,7 @@ def test_output_that_can_not_be_written(tmp_path: Path) -> None:
     assert broken.stderr == ""
 
 
+@pytest.mark.slow
 def test_names_that_are_no_text(tmp_path: Path) -> None:
     """What is printed is the name, byte by byte."""
     assert clg(tmp_path, f"clg {BUILD} --quiet").returncode == 0

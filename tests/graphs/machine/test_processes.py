@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from builds import SPECS, manifest
+from marks import slow_but
 
 from cheblienet_graphs import CheblienetError, GraphSpec, StoreError, build
 from cheblienet_graphs.assembly.level import Level, Place
@@ -25,7 +26,7 @@ from cheblienet_graphs.search.choice import choose
 from cheblienet_graphs.store.writer import Staging
 
 
-@pytest.mark.parametrize("name", ["lattice", "selling"])
+@pytest.mark.parametrize("name", slow_but(["lattice"], ["lattice", "selling"]))
 def test_bytes_do_not_depend_on_processes(
     tmp_path: Path, name: str, expected: dict[str, dict[str, object]]
 ) -> None:
