@@ -21,10 +21,13 @@ from cheblienet_graphs import GraphSpec, MapSpec, build, build_map
 
 
 def disc(height: int, width: int) -> np.ndarray:
-    """A disc's coverage, about, of the pixels of a lattice; its middle is no place of it."""
+    """A disc's coverage, about, of the pixels of a lattice; its middle is no place of it.
+
+    In steps of 1/256, so that rounding, of another processor, does not change it.
+    """
     y, x = np.ogrid[:height, :width]
     distance: np.ndarray = np.hypot(y - 0.46 * height, x - 0.53 * width)
-    return (0.5 + 0.4 * min(height, width) - distance).clip(0, 1)
+    return np.round(256 * (0.5 + 0.4 * min(height, width) - distance).clip(0, 1)) / 256
 
 
 CUT: dict[str, Any] = {"weights": "selling", "mask_edge": "cut", "levels": 1}
