@@ -15,70 +15,21 @@ installed.
 """
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import shared_path  # noqa: F401  to import what all scripts share
-import torch
-from classifiers import network_of, pyramid_of
-from rotations import augmented
 from scripts import exit_code
 from settings import Settings
 from studies import Images, Run, carried_out, every_seed, study_parser
 from study_plans import CONTENDERS, TEST, TRAIN
 from study_tables import equal_time_table, write_page
-from throughput import available, milliseconds, of_one_size
+from throughput import available, kept_times, of_one_size
 
 SIDE = 28
-
-
-def timed(
-    settings: Mapping[str, Settings], store: Path, rounds: int, side: int, channels: int
-) -> dict[str, float]:
-    """Milliseconds of a step of each, the least of rounds in which they take turns.
-
-    What other processes take from a shared machine is the least in the best round.
-    """
-    torch.set_num_threads(1)
-    networks = {
-        name: network_of(one, pyramid_of(one, store, side, side), channels, 10)
-        for name, one in settings.items()
-    }
-    for name, one in settings.items():  # turned as in a training
-        turned = partial(lambda augment, _, given: augmented(given[0], augment), one.augment)
-        networks[name].register_forward_pre_hook(turned)
-    took = milliseconds(networks, rounds, side, channels=channels)
-    return {name: min(times) for name, times in took.items()}
-
-
-def kept_times(
-    file: Path, settings: Mapping[str, Settings], store: Path, side: int, channels: int
-) -> dict[str, float]:
-    """Those that an earlier command has measured, else new ones: so steps stay the same.
-
-    Args:
-        file: of the times, milliseconds of a step by name.
-        settings: of the networks, by name.
-        store: of their graphs.
-        side: of the images, in pixels.
-        channels: of the images.
-    """
-    if not file.exists():
-        part = file.with_suffix(".part")
-        part.write_text(json.dumps(timed(settings, store, 15, side, channels), indent=1))
-        part.replace(file)
-    times: dict[str, float] = json.loads(file.read_text())
-    if missing := set(settings) - set(times):
-        raise ValueError(
-            f"{file} lacks times of {', '.join(sorted(missing))}. Networks are timed together: "
-            "remove it, and begin with all of them."
-        )
-    return times
 
 
 def lasting(

@@ -22,12 +22,12 @@ from dataclasses import replace
 from functools import partial
 
 import shared_path  # noqa: F401  to import what all scripts share
-from equal_time import kept_times, lasting
+from equal_time import lasting
 from scripts import exit_code
 from settings import Settings
 from studies import Images, study, study_parser
 from study_plans import ALONG, NORMS, STUDIES, Study
-from throughput import available, of_one_size
+from throughput import available, kept_times, of_one_size
 
 SIDE, CHANNELS = 32, 3
 EVERY_COLUMN = "upright", "90 degrees", "any angle", "flipped"

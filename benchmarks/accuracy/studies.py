@@ -37,6 +37,7 @@ from scripts import exit_code, parser_of, positive
 from settings import Settings
 from study_plans import SIDE, STUDIES, TEST, TRAIN, Study
 from study_tables import draw, invariance, table, write_page
+from throughput import BATCH, kept_times
 from tqdm import tqdm
 from training import SECONDS, Checkpoint, Scores, trained
 
@@ -63,6 +64,10 @@ class Images:
     train: int
     test: int
     turned: bool = False
+
+    def seen(self, settings: Settings) -> int:
+        """How many a training sees, each as often as it does."""
+        return settings.steps * settings.batch if settings.steps else settings.epochs * self.train
 
     def samples(self, seed: int) -> Samples:
         """Of a seed's split."""
@@ -161,6 +166,18 @@ def carried_out(runs: Sequence[Run], workers: int) -> None:
             bar.update()
 
 
+def lone_seconds(untimed: Mapping[str, Settings], images: Images, file: Path) -> dict[str, float]:
+    """Processor time that trainings on a GPU would have taken: by steps timed in turns, here."""
+    if not untimed:
+        return {}
+    store, channels = file.with_name("graphs.zarr"), images.samples(0).images.shape[1]
+    times = kept_times(file, untimed, store, images.side, channels)
+    return {
+        variant: times[variant] / 1e3 * images.seen(settings) / BATCH
+        for variant, settings in untimed.items()
+    }
+
+
 def study(given: argparse.Namespace, studies: Mapping[str, Study], images: Images) -> None:
     """Do what is missing, seeds first; write tables and figures, of more seeds where they are."""
     runs = {
@@ -176,7 +193,10 @@ def study(given: argparse.Namespace, studies: Mapping[str, Study], images: Image
         one = studies[name]
         scores = {variant: every_seed(runs[name, variant, 0]) for variant in one.variants}
         all_found.append(scores)
-        parts[name] = table(one, scores)
+        known = {variant for variant, of in scores.items() if any(SECONDS in run for run in of)}
+        untimed = {key: of for key, of in one.variants.items() if key not in known}
+        lone = lone_seconds(untimed, images, given.results / f"milliseconds-{name}.json")
+        parts[name] = table(one, scores, lone)
         print(f"\n{one.title}\n\n{parts[name]}")
         if given.page and one.drawn:
             draw(one, scores, given.page.with_name(f"{given.page.stem}-{name}.svg"))

@@ -16,10 +16,11 @@ Runs = Mapping[str, Sequence[Scores]]
 """By variant, the scores of its seeds."""
 
 
-def table(study: Study, runs: Runs) -> str:
+def table(study: Study, runs: Runs, lone: Mapping[str, float]) -> str:
     """Markdown: a row a variant, accuracy in % as mean +- deviation over seeds.
 
-    Their numbers are a column where they differ. Trainings on a GPU have no processor time.
+    Their numbers are a column where they differ. Processor times have a "~" where all trainings
+    were on a GPU: `lone` has what they would have taken.
     """
     counts = {name: len(scores) for name, scores in runs.items()}
     differ = len({*counts.values()}) > 1
@@ -38,7 +39,7 @@ def table(study: Study, runs: Runs) -> str:
         known = study.paper.values()
         cells += [f"{values[variant]:.1f}" if variant in values else "" for values in known]
         took = [one[SECONDS] for one in scores if SECONDS in one]
-        seconds = mean_and_deviation(took, ".0f") if took else ""
+        seconds = mean_and_deviation(took, ".0f") if took else f"~{lone[variant]:.0f}"
         count = [counts[variant]] * differ
         lines.append(row(variant, *count, *cells, f"{scores[0]['parameters']:,.0f}", seconds))
     return "\n".join(lines)

@@ -9,6 +9,7 @@ backward and Adam's on 32 images of 28 x 28. Times are processor time, all threa
 GPU they are by the clock.
 """
 
+import json
 import os
 import statistics
 import time
@@ -24,6 +25,7 @@ import torch
 from classifiers import network_of, parameters, pyramid_of
 from layers import PYG, with_pyg
 from networks import accept_matrices
+from rotations import augmented
 from scripts import parser_of, print_head, print_row, temporary_store
 from settings import Settings
 from study_plans import CONTENDERS
@@ -56,6 +58,50 @@ def milliseconds(
     clock = time.process_time if device == "cpu" else time.perf_counter
     took = in_turns(steps, rounds, device, clock, warm=True)
     return {name: [1e3 * seconds / STEPS for seconds in times] for name, times in took.items()}
+
+
+def timed(
+    settings: Mapping[str, Settings], store: Path, rounds: int, side: int, channels: int
+) -> dict[str, float]:
+    """Milliseconds of a step of each, the least of rounds in which they take turns.
+
+    What other processes take from a shared machine is the least in the best round.
+    """
+    torch.set_num_threads(1)
+    networks = {
+        name: network_of(one, pyramid_of(one, store, side, side), channels, 10)
+        for name, one in settings.items()
+    }
+    for name, one in settings.items():  # turned as in a training
+        turned = partial(lambda augment, _, given: augmented(given[0], augment), one.augment)
+        networks[name].register_forward_pre_hook(turned)
+    took = milliseconds(networks, rounds, side, channels=channels)
+    return {name: min(times) for name, times in took.items()}
+
+
+def kept_times(
+    file: Path, settings: Mapping[str, Settings], store: Path, side: int, channels: int
+) -> dict[str, float]:
+    """Those that an earlier command has measured, else new ones: so steps stay the same.
+
+    Args:
+        file: of the times, milliseconds of a step by name.
+        settings: of the networks, by name.
+        store: of their graphs.
+        side: of the images, in pixels.
+        channels: of the images.
+    """
+    if not file.exists():
+        part = file.with_suffix(".part")
+        part.write_text(json.dumps(timed(settings, store, 15, side, channels), indent=1))
+        part.replace(file)
+    times: dict[str, float] = json.loads(file.read_text())
+    if missing := set(settings) - set(times):
+        raise ValueError(
+            f"{file} lacks times of {', '.join(sorted(missing))}. Networks are timed together: "
+            "remove it, and begin with all of them."
+        )
+    return times
 
 
 def _steps(network: nn.Module, images: Tensor, labels: Tensor) -> Callable[[], None]:
