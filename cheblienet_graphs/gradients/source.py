@@ -137,8 +137,7 @@ def _linear(first: Floats, second: Floats) -> Floats:
     inverse = _pseudoinverse(first, COLLINEAR)
     free = np.eye(first.shape[2]) - inverse @ first
     constrained = _pseudoinverse(second @ free, SINGULAR)
-    weights: Floats = inverse - free @ constrained @ second @ inverse
-    return weights
+    return inverse - free @ constrained @ second @ inverse
 
 
 def _pseudoinverse(matrices: Floats, cutoff: float) -> Floats:

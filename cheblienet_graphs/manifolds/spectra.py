@@ -99,8 +99,7 @@ def over_axes(count: int, metric: Metric, extent: Extent, _fiber: Fiber) -> Floa
 def of_degrees(count: int, _metric: Metric, _extent: Extent, _fiber: Fiber) -> Floats:
     """On S^2 degrees l have the eigenvalue l (l + 1), 2 l + 1 times."""
     degree: Floats = np.floor(np.sqrt(np.arange(count)))
-    values: Floats = degree * (degree + 1)
-    return values
+    return degree * (degree + 1)
 
 
 def of_asymmetric_top(count: int, metric: Metric, _extent: Extent, fiber: Fiber) -> Floats:

@@ -49,8 +49,7 @@ class View:
 
     def of(self, values: Floats) -> Floats:
         """(..., rows, columns) values (..., points) as pixels; NaN where there is no point."""
-        shown: Floats = np.where(self.points >= 0, values[..., self.points], np.nan)
-        return shown
+        return np.where(self.points >= 0, values[..., self.points], np.nan)
 
 
 def around(places: Places, point: int, reach: float) -> list[View]:

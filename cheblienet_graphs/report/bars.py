@@ -201,5 +201,4 @@ def _fiber_matrix(arrays: LevelArrays) -> Floats:
     np.fill_diagonal(sums, 0.0)
     np.fill_diagonal(sums, -sums.sum(axis=1))
     mass = np.sqrt((root.reshape(size, count) ** 2).sum(axis=1))
-    matrix: Floats = sums / np.outer(mass, mass)
-    return matrix
+    return sums / np.outer(mass, mass)

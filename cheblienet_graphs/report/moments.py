@@ -250,8 +250,7 @@ def _spread(level: Weighted, points: Indices) -> Indices:
     if count >= len(points):
         return points
     ends = np.arange(count + 1) * len(points) // count
-    drawn: Indices = points[np.random.default_rng(0).integers(ends[:-1], ends[1:])]
-    return drawn
+    return points[np.random.default_rng(0).integers(ends[:-1], ends[1:])]
 
 
 def probes(level: Weighted) -> Indices:

@@ -44,8 +44,7 @@ class MaskedSampling(Sampling):
     @cached_property
     def base_points(self) -> Floats:
         """(points, d) Cartesian coordinates; unit vectors on the sphere."""
-        points: Floats = self.full.base_points[self.places]
-        return points
+        return self.full.base_points[self.places]
 
     @property
     def extent(self) -> tuple[float, ...] | None:
@@ -55,8 +54,7 @@ class MaskedSampling(Sampling):
     def among_all(self, vertices: Indices) -> Indices:
         """The numbers that vertices inside, (N,), have among those of the full sampling."""
         orientation, place = self._decoded(vertices)
-        numbers: Indices = orientation * self.full.num_points + self.places[place]
-        return numbers
+        return orientation * self.full.num_points + self.places[place]
 
     def edges(self, rows: Indices, columns: Indices) -> tuple[Indices, Indices, Indices]:
         """Edges of the full sampling, as those between vertices inside.

@@ -110,14 +110,12 @@ class Box:
     def longitudes(self, points: Floats, near: Floats | float = np.pi) -> Floats:
         """(...,) from the western side, within pi of `near`."""
         east = np.arctan2(points[..., 1], points[..., 0]) - self.west - near
-        longitudes: Floats = near + (east + np.pi) % (2 * np.pi) - np.pi
-        return longitudes
+        return near + (east + np.pi) % (2 * np.pi) - np.pi
 
     def holds(self, points: Floats) -> npt.NDArray[np.bool_]:
         """(...,) whether points, (..., 3), are inside."""
         z, east = points[..., 2], self.longitudes(points)
-        inside: npt.NDArray[np.bool_] = (z >= self.low) & (z <= self.high) & (east <= self.width)
-        return inside
+        return (z >= self.low) & (z <= self.high) & (east <= self.width)
 
     def meridian(self, longitude: float) -> tuple[Floats, Floats]:
         """(3,) vectors: where a meridian meets the equator, and its plane's normal."""

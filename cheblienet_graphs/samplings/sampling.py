@@ -117,8 +117,7 @@ def periods(sampling: Sampling, offsets: Floats) -> Floats:
     """(N, d) the whole periods that are nearest to offsets along the base; 0 without any."""
     if not sampling.periodic or not sampling.extent:
         return np.zeros_like(offsets)
-    whole: Floats = np.round(offsets / sampling.extent) * sampling.extent
-    return whole
+    return np.round(offsets / sampling.extent) * sampling.extent
 
 
 S = TypeVar("S", bound=Sampling, covariant=True)

@@ -73,11 +73,10 @@ class Arcs:
 
     def at(self, angles: Floats) -> Floats:
         """(sides, n, 3) points at angles, (sides, n), from the start."""
-        points: Floats = (
+        return (
             np.cos(angles)[..., None] * self.start[:, None]
             + np.sin(angles)[..., None] * self.direction[:, None]
         )
-        return points
 
 
 def most_sides(count: int, *, flat: bool) -> int:
@@ -168,8 +167,7 @@ def arcs_of(points: Floats, remedy: str) -> Arcs:
 
 def _cells(count: int, ends: tuple[Indices, Indices], shares: Floats) -> Floats:
     """(count,) areas, by the triangles that sides make with either point, (sides,)."""
-    areas: Floats = np.add(*(np.bincount(end, shares, count) for end in ends), dtype=np.float64)
-    return areas
+    return np.add(*(np.bincount(end, shares, count) for end in ends), dtype=np.float64)
 
 
 def _plane_diagram(points: Floats, sides: Floats, *, periodic: bool) -> Diagram:

@@ -84,8 +84,7 @@ class MaskedStencils:
         def moved(by: tuple[int, ...]) -> npt.NDArray[np.bool_]:
             parts = zip(by, self._margin, self.lattice.shape, strict=True)
             cut = tuple(slice(most + step, most + step + side) for step, most, side in parts)
-            inside: npt.NDArray[np.bool_] = self._wide[cut] >= 0
-            return inside
+            return self._wide[cut] >= 0
 
         both = moved((0,) * len(offset)) & moved(offset)
         away = tuple(slice(1, -1) if axis in sides else slice(None) for axis in range(both.ndim))

@@ -61,8 +61,7 @@ class Pairs:
     def first(self) -> npt.NDArray[np.bool_]:
         """(N, K) whether another point is listed for the first time, by its nearest image."""
         if self.points.periods is None:
-            there: npt.NDArray[np.bool_] = self.others < len(self.points)
-            return there
+            return self.others < len(self.points)
         order = np.argsort(self.others, axis=1, kind="stable")
         return first_of_each(self.others, order) & (self.others < len(self.points))
 

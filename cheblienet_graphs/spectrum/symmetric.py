@@ -139,8 +139,7 @@ class BlochBlocks:
             number * offset % side / side
             for number, offset, side in zip(numbers, offsets, self._lattice.shape, strict=True)
         ]
-        cycles: Floats = functools.reduce(np.add, parts)
-        return cycles
+        return functools.reduce(np.add, parts)
 
 
 def involutions(product: Product, sampling: Sampling) -> list[Permutation]:

@@ -315,8 +315,7 @@ class _Infinite:
             remedy = Words("Use ", selling, ", or more ", Remedy("neighbors"), ".")
             accepted = "kernel or selling here: no matched weights exist on these edges"
             raise SpecError("weights", accepted, "matched", remedy)
-        values: Floats = matching.values[unknown]
-        return values
+        return matching.values[unknown]
 
     def sides(self, stencils: Sequence[Stencil], values: Sequence[Floats]) -> tuple[Weighted, ...]:
         """The edges along the sides of an open lattice, by axis, weights in widths^-2.
@@ -360,5 +359,4 @@ def _up_to_sign(offsets: Indices) -> Indices:
     """(N, d) offsets, negated where the first nonzero entry is negative."""
     first = (offsets != 0).argmax(axis=1)
     leading = np.take_along_axis(offsets, first[:, None], axis=1)
-    turned: Indices = np.where(leading < 0, -offsets, offsets)
-    return turned
+    return np.where(leading < 0, -offsets, offsets)

@@ -56,8 +56,7 @@ class Matching:
 def lifted(prior: Floats) -> Floats:
     """Prior weights with a lower bound, so that those of long edges can grow."""
     least: float = LEAST_PRIOR * prior.max()
-    higher: Floats = np.maximum(prior, least)
-    return higher
+    return np.maximum(prior, least)
 
 
 def realizing(prior: Floats, constraints: scipy.sparse.csr_array, targets: Floats) -> Floats:

@@ -92,8 +92,7 @@ def approximated(function: Function, lambda_max: float, tolerance: float) -> Pol
     # Not as a decorator, which would import torch's compiler: half of the time of our import.
     compiling = torch.compiler.is_dynamo_compiling()
     make = torch.compiler.disable(_approximated) if compiling else _approximated
-    polynomial: Polynomial = make(function, lambda_max, tolerance)
-    return polynomial
+    return make(function, lambda_max, tolerance)
 
 
 def _approximated(function: Function, lambda_max: float, tolerance: float) -> Polynomial:
@@ -184,8 +183,7 @@ def _largest(z: Tensor, order: int) -> Tensor:
     if order == 0:
         return torch.ones_like(z)
     place = (order / z).clamp(max=2.0)  # infinite where z is 0
-    largest: Tensor = place**order * torch.exp(-z * place)
-    return largest
+    return place**order * torch.exp(-z * place)
 
 
 def _chernoff(z: float, degree: int) -> float:

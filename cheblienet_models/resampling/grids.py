@@ -257,8 +257,7 @@ class Pixels:
         """(lat, lon) of the pixels, steradians."""
         rows, columns = np.radians(self.row_edges), np.radians(self.column_edges)
         heights = 2 * np.sin(np.diff(rows) / 2) * np.cos((rows[1:] + rows[:-1]) / 2)
-        areas: Floats = heights[:, None] * np.diff(columns)
-        return areas
+        return heights[:, None] * np.diff(columns)
 
     def reaches(self, beta: Floats, gamma: Floats) -> Flags:
         """(n,) whether points of colatitude beta and longitude gamma, radians, are in a pixel.
@@ -288,8 +287,7 @@ class Pixels:
         """(n,) the pixel that each point is in, or is nearest to."""
         row = np.searchsorted(self.row_edges[1:-1], 90 - np.degrees(beta))
         column = np.searchsorted(self.column_edges[1:-1], self.unrolled(gamma + ASIDE))
-        pixel: Indices = (row * self.columns + column).astype(np.int64)
-        return pixel
+        return (row * self.columns + column).astype(np.int64)
 
 
 def _edges(centers: Floats) -> Floats:

@@ -213,8 +213,7 @@ def _plane_axes(normals: Floats) -> Complexes:
     unit = normals / np.linalg.norm(normals, axis=1, keepdims=True)
     across = np.cross(unit, np.eye(3)[np.abs(unit).argmin(1)])
     across /= np.linalg.norm(across, axis=1, keepdims=True)
-    axes: Complexes = across + 1j * np.cross(unit, across)
-    return axes
+    return across + 1j * np.cross(unit, across)
 
 
 def _fans(

@@ -101,8 +101,7 @@ class Strips:
     def western_edge(self, column: Indices) -> Floats:
         """(n,) longitudes, radians."""
         turns, place = np.divmod(column, self.count)
-        edge: Floats = self.edges[place] + TURN * turns
-        return edge
+        return self.edges[place] + TURN * turns
 
 
 Pieces = tuple[Indices, Indices, Indices, Floats, Floats]

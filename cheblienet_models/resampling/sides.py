@@ -50,8 +50,7 @@ class Sides:
     def _share(self, which: Indices, values: Floats, part: int) -> Floats:
         """(m,) how far along sides that are not constant in this part of places a value is."""
         start, end = self.start[part][which], self.end[part][which]
-        share: Floats = (values - start) / (end - start)
-        return share
+        return (values - start) / (end - start)
 
     def bulge(self, which: Indices, start: Place, end: Place) -> Floats:  # noqa: ARG002
         """(m,) integrals of longitude d(depth) along parts of sides, less those along chords."""
@@ -79,15 +78,13 @@ class PolarCap(Sides):
 
     def longitude_at(self, which: Indices, depth: Floats) -> Floats:
         """(m,) longitudes."""
-        longitude: Floats = self.origin[which] + self.constant[which] / np.sqrt(3 * depth)
-        return longitude
+        return self.origin[which] + self.constant[which] / np.sqrt(3 * depth)
 
     def depth_at(self, which: Indices, longitude: Floats) -> Floats:
         """(m,) depths."""
         apart = longitude - self.origin[which]
         root = np.divide(self.constant[which], apart, out=np.zeros_like(apart), where=apart != 0)
-        depth: Floats = root**2 / 3
-        return depth
+        return root**2 / 3
 
     def bulge(self, which: Indices, start: Place, end: Place) -> Floats:
         """(m,) integrals."""
@@ -143,8 +140,7 @@ class GreatCircle(Sides):
 
 def wrapped(angle: Floats) -> Floats:
     """To [-pi, pi], radians."""
-    nearest: Floats = angle - 2 * np.pi * np.rint(angle / (2 * np.pi))
-    return nearest
+    return angle - 2 * np.pi * np.rint(angle / (2 * np.pi))
 
 
 class Arcs(NamedTuple):

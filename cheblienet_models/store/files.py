@@ -226,8 +226,7 @@ def _mapped(descriptor: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np
     kind = getattr(torch, dtype.name)
     path = f"/dev/fd/{descriptor}"
     flat = torch.from_file(path, shared=False, size=math.prod(shape), dtype=kind)
-    mapped: npt.NDArray[Any] = flat.numpy().reshape(shape)
-    return mapped
+    return flat.numpy().reshape(shape)
 
 
 def forget_pages(array: npt.NDArray[Any]) -> None:
