@@ -25,9 +25,8 @@ from cheblienet_graphs.samplings import SAMPLINGS
 from cheblienet_graphs.spec import GraphSpec, words
 from cheblienet_graphs.spec.map_spec import MapSpec
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.facts import LevelFacts, read_facts
+from cheblienet_graphs.store.facts import LevelFacts, PublishedFacts, read_facts
 from cheblienet_graphs.store.map_facts import MapSizes, read_either
-from cheblienet_graphs.store.published import PublishedFacts
 from cheblienet_graphs.store.staged import identity_of
 
 if TYPE_CHECKING:

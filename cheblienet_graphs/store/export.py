@@ -20,11 +20,10 @@ from cheblienet_graphs.errors import StoreError, another, quoted
 from cheblienet_graphs.manifolds.moments import edge_components
 from cheblienet_graphs.store import durable, layout
 from cheblienet_graphs.store.durable import save_whole, sha256_of, unreadable, write_errors
-from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
+from cheblienet_graphs.store.facts import LevelFacts, PublishedFacts, VersionFacts, read_facts
 from cheblienet_graphs.store.map_arrays import MapArrays
 from cheblienet_graphs.store.map_facts import either_facts, read_either, read_map_facts
 from cheblienet_graphs.store.mapped import mapped_csr
-from cheblienet_graphs.store.published import PublishedFacts
 from cheblienet_graphs.store.reader import LevelArrays, edge_weights
 from cheblienet_graphs.store.verify import Remark, version_faults
 from cheblienet_graphs.store.writer import Staging

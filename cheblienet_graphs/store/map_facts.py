@@ -7,8 +7,13 @@ from typing import Any
 from cheblienet_graphs.errors import StoreError, UnreadableError
 from cheblienet_graphs.spec.map_spec import MapSpec
 from cheblienet_graphs.store import layout, rules
-from cheblienet_graphs.store.facts import VersionFacts, graph_facts
-from cheblienet_graphs.store.published import PublishedFacts, refusing, shared
+from cheblienet_graphs.store.facts import (
+    PublishedFacts,
+    VersionFacts,
+    graph_facts,
+    refusing,
+    shared,
+)
 
 
 @dataclass(frozen=True)

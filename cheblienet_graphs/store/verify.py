@@ -17,10 +17,9 @@ from cheblienet_graphs.store.agreement import (
     undigested,
     unlike_cells,
 )
-from cheblienet_graphs.store.facts import VersionFacts
+from cheblienet_graphs.store.facts import FileFacts, VersionFacts, check_schema
 from cheblienet_graphs.store.map_arrays import MapArrays, map_faults
 from cheblienet_graphs.store.map_facts import MapFacts, either_facts
-from cheblienet_graphs.store.published import FileFacts, check_schema
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.store.refs import locked
 from cheblienet_graphs.store.staged import discard
