@@ -3,7 +3,6 @@
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeAlias
 
@@ -108,11 +107,11 @@ def _file_faults(version: Path, files: Mapping[str, FileFacts]) -> Iterator[Faul
     folders = {parent for file in expected for parent in file.parents}
     entries = dict(_entries(version, folders))
     del entries[version / "zarr.json"]
-    with ThreadPoolExecutor(FILES_AT_ONCE) as pool:
-        wrong = pool.map(lambda path: _file_fault(path, entries[path], expected), entries)
-        for path, what in zip(entries, wrong, strict=True):
-            if what:
-                yield Fault(str(path.relative_to(version)), what)
+    fault = lambda path: _file_fault(path, entries[path], expected)  # noqa: E731
+    wrong = durable.in_threads(fault, list(entries), FILES_AT_ONCE)
+    for path, what in zip(entries, wrong, strict=True):
+        if what:
+            yield Fault(str(path.relative_to(version)), what)
     for path in sorted(expected.keys() - entries.keys()):
         yield Fault(str(path.relative_to(version)), "is missing")
 

@@ -10,7 +10,6 @@ import logging
 import shutil
 import uuid
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -297,8 +296,7 @@ class Staging:
                 if path.is_file():
                     path.chmod(0o444)
                 paths.append(path)
-            with ThreadPoolExecutor(SYNCED_AT_ONCE) as pool:
-                list(pool.map(durable.sync, paths))  # raises what one of them raised
+            durable.in_threads(durable.sync, paths, SYNCED_AT_ONCE)
             with locked(self._store):
                 self.published = publish(self._store, self._name, self.path)
         return self.published
@@ -308,8 +306,7 @@ class Staging:
         files = [path for path in self.path.rglob("*") if path.is_file()]
         files.sort(key=lambda file: -file.stat().st_size)  # the largest are begun first
         keys = [layout.manifest_key(str(file.relative_to(self.path))) for file in files]
-        with ThreadPoolExecutor(HASHED_AT_ONCE) as pool:
-            digests = pool.map(sha256_of, files)
-            sizes = [file.stat().st_size for file in files]
-            entries = sorted(zip(keys, digests, sizes, strict=True))
+        digests = durable.in_threads(sha256_of, files, HASHED_AT_ONCE)
+        sizes = [file.stat().st_size for file in files]
+        entries = sorted(zip(keys, digests, sizes, strict=True))
         return {key: {"sha256": digest, "nbytes": size} for key, digest, size in entries}
