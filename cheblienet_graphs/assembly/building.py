@@ -31,8 +31,6 @@ LEAST_ROWS = 192
 """Vertices in a block that is not worth cutting further."""
 ONCE = (0, 1)
 """The range of what is done in one piece."""
-SCHEMA = "1.6"
-"""The first whose arrays may have names of dimensions."""
 COORDINATES = "coordinates"
 VERTEX, FREQUENCY = "vertex", "frequency"
 ARRAYS = {
@@ -211,10 +209,3 @@ def grid_mapping(spec: GraphSpec, level: int) -> Named | None:
     refinement = (spec.nside >> level).bit_length() - 1
     scheme = {"refinement_level": refinement, "indexing_scheme": "nested"}
     return Named(("none",), {"grid_mapping_name": "healpix"} | scheme)
-
-
-def schema(spec: GraphSpec) -> str:
-    """The schema of a version, the oldest that has all that is written."""
-    if spec.manifold != "s2":
-        return spec.schema
-    return max(spec.schema, SCHEMA, key=layout.SCHEMAS.index)

@@ -141,4 +141,4 @@ def _write(
             staging.fill(staging.dense(path, points.shape, "float64", columns), points)
             if graph.mask is not None:
                 staging.places(side, graph.mask.on_level(0), graph.full_points(0))
-        return staging.publish(recorded(spec, spec.schema) | {layout.MAP: sizes.to_dict()})
+        return staging.publish(recorded(spec) | {layout.MAP: sizes.to_dict()})

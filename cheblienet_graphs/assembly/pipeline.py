@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cheblienet_graphs.assembly import versions
 from cheblienet_graphs.assembly.assemble import write_level, write_map
-from cheblienet_graphs.assembly.building import Build, schema
+from cheblienet_graphs.assembly.building import Build
 from cheblienet_graphs.assembly.checks import LevelCheck
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.assembly.plan import (
@@ -120,7 +120,7 @@ def build(
                 build = Build(store, staging, pool, rows, progress)
                 facts, checks = zip(*_write(build, levels), strict=True)
                 levels_of_it = {"levels": [of_level.to_dict() for of_level in facts]}
-                version = staging.publish(versions.recorded(spec, schema(spec)) | levels_of_it)
+                version = staging.publish(versions.recorded(spec) | levels_of_it)
             result = versions.Published(
                 store,
                 name,

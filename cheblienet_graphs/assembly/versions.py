@@ -172,10 +172,10 @@ def of_spec(
             yield version, facts
 
 
-def recorded(spec: GraphSpec | MapSpec, schema: str) -> layout.Attributes:
+def recorded(spec: GraphSpec | MapSpec) -> layout.Attributes:
     """The attributes of a version that do not depend on what it holds."""
     return {
-        "schema": schema,
+        "schema": spec.schema,
         "spec": spec.to_dict(),
         "spec_sha256": spec.sha256,
         "generator": GENERATOR,

@@ -300,11 +300,15 @@ class GraphSpec:
 
     @property
     def schema(self) -> str:
-        """The schema of versions with this specification, the oldest that knows all it says."""
+        """The schema of versions with this specification, the oldest that knows all it says.
+
+        On s2 it is the first whose arrays may have names of dimensions.
+        """
         later = self.mask, self.directional, self.drift, self.boundary_correction, self.axes
         plain = (*later, self.spacing) == (None,) * 6 and self.weights != "voronoi"
         cut, turned = self.mask_edge == "cut", self.period == "2pi"
         since = {"1.1": not plain, "1.2": turned, "1.3": self.gradients, "1.4": cut}
+        since["1.6"] = self.manifold == "s2"
         points = self.sampling_kind.schemas[self.levels > 1]
         return max([points, *(schema for schema, applies in since.items() if applies)])
 

@@ -66,8 +66,6 @@ SPECS: dict[str, dict[str, GraphSpec]] = {
         "bay": GraphSpec("s2", nside=4, region=(-60, 10, 60, 70), neighbors=4, levels=1),
     },
 }
-WRITTEN_ANEW = {"1.6"}
-"""Schemas that are not for what specifications say, but for how versions are written since."""
 
 PLACES = GraphSpec("r2", coordinates=OWN_POINTS, domain=(0, 0, 4, 4))
 SHORE = GraphSpec("r2", 6, mask=np.kron(MASK, np.ones((2, 2), bool))[:6, :6], levels=1)

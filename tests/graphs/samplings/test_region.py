@@ -108,7 +108,7 @@ def stations() -> np.ndarray:
 def test_stations_in_a_region(tmp_path: Path, stations: np.ndarray, weights: str) -> None:
     """No cell reaches outside, whatever the weights; the version holds what its spec says."""
     spec = GraphSpec("s2", coordinates=stations, region=EUROPE, weights=weights)
-    assert (spec.mask_edge, spec.schema) == ("cut", "1.4")
+    assert (spec.mask_edge, spec.schema) == ("cut", "1.6")
     assert GraphSpec.from_dict(spec.to_dict()) == spec
     published = build(spec, tmp_path / "a.zarr")
     assert published.checks[0].largest_cell < 6
