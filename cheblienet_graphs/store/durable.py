@@ -8,6 +8,7 @@ import math
 import os
 import shutil
 import stat
+import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +20,14 @@ from cheblienet_graphs.errors import CheblienetError, StoreError, UnreadableErro
 
 T = TypeVar("T")
 
+SYNCED_AT_ONCE = 8
+"""Files and folders made durable at once."""
+LONG = 1e-3
+"""Seconds to make one durable, more than a thread is worth."""
+READ_AT_ONCE = 8
+"""Files whose digests are computed at once."""
+WORTH_A_THREAD = 2**22
+"""Bytes to read."""
 MAX_METADATA = 4 * 2**20
 """Most bytes of a metadata document."""
 MAX_DEPTH = 32
@@ -66,6 +75,11 @@ def sha256_of(file: Path) -> str:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
+def readers(nbytes: int) -> int:
+    """The number of threads that read so many bytes."""
+    return min(READ_AT_ONCE, nbytes // WORTH_A_THREAD)
+
+
 def sync(path: Path) -> None:
     """Make a file's or folder's contents durable."""
     descriptor = os.open(path, os.O_RDONLY)
@@ -75,11 +89,27 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
+def sync_all(paths: Sequence[Path]) -> None:
+    """Make files and folders durable, from the first that takes long on several at once.
+
+    A journal is committed for all that wait for it.
+    """
+    waiting = iter(paths)
+    for path in waiting:
+        began = time.monotonic()
+        sync(path)
+        if time.monotonic() - began > LONG:
+            break
+    in_threads(sync, list(waiting), SYNCED_AT_ONCE)
+
+
 def in_threads(function: Callable[[Path], T], files: Sequence[Path], threads: int) -> list[T]:
     """What a function gives for each file, by threads that each go on with the next one.
 
     As tasks of their own, most files would take less time than the pool does.
     """
+    if min(threads, len(files)) < 2:
+        return list(map(function, files))
     results, waiting = {}, iter(files)
 
     def work(_: int) -> None:
