@@ -326,9 +326,9 @@ class Level:
         part = "laplacian" if self.direction is None else f"{layout.DIRECTIONAL}/{self.direction}"
         return f"{self.path}/{part}"
 
-    @property
+    @cached_property
     def csr(self) -> StagedCsr:
-        """The Laplacian."""
+        """The Laplacian, once it is reserved."""
         return opened_csr(self.place.folder / VERSION / self.matrix_path)
 
     def gradient_path(self, part: str) -> str:
