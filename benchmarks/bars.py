@@ -33,8 +33,7 @@ def disc(size: int) -> GraphSpec:
     """The disc of radius 1/2."""
 
     def outside(x: Floats, y: Floats) -> Floats:
-        distance: Floats = np.hypot(x - size / 2, y - size / 2) - size / 2
-        return distance
+        return np.hypot(x - size / 2, y - size / 2) - size / 2
 
     return GraphSpec("r2", size, mask=outside, mask_edge="cut", weights="selling", levels=2)
 

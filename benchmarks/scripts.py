@@ -114,16 +114,14 @@ def errors_of(level: Any, exact: Floats) -> Floats:
     """(M - 1,) of a report's eigenvalues but 0, relative to the (M,) exact ones, 0 first."""
     assert level.eigenvalues_converged
     values = np.array(level.eigenvalues) * (level.eigenvalue_scale or math.nan)
-    errors: Floats = values[1:] / exact[1:] - 1
-    return errors
+    return values[1:] / exact[1:] - 1
 
 
 def smallest_eigenvalues(matrix: Any, count: int, shift: float = -1.0) -> Floats:
     """(count,) of a sparse symmetric matrix, ascending, by ARPACK on the inverse, shifted."""
     start = np.random.default_rng(0).normal(size=matrix.shape[0])
     how = {"v0": start, "ncv": min(4 * count, len(start)), "return_eigenvectors": False}
-    values: Floats = np.sort(eigsh(matrix.tocsc(), count, sigma=shift, **how))
-    return values
+    return np.sort(eigsh(matrix.tocsc(), count, sigma=shift, **how))
 
 
 def unit_vectors(graph: Graph) -> Tensor:

@@ -130,8 +130,7 @@ class Graph:
         ends = self.coordinates[self.rows], self.coordinates[self.columns]
         first, _ = edge_moments(self.manifold, self.metric, *ends)
         sums = [np.bincount(self.rows, self.weights * c, self.vertices) for c in first.T]
-        drift: Floats = np.stack(sums, axis=1) / self.areas[:, None]
-        return drift
+        return np.stack(sums, axis=1) / self.areas[:, None]
 
     def solve(self, right: Floats, start: Floats | None = None) -> Floats:
         """(L + SHIFT A)^-1 of columns."""
@@ -142,8 +141,7 @@ class Graph:
             cg(self._shifted, b, x0=x, rtol=1e-7, maxiter=5000, M=scaling)[0]
             for b, x in zip(right.T, first.T, strict=True)
         ]
-        solution: Floats = np.stack(columns, axis=1)
-        return solution
+        return np.stack(columns, axis=1)
 
     def ritz(self, functions: Floats) -> tuple[Floats, Floats]:
         """Rayleigh-Ritz values of a space and the functions that have them."""
