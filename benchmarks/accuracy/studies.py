@@ -193,8 +193,8 @@ def study(given: argparse.Namespace, studies: Mapping[str, Study], images: Image
         one = studies[name]
         scores = {variant: every_seed(runs[name, variant, 0]) for variant in one.variants}
         all_found.append(scores)
-        known = {variant for variant, of in scores.items() if any(SECONDS in run for run in of)}
-        untimed = {key: of for key, of in one.variants.items() if key not in known}
+        timed = {variant for variant, of in scores.items() if any(SECONDS in run for run in of)}
+        untimed = {key: of for key, of in one.variants.items() if key not in timed}
         lone = lone_seconds(untimed, images, given.results / f"milliseconds-{name}.json")
         parts[name] = table(one, scores, lone)
         print(f"\n{one.title}\n\n{parts[name]}")

@@ -102,12 +102,12 @@ def draw(study: Study, runs: Runs, file: Path) -> None:
 
     figure, axes = plt.subplots(figsize=(4.5, 3), layout="constrained")
     if study.numeric:
-        runs = {name: scores for name, scores in runs.items() if _is_number(name)}
+        runs = {n: scores for n, scores in runs.items() if n.replace(".", "", 1).isdigit()}
     places = [float(name) for name in runs] if study.numeric else list(range(len(runs)))
     for number, column in enumerate(SHOWN):
         values = [[one[column] for one in scores] for scores in runs.values()]
         means = [sum(one) / len(one) for one in values]
-        spread = [_deviation(one) for one in values]
+        spread = [statistics.stdev(one) if len(one) > 1 else 0.0 for one in values]
         axes.errorbar(places, means, spread, fmt="o-", color=f"C{number}", capsize=3, label=column)
     for number, (column, paper) in enumerate(study.paper.items()):
         known = {p: paper[n] for p, n in zip(places, runs, strict=True) if n in paper}
@@ -125,12 +125,3 @@ def draw(study: Study, runs: Runs, file: Path) -> None:
     dated = {"metadata": {"Date": None}} if file.suffix == ".svg" else {}
     figure.savefig(file, dpi=150, **dated)
     plt.close(figure)
-
-
-def _is_number(name: str) -> bool:
-    return name.replace(".", "", 1).isdigit()
-
-
-def _deviation(values: Sequence[float]) -> float:
-    """Over the sample, as `mean_and_deviation`."""
-    return statistics.stdev(values) if len(values) > 1 else 0.0
