@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
@@ -22,6 +23,10 @@ T = TypeVar("T")
 
 SHARED = Path("/dev/shm")  # noqa: S108, that of the system
 """Where Linux has named semaphores, as files."""
+UNGUARDED = (
+    "Error: a script that builds with several processes must do so below "
+    '`if __name__ == "__main__":`, as each of them imports it.'
+)
 
 
 def opened_pool(
@@ -37,6 +42,7 @@ def opened_pool(
     Raises:
         SpecError: no such number of workers.
         CheblienetError: no such cluster, or Dask is not installed.
+        SystemExit: a worker was asked for workers, by the script that it imports.
     """
     if not isinstance(dask, str | None):
         raise SpecError("dask", "an address, a file or 'local', as text", dask)
@@ -44,6 +50,9 @@ def opened_pool(
         workers = integer("workers", workers, *WORKERS)
         if dask not in {None, "local"}:
             raise SpecError("workers", "left out where a cluster has its own", workers)
+    several = dask is not None or (workers or 1) > 1
+    if several and getattr(multiprocessing.current_process(), "_inheriting", False):
+        sys.exit(UNGUARDED)
     if dask is None:
         processes = workers or 1
         alone = dry or processes == 1
@@ -79,8 +88,8 @@ class Processes(Pool):
                 yield futures[future], future.result()
         except BrokenProcessPool as error:
             raise CheblienetError(
-                "A worker process vanished: killed, or out of memory. Nothing was published; "
-                "if memory was short, use fewer ",
+                "A worker process vanished: killed, out of memory, or for the reason that it "
+                "printed. Nothing was published; if memory was short, use fewer ",
                 Remedy("workers"),
                 " or a smaller ",
                 Remedy("memory_limit"),

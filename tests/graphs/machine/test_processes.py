@@ -56,6 +56,23 @@ def test_vanished_worker(
 
 
 @pytest.mark.slow
+def test_workers_of_a_script_that_is_not_guarded(tmp_path: Path) -> None:
+    """Each would run it again."""
+    script = tmp_path / "unguarded.py"
+    script.write_text(
+        "from cheblienet_graphs import GraphSpec, build\n"
+        "build(GraphSpec('r2', 16), 'g.zarr', workers=2, block_rows=50)\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 1
+    assert processes.UNGUARDED in ended.stderr
+    assert "bootstrapping" not in ended.stderr
+    assert "for the reason that it printed" in ended.stderr
+
+
+@pytest.mark.slow
 def test_semaphores_of_a_killed_build_are_removed_by_the_next(tmp_path: Path) -> None:
     """And those of a living one stay."""
     program = (
