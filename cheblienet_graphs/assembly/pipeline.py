@@ -75,7 +75,8 @@ def build(
             same edges.
         device: "cpu" or "cuda" for the two that search; "auto" is cuda where torch sees one. On a
             cluster a worker of its decides, and processes without one search on their CPU.
-        workers: processes, in [1, 1024]; 1, the default, is this process alone.
+        workers: processes, in [1, 1024]; 1, the default, is this process alone. A script that has
+            several builds below `if __name__ == "__main__":`.
         dask: address of a Dask scheduler, or the file it wrote, whose workers see the store's file
             system; or "local" for a cluster of `workers` processes here, by default one
             for each core.
