@@ -85,12 +85,6 @@ def affine(rotation: np.ndarray) -> np.ndarray:
     return matrix
 
 
-ROTATIONS = {
-    "oblique": turned(0.3),
-    "oblique, flipped and permuted": turned(0.7) @ np.diag([1.0, -1.0, 1.0])[[1, 0, 2]],
-}
-
-
 def test_rotation_is_orthogonal_where_a_header_is_rounded() -> None:
     rounded = np.asarray(affine(turned(0.3)).round(4), np.float32)
     rotation = rotation_of(rounded)
@@ -98,9 +92,9 @@ def test_rotation_is_orthogonal_where_a_header_is_rounded() -> None:
     torch.testing.assert_close(rotation, torch.from_numpy(turned(0.3)), rtol=0, atol=1e-4)
 
 
-@pytest.mark.parametrize("rotation", ROTATIONS.values(), ids=ROTATIONS)
-def test_functions_in_the_world_are_turned_to_the_voxels(rotation: np.ndarray) -> None:
+def test_functions_in_the_world_are_turned_to_the_voxels() -> None:
     """f(w) = (w . u)^2, along the direction u of the world, on axes n of voxels: f(R n)."""
+    rotation = turned(0.7) @ np.diag([1.0, -1.0, 1.0])[[1, 0, 2]]  # flipped and permuted, too
     toward, axes = torch.tensor([0.48, 0.6, 0.64]).double(), directions(30, 1)
     values = harmonics_matrix(axes, 2, "descoteaux07")
     coefficients = torch.linalg.lstsq(values, (axes @ toward) ** 2).solution
@@ -116,10 +110,8 @@ AXES = directions(5)
 
 def test_what_is_refused() -> None:
     for degree in (3, -2, 66, 2.0, True):
-        message = r"degree must be an even integer in \[0, 64\]"
-        refused(message, harmonics_matrix, AXES, degree, "tournier07")
-    message = r"basis must be 'descoteaux07', .* or 'tournier07_legacy'\. Got "
-    refused(message, harmonics_matrix, AXES, 4, "tournier")
+        refused("degree must be an even int", harmonics_matrix, AXES, degree, "tournier07")
+    refused("basis must be 'descoteaux07', .* or 'tou", harmonics_matrix, AXES, 4, "tournier")
     for axes, message in (
         (torch.zeros(5, 2), r"\(n_o, 3\). Got \(5, 2\)"),
         (torch.zeros(0, 3), r"\(n_o, 3\). Got \(0, 3\)"),
@@ -160,21 +152,14 @@ def test_round_trip(basis: Basis, affine: torch.Tensor | None) -> None:
     torch.testing.assert_close(fields, expected)
 
 
-def test_largest_degree() -> None:
-    for count, degree in ((1, 0), (5, 0), (6, 2), (14, 2), (15, 4)):
-        assert largest_degree(spread(count)) == degree
-
-
 def test_other_axes_and_fields_are_refused(pyramid: Pyramid) -> None:
     angle = torch.arange(40).double() * (np.pi / 40)
     flat = torch.stack([angle.cos(), angle.sin(), 0 * angle], dim=1)
     assert largest_degree(flat) == 0
     evaluate, fit = FromHarmonics(SETS, 6, "tournier07"), ToHarmonics(SETS, 6, "tournier07")
-    message = "45 coefficients, more than the 43 axes"
-    refused(message, ToHarmonics, SETS, 8, "tournier07")
+    refused("45 coefficients, more than the 43 axes", ToHarmonics, SETS, 8, "tournier07")
     refused("6 coefficients, .* not told apart by", ToHarmonics, flat, 2, "descoteaux07")
-    graph = pyramid.levels[0]
-    refused("the axes of r3s2; .*none", FromHarmonics, graph, 2, "descoteaux07")
+    refused("the axes of r3s2; .*none", FromHarmonics, pyramid.levels[0], 2, "descoteaux07")
     for x in (torch.zeros(1, 28, 4), torch.zeros(28), torch.zeros(1, 1, 28, 4, dtype=torch.int64)):
         refused(r"FromHarmonics takes \(B, C, 28, ...\), 28 coeff", evaluate, x)
         refused(r"ToHarmonics takes \(B, C, 43, ...\), 43 axes", fit, x)
@@ -218,9 +203,8 @@ def test_coefficients_to_the_vertices_of_a_graph_and_back(tmp_path: Path) -> Non
     assert vertices.shape == (2, 3, 43 * 18)
     # A vertex has the value at its own axis.
     v = 18 * 30 + 7
-    place = int(graph.base_index[7]) if graph.base_index is not None else 0
     values = harmonics_matrix(graph.coordinates[v : v + 1, 3:], 6, "tournier07")[0]
-    torch.testing.assert_close(vertices[:, :, v], x.flatten(3)[..., place] @ values)
+    torch.testing.assert_close(vertices[:, :, v], x.flatten(3)[..., graph.base_index[7]] @ values)
     back = ToHarmonics(graph, 6, "tournier07")(graph.to_grid(vertices, fill=0))
     where = torch.from_numpy(inside)
     torch.testing.assert_close(back, x * where, rtol=0, atol=1e-10)

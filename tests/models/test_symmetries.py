@@ -5,12 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from masked import GRAPHS, build_masked, disc
+from masked import GRAPHS
+from masks import disc
 from space_truth import voxels
 from stores import pyramid_of
 from symmetric import PLANE, SPECS, SQUARE, TRANSLATIONS
 
-from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs import GraphSpec
 from cheblienet_models import ChebConv, open_store
 from cheblienet_models.symmetries import symmetries
 from cheblienet_models.testing import assert_equivariant
@@ -153,7 +154,5 @@ def test_symmetries_are_those_that_the_mask_keeps(masked_graphs: Path, name: str
 
 def test_masks_that_break_some_symmetries(tmp_path: Path) -> None:
     """No disc is moved onto itself by translations."""
-    spec = GraphSpec("r2", 8, boundary="periodic", levels=1)
-    build(spec, tmp_path / "g.zarr", name="whole")
-    build_masked(tmp_path / "g.zarr", "whole", "part", disc)
-    assert set(symmetries(open_store(tmp_path / "g.zarr")["part"], [0])) == PLANE
+    spec = GraphSpec("r2", mask=disc(8), boundary="periodic", levels=1)
+    assert set(symmetries(pyramid_of(tmp_path, spec), [0])) == PLANE

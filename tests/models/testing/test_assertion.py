@@ -68,8 +68,7 @@ def test_outputs_that_could_be_two_things(symmetric_graphs: Path) -> None:
     pyramid = open_store(symmetric_graphs)["torus"]
     project, pool = Project(pyramid.levels[0]), SpatialPool(pyramid, 0)
     for module in (project, pool):
-        message = "base of level 0 or the vertices of level 1.*output"
-        refused(message, assert_equivariant, module, pyramid)
+        refused("base of level 0 or the vertices of level", assert_equivariant, module, pyramid)
     assert assert_equivariant(project, pyramid, output="base")
     assert assert_equivariant(pool, pyramid, output="vertices")
     for module, output in ((pool, "base"), (project, "invariant")):
