@@ -5,14 +5,13 @@ import pickle
 from functools import partial
 from pathlib import Path
 
-import pytest
 import torch
 from masks import disc
 from stores import pyramid_of
 from torch import nn
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_models import ChebConv, Graph, Pyramid
+from cheblienet_models import ChebConv, Pyramid
 
 CONSTANTS = {
     "row_pointers": (torch.int32, torch.int32),
@@ -29,14 +28,10 @@ CONSTANTS = {
 }
 
 
-@pytest.fixture
-def spectral(tmp_path: Path) -> Graph:
-    """A graph with every constant there is."""
+def test_constants_follow_a_layer(tmp_path: Path) -> None:
+    """On a graph with every constant there is."""
     more = {"mask": disc(8), "eigenpairs": 3, "directional": 0.05}
-    return pyramid_of(tmp_path, GraphSpec("se2", orientations=2, levels=1, **more)).levels[0]
-
-
-def test_constants_follow_a_layer(spectral: Graph) -> None:
+    spectral = pyramid_of(tmp_path, GraphSpec("se2", orientations=2, levels=1, **more)).levels[0]
     conv = ChebConv(1, 2, 2, spectral)
     stored = {name: getattr(spectral, name) for name in CONSTANTS}
 
@@ -60,14 +55,6 @@ def test_constants_follow_a_layer(spectral: Graph) -> None:
         assert torch.equal(getattr(spectral, name), tensor), name
     conv.to("meta")
     assert {getattr(spectral, name).device.type for name in CONSTANTS} == {"meta"}
-
-
-def test_copies_and_pickles_have_every_constant(spectral: Graph) -> None:
-    twin = pickle.loads(pickle.dumps(copy.deepcopy(ChebConv(1, 2, 2, spectral)).double()))
-    for name, (_, dtype) in CONSTANTS.items():
-        constant = getattr(twin.graph, name)
-        assert constant.dtype == dtype
-        assert torch.equal(constant, getattr(spectral, name).to(dtype))
 
 
 def test_pickled_networks_share_and_keep_their_precision(pyramid: Pyramid) -> None:
