@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from refusing import refused
+from scipy.spatial.transform import Rotation
 from scipy.special import sph_harm_y
 from stores import pyramid_of
 from torch import nn
@@ -39,7 +40,6 @@ def directions(count: int, seed: int = 0) -> torch.Tensor:
 def test_values_are_dipys(basis: Basis) -> None:
     axes = torch.tensor(GOLDEN["directions"], dtype=torch.float64)
     values = harmonics_matrix(axes, np.int64(GOLDEN["degree"]), basis)
-    assert values.shape == (8, 28)
     expected = torch.tensor(GOLDEN["values"][basis], dtype=torch.float64)
     torch.testing.assert_close(values, expected, rtol=0, atol=1e-12)
 
@@ -61,9 +61,7 @@ def test_bases_differ_as_their_definitions_say() -> None:
                 "tournier07_legacy": positive.imag if m < 0 else positive.real,
             }
             for basis in BASES:
-                np.testing.assert_allclose(
-                    matrices[basis][:, column], expected[basis], rtol=0, atol=1e-12
-                )
+                assert abs(matrices[basis][:, column] - expected[basis]).max() <= 1e-12
             column += 1
     assert all(matrix.shape == (20, column) for matrix in matrices.values())
 
@@ -72,10 +70,8 @@ SPACING = np.diag([1.0, 1.5, 2.0])
 
 
 def turned(angle: float) -> np.ndarray:
-    c, s = math.cos(angle), math.sin(angle)
-    return np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]) @ np.array(
-        [[1, 0, 0], [0, c, -s], [0, s, c]]
-    )
+    """(3, 3) about x, then about z."""
+    return Rotation.from_euler("ZX", [angle, angle]).as_matrix()
 
 
 def affine(rotation: np.ndarray) -> np.ndarray:
@@ -145,7 +141,6 @@ OBLIQUE = torch.linalg.qr(torch.tensor(np.random.default_rng(0).standard_normal(
 def test_round_trip(basis: Basis, affine: torch.Tensor | None) -> None:
     x = torch.randn(2, 3, 28, 2, 3, 4, dtype=torch.float64)
     fields = FromHarmonics(SETS, 6, basis, affine)(x)
-    assert fields.shape == (2, 3, 43, 2, 3, 4)
     back = ToHarmonics(SETS, 6, basis, affine)(fields)
     torch.testing.assert_close(back, x, rtol=0, atol=1e-10)
     expected = torch.einsum("nk,bckdhw->bcndhw", harmonics_matrix(SETS, 6, basis, affine), x)
@@ -168,9 +163,8 @@ def test_other_axes_and_fields_are_refused(pyramid: Pyramid) -> None:
 
 def test_networks_keep_the_matrices_in_float64() -> None:
     x = torch.randn(1, 1, 28, 3, dtype=torch.float64)
-    network = nn.Sequential(
-        FromHarmonics(SETS, 6, "tournier07"), ToHarmonics(SETS, 6, "tournier07")
-    )
+    layers = (kind(SETS, 6, "tournier07") for kind in (FromHarmonics, ToHarmonics))
+    network = nn.Sequential(*layers)
     for changed in (network.half(), network.float(), copy.deepcopy(network).bfloat16().double()):
         torch.testing.assert_close(changed(x), x, rtol=0, atol=1e-10)
     with torch.autocast("cpu", torch.bfloat16):
@@ -200,7 +194,6 @@ def test_coefficients_to_the_vertices_of_a_graph_and_back(tmp_path: Path) -> Non
     assert largest_degree(graph) == 6
     x = torch.randn(2, 3, 28, 3, 3, 3, dtype=torch.float64)
     vertices = Lift(graph)(FromHarmonics(graph, 6, "tournier07")(x))
-    assert vertices.shape == (2, 3, 43 * 18)
     # A vertex has the value at its own axis.
     v = 18 * 30 + 7
     values = harmonics_matrix(graph.coordinates[v : v + 1, 3:], 6, "tournier07")[0]

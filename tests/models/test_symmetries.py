@@ -16,8 +16,6 @@ from cheblienet_models import ChebConv, open_store
 from cheblienet_models.symmetries import symmetries
 from cheblienet_models.testing import assert_equivariant
 
-Shape = tuple[int, int, int]
-
 EXPECTED = {
     "r2": PLANE,
     "square": SQUARE,
@@ -47,7 +45,7 @@ ALWAYS = {name for name in MATRICES if name.startswith(("rotation_180", "reflect
 TRANSLATIONS = {"translation_x", "translation_y", "translation_z"}
 
 
-def index_of(places: np.ndarray, shape: Shape) -> np.ndarray:
+def index_of(places: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """Of the voxels at (..., 3) x, y, z: ((k D + z) H + y) W + x with k = 0."""
     _, height, width = shape
     x, y, z = np.moveaxis(places, -1, 0)
@@ -65,7 +63,7 @@ def index_of(places: np.ndarray, shape: Shape) -> np.ndarray:
     ],
 )
 def test_motions_are_signed_permutations(
-    tmp_path: Path, shape: Shape, sides: tuple[int, ...], expected: set[str]
+    tmp_path: Path, shape: tuple[int, ...], sides: tuple[int, ...], expected: set[str]
 ) -> None:
     spec = GraphSpec("r3", shape[::-1], spacing=sides, levels=1)
     by_name = symmetries(pyramid_of(tmp_path, spec), [0])

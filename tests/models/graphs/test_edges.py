@@ -36,7 +36,6 @@ def test_rows_of_the_weights(heated_graphs: Path, name: str) -> None:
         assert torch.equal(edges.coordinates, graph.coordinates[edges.vertices])
         assert edges.vertices.dtype == torch.int64
         assert edges.weights.dtype == graph.values.dtype
-        assert edges.coordinates.dtype == torch.float64
 
 
 def test_random_sub_graphs_and_dtypes(heated_graphs: Path) -> None:

@@ -70,7 +70,7 @@ def test_compiled_to_code(pyramid: Pyramid) -> None:
 
 @pytest.mark.slow
 def test_compiled_training_steps(pyramid: Pyramid, masked_graphs: Path) -> None:
-    """And networks in eval mode, the output of one of which is that for turned images."""
+    """Also of a network in eval mode, and of one with a mask."""
     images = torch.randn(4, 2, 16, 16)
     ring = open_store(masked_graphs)["ring"]
     wide = network_on(pyramid, lift=OrientedLift(pyramid.levels[0], scales=2))
@@ -81,9 +81,6 @@ def test_compiled_training_steps(pyramid: Pyramid, masked_graphs: Path) -> None:
         compiled = torch.compile(twin, fullgraph=True, backend="aot_eager")
         y, other = network(images), compiled(images)
         assert torch.allclose(y, other, atol=1e-4, equal_nan=True)
-        if network is wide:
-            other = compiled(torch.rot90(images, 1, (2, 3)).contiguous())
-            assert torch.allclose(y, other, atol=1e-4)
         for one in (y, other):
             (one.nan_to_num() ** 2).sum().backward()
         for mine, other in zip(network.parameters(), twin.parameters(), strict=True):

@@ -82,8 +82,7 @@ def test_isotropic_networks_are_near_the_floor(module: nn.Module) -> None:
     outputs = result.output_floors or result.floors
     for angle, error, *floors in zip(ANGLES, result.errors, result.floors, outputs, strict=True):
         assert error <= 2 * max(floors) + 1e-12
-        floor = floors[0]
-        assert (floor == 0) == (angle % 90 == 0)
+        assert (floors[0] == 0) == (angle % 90 == 0)
 
 
 def test_a_filter_of_one_direction_is_far_above_the_floor() -> None:
