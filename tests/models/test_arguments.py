@@ -71,7 +71,5 @@ def test_signals_of_integers_are_refused(pyramid: Pyramid) -> None:
 
 def test_another_number_of_channels_names_the_argument(pyramid: Pyramid) -> None:
     for network in (WideResNet(pyramid, 1, 2, depth=1, widen=0.25), UNet(pyramid, 1, 2)):
-        for channels in (3, 4):
-            message = f"in_channels is 1: construct it with in_channels={channels}, or give "
-            refused(message, network, torch.zeros(2, channels, 16, 16))
-        refused(r"takes \(B, 1, 16, 16\) or", network, torch.zeros(2, 1, 8, 8))
+        message = "in_channels is 1: construct it with in_channels=3, or give "
+        refused(message, network, torch.zeros(2, 3, 16, 16))

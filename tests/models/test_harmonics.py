@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from refusing import refused
+from scipy.spatial.transform import Rotation
 from scipy.special import sph_harm_y
 from stores import pyramid_of
 from torch import nn
@@ -39,7 +40,6 @@ def directions(count: int, seed: int = 0) -> torch.Tensor:
 def test_values_are_dipys(basis: Basis) -> None:
     axes = torch.tensor(GOLDEN["directions"], dtype=torch.float64)
     values = harmonics_matrix(axes, np.int64(GOLDEN["degree"]), basis)
-    assert values.shape == (8, 28)
     expected = torch.tensor(GOLDEN["values"][basis], dtype=torch.float64)
     torch.testing.assert_close(values, expected, rtol=0, atol=1e-12)
 
@@ -61,9 +61,7 @@ def test_bases_differ_as_their_definitions_say() -> None:
                 "tournier07_legacy": positive.imag if m < 0 else positive.real,
             }
             for basis in BASES:
-                np.testing.assert_allclose(
-                    matrices[basis][:, column], expected[basis], rtol=0, atol=1e-12
-                )
+                assert abs(matrices[basis][:, column] - expected[basis]).max() <= 1e-12
             column += 1
     assert all(matrix.shape == (20, column) for matrix in matrices.values())
 
@@ -72,10 +70,8 @@ SPACING = np.diag([1.0, 1.5, 2.0])
 
 
 def turned(angle: float) -> np.ndarray:
-    c, s = math.cos(angle), math.sin(angle)
-    return np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]) @ np.array(
-        [[1, 0, 0], [0, c, -s], [0, s, c]]
-    )
+    """(3, 3) about x, then about z."""
+    return Rotation.from_euler("ZX", [angle, angle]).as_matrix()
 
 
 def affine(rotation: np.ndarray) -> np.ndarray:
@@ -85,12 +81,6 @@ def affine(rotation: np.ndarray) -> np.ndarray:
     return matrix
 
 
-ROTATIONS = {
-    "oblique": turned(0.3),
-    "oblique, flipped and permuted": turned(0.7) @ np.diag([1.0, -1.0, 1.0])[[1, 0, 2]],
-}
-
-
 def test_rotation_is_orthogonal_where_a_header_is_rounded() -> None:
     rounded = np.asarray(affine(turned(0.3)).round(4), np.float32)
     rotation = rotation_of(rounded)
@@ -98,9 +88,9 @@ def test_rotation_is_orthogonal_where_a_header_is_rounded() -> None:
     torch.testing.assert_close(rotation, torch.from_numpy(turned(0.3)), rtol=0, atol=1e-4)
 
 
-@pytest.mark.parametrize("rotation", ROTATIONS.values(), ids=ROTATIONS)
-def test_functions_in_the_world_are_turned_to_the_voxels(rotation: np.ndarray) -> None:
+def test_functions_in_the_world_are_turned_to_the_voxels() -> None:
     """f(w) = (w . u)^2, along the direction u of the world, on axes n of voxels: f(R n)."""
+    rotation = turned(0.7) @ np.diag([1.0, -1.0, 1.0])[[1, 0, 2]]  # flipped and permuted, too
     toward, axes = torch.tensor([0.48, 0.6, 0.64]).double(), directions(30, 1)
     values = harmonics_matrix(axes, 2, "descoteaux07")
     coefficients = torch.linalg.lstsq(values, (axes @ toward) ** 2).solution
@@ -116,10 +106,8 @@ AXES = directions(5)
 
 def test_what_is_refused() -> None:
     for degree in (3, -2, 66, 2.0, True):
-        message = r"degree must be an even integer in \[0, 64\]"
-        refused(message, harmonics_matrix, AXES, degree, "tournier07")
-    message = r"basis must be 'descoteaux07', .* or 'tournier07_legacy'\. Got "
-    refused(message, harmonics_matrix, AXES, 4, "tournier")
+        refused("degree must be an even int", harmonics_matrix, AXES, degree, "tournier07")
+    refused("basis must be 'descoteaux07', .* or 'tou", harmonics_matrix, AXES, 4, "tournier")
     for axes, message in (
         (torch.zeros(5, 2), r"\(n_o, 3\). Got \(5, 2\)"),
         (torch.zeros(0, 3), r"\(n_o, 3\). Got \(0, 3\)"),
@@ -153,16 +141,10 @@ OBLIQUE = torch.linalg.qr(torch.tensor(np.random.default_rng(0).standard_normal(
 def test_round_trip(basis: Basis, affine: torch.Tensor | None) -> None:
     x = torch.randn(2, 3, 28, 2, 3, 4, dtype=torch.float64)
     fields = FromHarmonics(SETS, 6, basis, affine)(x)
-    assert fields.shape == (2, 3, 43, 2, 3, 4)
     back = ToHarmonics(SETS, 6, basis, affine)(fields)
     torch.testing.assert_close(back, x, rtol=0, atol=1e-10)
     expected = torch.einsum("nk,bckdhw->bcndhw", harmonics_matrix(SETS, 6, basis, affine), x)
     torch.testing.assert_close(fields, expected)
-
-
-def test_largest_degree() -> None:
-    for count, degree in ((1, 0), (5, 0), (6, 2), (14, 2), (15, 4)):
-        assert largest_degree(spread(count)) == degree
 
 
 def test_other_axes_and_fields_are_refused(pyramid: Pyramid) -> None:
@@ -170,11 +152,9 @@ def test_other_axes_and_fields_are_refused(pyramid: Pyramid) -> None:
     flat = torch.stack([angle.cos(), angle.sin(), 0 * angle], dim=1)
     assert largest_degree(flat) == 0
     evaluate, fit = FromHarmonics(SETS, 6, "tournier07"), ToHarmonics(SETS, 6, "tournier07")
-    message = "45 coefficients, more than the 43 axes"
-    refused(message, ToHarmonics, SETS, 8, "tournier07")
+    refused("45 coefficients, more than the 43 axes", ToHarmonics, SETS, 8, "tournier07")
     refused("6 coefficients, .* not told apart by", ToHarmonics, flat, 2, "descoteaux07")
-    graph = pyramid.levels[0]
-    refused("the axes of r3s2; .*none", FromHarmonics, graph, 2, "descoteaux07")
+    refused("the axes of r3s2; .*none", FromHarmonics, pyramid.levels[0], 2, "descoteaux07")
     for x in (torch.zeros(1, 28, 4), torch.zeros(28), torch.zeros(1, 1, 28, 4, dtype=torch.int64)):
         refused(r"FromHarmonics takes \(B, C, 28, ...\), 28 coeff", evaluate, x)
         refused(r"ToHarmonics takes \(B, C, 43, ...\), 43 axes", fit, x)
@@ -183,9 +163,8 @@ def test_other_axes_and_fields_are_refused(pyramid: Pyramid) -> None:
 
 def test_networks_keep_the_matrices_in_float64() -> None:
     x = torch.randn(1, 1, 28, 3, dtype=torch.float64)
-    network = nn.Sequential(
-        FromHarmonics(SETS, 6, "tournier07"), ToHarmonics(SETS, 6, "tournier07")
-    )
+    layers = (kind(SETS, 6, "tournier07") for kind in (FromHarmonics, ToHarmonics))
+    network = nn.Sequential(*layers)
     for changed in (network.half(), network.float(), copy.deepcopy(network).bfloat16().double()):
         torch.testing.assert_close(changed(x), x, rtol=0, atol=1e-10)
     with torch.autocast("cpu", torch.bfloat16):
@@ -215,12 +194,10 @@ def test_coefficients_to_the_vertices_of_a_graph_and_back(tmp_path: Path) -> Non
     assert largest_degree(graph) == 6
     x = torch.randn(2, 3, 28, 3, 3, 3, dtype=torch.float64)
     vertices = Lift(graph)(FromHarmonics(graph, 6, "tournier07")(x))
-    assert vertices.shape == (2, 3, 43 * 18)
     # A vertex has the value at its own axis.
     v = 18 * 30 + 7
-    place = int(graph.base_index[7]) if graph.base_index is not None else 0
     values = harmonics_matrix(graph.coordinates[v : v + 1, 3:], 6, "tournier07")[0]
-    torch.testing.assert_close(vertices[:, :, v], x.flatten(3)[..., place] @ values)
+    torch.testing.assert_close(vertices[:, :, v], x.flatten(3)[..., graph.base_index[7]] @ values)
     back = ToHarmonics(graph, 6, "tournier07")(graph.to_grid(vertices, fill=0))
     where = torch.from_numpy(inside)
     torch.testing.assert_close(back, x * where, rtol=0, atol=1e-10)

@@ -57,10 +57,7 @@ class OneDevice(TorchDispatchMode):
 pyramids = store_of(SPECS, opened=True)
 
 
-Case = tuple[nn.Module, tuple[int, ...]]
-
-
-def layers(of: models.Store) -> Iterator[Case]:
+def layers(of: models.Store) -> Iterator[tuple[nn.Module, tuple[int, ...]]]:
     """Modules, and the shape of what each takes."""
     plane, sphere, axes = of["se2"], of["sphere"], of["axes"].levels[0]
     for order in ("nested", "ring"):
@@ -204,7 +201,6 @@ def test_methods_of_graphs(pyramids: models.Store) -> None:
     for method in (
         lambda x: graph.filter(x, torch.cos),
         lambda x: graph.diffuse(x, t, density=True),
-        lambda x: graph.inverse_fourier(graph.fourier(x)),
         lambda x: graph.convolve(x, x),
         graph.to_grid,
     ):

@@ -42,13 +42,6 @@ def test_mapping_interface(store: Path) -> None:
     assert "torus" in repr(opened)
 
 
-def test_places_that_are_no_store(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
-    messages = {"nothing": "No such file", "": "it has no zarr.json", "file": "Not a directory"}
-    for path, message in messages.items():
-        refused(message, open_store, tmp_path / path, error=StoreError)
-
-
 def test_opening_copies_nothing_and_warns_of_nothing(tmp_path: Path) -> None:
     build(GraphSpec("se2", 128, orientations=6, levels=2), tmp_path / "g.zarr", name="large")
     opened = open_store(tmp_path / "g.zarr")
@@ -116,10 +109,7 @@ def test_pickles_whose_store_has_moved(store: Path, tmp_path: Path) -> None:
     assert max(len(data) for data in pickles[1:]) < 1000  # handles
     here.rename(there)
     for data in pickles:
-        message = (
-            f"^{here} can't be read: No such file or directory. Pickles hold.*torus@v001 was, "
-        )
-        message += f"in {here}: put the store back or link to it there"
+        message = f"^{here} can't be read: No such file.*Pickles hold.*torus@v001 was, in {here}: "
         refused(message, pickle.loads, data, error=StoreError)
     here.symlink_to(there)
     for data in pickles:

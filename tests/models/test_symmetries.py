@@ -5,17 +5,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from masked import GRAPHS, build_masked, disc
+from masked import GRAPHS
+from masks import disc
 from space_truth import voxels
 from stores import pyramid_of
 from symmetric import PLANE, SPECS, SQUARE, TRANSLATIONS
 
-from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs import GraphSpec
 from cheblienet_models import ChebConv, open_store
 from cheblienet_models.symmetries import symmetries
 from cheblienet_models.testing import assert_equivariant
-
-Shape = tuple[int, int, int]
 
 EXPECTED = {
     "r2": PLANE,
@@ -46,7 +45,7 @@ ALWAYS = {name for name in MATRICES if name.startswith(("rotation_180", "reflect
 TRANSLATIONS = {"translation_x", "translation_y", "translation_z"}
 
 
-def index_of(places: np.ndarray, shape: Shape) -> np.ndarray:
+def index_of(places: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """Of the voxels at (..., 3) x, y, z: ((k D + z) H + y) W + x with k = 0."""
     _, height, width = shape
     x, y, z = np.moveaxis(places, -1, 0)
@@ -64,7 +63,7 @@ def index_of(places: np.ndarray, shape: Shape) -> np.ndarray:
     ],
 )
 def test_motions_are_signed_permutations(
-    tmp_path: Path, shape: Shape, sides: tuple[int, ...], expected: set[str]
+    tmp_path: Path, shape: tuple[int, ...], sides: tuple[int, ...], expected: set[str]
 ) -> None:
     spec = GraphSpec("r3", shape[::-1], spacing=sides, levels=1)
     by_name = symmetries(pyramid_of(tmp_path, spec), [0])
@@ -153,7 +152,5 @@ def test_symmetries_are_those_that_the_mask_keeps(masked_graphs: Path, name: str
 
 def test_masks_that_break_some_symmetries(tmp_path: Path) -> None:
     """No disc is moved onto itself by translations."""
-    spec = GraphSpec("r2", 8, boundary="periodic", levels=1)
-    build(spec, tmp_path / "g.zarr", name="whole")
-    build_masked(tmp_path / "g.zarr", "whole", "part", disc)
-    assert set(symmetries(open_store(tmp_path / "g.zarr")["part"], [0])) == PLANE
+    spec = GraphSpec("r2", mask=disc(8), boundary="periodic", levels=1)
+    assert set(symmetries(pyramid_of(tmp_path, spec), [0])) == PLANE

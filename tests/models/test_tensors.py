@@ -11,7 +11,6 @@ NAN, INFINITY = float("nan"), float("inf")
 
 
 def networks(pyramid: Pyramid, **settings: bool) -> list[nn.Module]:
-    torch.manual_seed(0)
     return [
         WideResNet(pyramid, 2, 3, kernel_size=2, depth=1, widen=1, **settings).eval(),
         UNet(pyramid, 2, 3, kernel_size=2, channels=(2, 2, 2), **settings).eval(),

@@ -41,8 +41,6 @@ def test_refusals(fields: Store, tmp_path: Path) -> None:
     plane = fields["plane"]
     for tolerance in (0, 1e-9, 0.5, np.nan):
         refused("tolerance must be in", smoothing_matrix, plane, 0.1, tolerance=tolerance)
-    refused("fwhm must be in", smoothing_matrix, fields["sphere"], 4.0)
     for matrix in (torch.eye(3), smoothing_matrix(plane, 0.1).to(torch.int64)):
-        message = "matrix must be a sparse CSR tensor of two dimensi"
-        refused(message, save_npz, tmp_path / "m.npz", matrix)
+        refused("matrix must be a sparse CSR tensor of", save_npz, tmp_path / "m.npz", matrix)
     assert list(tmp_path.iterdir()) == []

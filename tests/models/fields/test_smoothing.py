@@ -13,17 +13,11 @@ from refusing import refused
 from cheblienet_models import UNSEEN, Graph, Store, smooth
 
 
-def operator(graph: Graph) -> np.ndarray:
-    """(V, V) N^-1/2 (D - W) N^-1/2 times its scale, an estimate of the operator."""
-    w, root = truth.weights(graph), graph.mass.double().sqrt().numpy()
-    scale = graph.eigenvalue_scale or math.nan
-    return scale * (np.diag(w.sum(1)) - w) / np.outer(root, root)
-
-
 def heat(graph: Graph, time: float) -> np.ndarray:
-    """(V, V) the heat kernel, rows of averages."""
-    values, waves = np.linalg.eigh(operator(graph))
-    root = graph.mass.double().sqrt().numpy()
+    """(V, V) the heat kernel of N^-1/2 (D - W) N^-1/2 times its scale, rows of averages."""
+    w, root = truth.weights(graph), graph.mass.double().sqrt().numpy()
+    operator = graph.eigenvalue_scale * (np.diag(w.sum(1)) - w) / np.outer(root, root)
+    values, waves = np.linalg.eigh(operator)
     return waves @ np.diag(np.exp(-time * values)) @ waves.T * root[None, :] / root[:, None]
 
 
@@ -41,7 +35,6 @@ def plane_fits(
     return fitted
 
 
-SPHERES = pytest.mark.parametrize("name", ["healpix", "icosphere"])
 SEEDS, SHARES = st.integers(0, 2**32 - 1), st.sampled_from([0.01, 0.1, 0.5, 0.9])
 WIDTHS = st.sampled_from([0.1, 0.5, 1.0, 1.5, 3.0, 10.0])
 """In spacings."""
@@ -53,7 +46,7 @@ def mask_of(seed: int, share: float, vertices: int) -> torch.Tensor:
     return known
 
 
-@SPHERES
+@pytest.mark.parametrize("name", ["healpix", "icosphere"])
 @pytest.mark.parametrize("width", [0.7, 1.5, 2.5, 4.0])
 def test_harmonics_are_multiplied_as_by_a_beam(fields: Store, name: str, width: float) -> None:
     """Within 1 %, to one wave in about six spacings; by 4 spacings these are all but gone."""
@@ -137,11 +130,9 @@ def test_missing_values_stay_as_they_are(fields: Store) -> None:
 
 def test_other_levels(fields: Store) -> None:
     pyramid = fields["healpix"]
-    coarse = truth.vectors(pyramid, 1) @ [1.0, 2.0, 3.0]
-    y = smooth(pyramid, truth.signal(coarse), 0.5, level=1)
-    torch.testing.assert_close(
-        y, truth.response(1, 0.5) * truth.signal(coarse), rtol=1e-3, atol=1e-3
-    )
+    coarse = truth.signal(truth.vectors(pyramid, 1) @ [1.0, 2.0, 3.0])
+    y, expected = smooth(pyramid, coarse, 0.5, level=1), truth.response(1, 0.5) * coarse
+    torch.testing.assert_close(y, expected, rtol=1e-3, atol=1e-3)
 
 
 def test_gradients(fields: Store) -> None:
@@ -151,9 +142,8 @@ def test_gradients(fields: Store) -> None:
     way = torch.randn(len(known), dtype=torch.float64)
 
     def loss(x: torch.Tensor) -> torch.Tensor:
-        return (
-            smooth(pyramid, torch.where(known, x, torch.nan), 0.5)[..., known] * way[known]
-        ).sum()
+        y = smooth(pyramid, torch.where(known, x, torch.nan), 0.5)
+        return (y[..., known] * way[known]).sum()
 
     (gradient,) = torch.autograd.grad(loss(x), x)
     step = torch.randn_like(x)
@@ -165,13 +155,11 @@ def test_gradients(fields: Store) -> None:
 def test_refusals(fields: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     sphere, plane, x = fields["sphere"], fields["plane"], torch.zeros(1, 1, 63)
     for fwhm in (0, -1.0, 5.0, math.nan, math.inf):
-        message = rf"fwhm must be in \(0, pi\], radians. Got {fwhm}"
-        refused(message, smooth, sphere, torch.zeros(1, 1, 192), fwhm)
+        refused("fwhm must be in .*, radians", smooth, sphere, torch.zeros(1, 1, 192), fwhm)
     refused(r"fwhm must be positive\. Got inf", smooth, plane, x, math.inf)
     holed = torch.where(torch.arange(63) == 3, torch.inf, x)
     refused("1 infinite ones among 63", smooth, plane, holed, 0.1)
-    message = r"smooth on plane@v001, level 0 takes \(B, C, 63\)"
-    refused(message, smooth, plane, x[..., 1:], 0.1)
+    refused(r"plane@v001, level 0 takes \(B, C, 63\)", smooth, plane, x[..., 1:], 0.1)
     refused(r"level must be in \[0, 0\]", smooth, plane, x, 0.1, level=1)
     monkeypatch.setattr(plane.levels[0], "eigenvalue_scale", None)
     refused("no eigenvalue_scale, so that a width has no meaning", smooth, plane, x, 0.5)

@@ -81,11 +81,7 @@ def test_what_may_differ_is_returned(
 
 def test_xi_in_lattice_units_is_that_of_the_builder() -> None:
     specs = [spec for spec in SPECS.values() if spec.xi not in {None, "auto"}]
-    specs += [GraphSpec("so3", xi=0.2, **size) for size in ({"nside": 4}, {"bandlimit": 5})]
-    specs += [GraphSpec("so3", xi=0.2, subdivisions=3), GraphSpec("so3", xi=0.2, points=50)]
-    specs += [GraphSpec("so3", xi=0.2, gaussian=name) for name in ("O32", "F32")]
-    specs += [GraphSpec("so3", xi=0.2, refined=(1, 2, -30, -30, 60, 60))]
-    for spec in specs:
+    for spec in (*specs, GraphSpec("so3", xi=0.2, nside=4)):
         expected = spec.metric(0).xi / math.sqrt(spec.squared_spacing(0))
         assert _xi_in_spacings(spec.to_dict()) == pytest.approx(expected, rel=1e-5)
     for spec in (GraphSpec("so3", subdivisions=3, in_plane_fraction=0.4), SPECS["sphere"]):
@@ -99,16 +95,10 @@ def test_xi_in_lattice_units_is_that_of_the_builder() -> None:
 
 @pytest.mark.parametrize("xi", [None, True, "x", [], -1, 1e308, 10**400])
 def test_impossible_values_are_no_number(xi: object) -> None:
-    specs: list[dict[str, object]] = []
-    for size in ([0, 0], [8, 8], [], "x", [10**400, 1]):
-        of = {"size": size, "orientations": 4}
-        specs += [{"xi": xi, **of}, {"xi": "alpha", "alpha": xi, **of}]
-        specs += [{"xi": xi, "subdivisions": size}]
-    specs += [{"xi": xi, "gaussian": v} for v in ("", "O", "Ox", None, 3, [], "O0", "F" + "9" * 99)]
-    for points in (None, [], {}, {"points": []}, {"points": [0]}, {"points": ["x"]}):
-        specs += [{"xi": xi, "coordinates": points, **of} for of in ({}, {"boundary": "open"})]
-    for spec in specs:
-        steps = _xi_in_spacings(spec)
+    spec = SPECS["turning"].to_dict()
+    changes = ({name: xi} for name in ("xi", "size", "manifold", "sampling", "coordinates"))
+    for change in ({"xi": "alpha", "alpha": xi}, *changes):
+        steps = _xi_in_spacings(spec | change)
         assert steps is None or isinstance(steps, float)
 
 
@@ -142,14 +132,13 @@ def test_without_leave_another_graph_is_refused(graphs: Path) -> None:
     message = "trained on patches@v001.*images@v001.*load_weights"
     refused(message, other.load_state_dict, state, error=StoreError)
     refused(message, load_weights, other, state, error=StoreError)
-    early = {
-        name: nn.ModuleDict({"conv": ChebConv(1, 1, 2, graph.levels[0]), "pyramid": graph})
-        for name, graph in ((name, store[name]) for name in ("patches", "images"))
-    }
-    before = early["images"]["conv"].weight.clone()
-    state = saved(early["patches"])
-    refused("trained on patches@v001", load_weights, early["images"], state, error=StoreError)
-    assert torch.equal(early["images"]["conv"].weight, before)
+    trained, early = (
+        nn.ModuleDict({"conv": ChebConv(1, 1, 2, store[name].levels[0]), "pyramid": store[name]})
+        for name in ("patches", "images")
+    )
+    before = early["conv"].weight.clone()
+    refused("trained on patches@v001", load_weights, early, saved(trained), error=StoreError)
+    assert torch.equal(early["conv"].weight, before)
 
 
 def test_other_layers_are_refused_in_one_line(graphs: Path) -> None:
@@ -164,8 +153,7 @@ def test_other_layers_are_refused_in_one_line(graphs: Path) -> None:
         message, given = f"other layers than WideResNet has: {fault}", {**state, **change}
         for leave in (False, True):
             refused(message, load_weights, network, given, allow_other_graph=leave)
-    message = r"pyramid._extra_state is missing, and \d+ more"
-    refused(message, load_weights, network, {"network": state})
+    refused("pyramid._extra_state is missing, and", load_weights, network, {"network": state})
     assert torch.equal(network.conv.weight, before)
 
 

@@ -53,8 +53,5 @@ def test_inspect_finds_the_first_eigenvalues(store: Path) -> None:
 def test_verify_says_that_float32_loses_them(store: Path) -> None:
     said: list[tuple[str, str]] = []
     assert verify(store, remark=lambda *what: said.append(what)) == []
-    assert [where for where, _ in said] == [
-        "stations/v001/levels/0/laplacian",
-        "thin-fiber/v001/levels/0/laplacian",
-    ]
+    assert [where for where, _ in said] == [f"{name}/v001/levels/0/laplacian" for name in SPECS]
     assert all("largest eigenvalue" in what and "float64" in what for _, what in said)

@@ -64,8 +64,7 @@ def test_results_are_vertex_major_and_as_wide_as_the_signal(heated_graphs: Path)
         assert result.dtype == dtype
     expected = heated.by_eigenvectors(heated.delta(graph), np.sin, x)
     assert far(result, expected, x) <= 1e-10
-    for empty in (graph.filter(x[:0], torch.sin), graph.diffuse(x[:0], 1.0)):
-        assert empty.shape == (0, 3, graph.num_vertices)
+    assert graph.filter(x[:0], torch.sin).shape == (0, 3, graph.num_vertices)
 
 
 @pytest.mark.parametrize("name", ["normalized", "combinatorial"])
@@ -89,8 +88,7 @@ def test_polynomials_are_for_one_spectrum(heated_graphs: Path) -> None:
     graph = copy.deepcopy(level(heated_graphs, "normalized"))
     other = level(heated_graphs, "combinatorial")
     x = signal(graph, torch.float32)
-    message = "eigenvalues up to .* Got one for .*; give the function"
-    refused(message, graph.filter, x, other.polynomial(torch.sin))
+    refused("eigenvalues up to .* Got one for", graph.filter, x, other.polynomial(torch.sin))
     by_channel = graph.diffusion_polynomial(torch.rand(2))
     refused(r"as its polynomial has, 2\. Got 3\.", graph.filter, x, by_channel)
     assert graph.filter(x[:, :2], by_channel).shape == (2, 2, graph.num_vertices)

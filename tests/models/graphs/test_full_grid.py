@@ -12,9 +12,10 @@ from damage import writable_copy
 from masked import GRAPHS
 from refusing import refused
 from sealing import reseal_array
+from stores import store_of
 
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import UNSEEN, Graph, Lift, Project, Pyramid, StoreError, open_store
+from cheblienet_graphs import GraphSpec
+from cheblienet_models import UNSEEN, Graph, Lift, Project, StoreError, open_store
 from cheblienet_models.graphs.healpix import nside_of, ring_indices
 
 
@@ -27,7 +28,6 @@ def test_full_grids_come_back_with_the_fill_outside(graph: Graph) -> None:
     base, inside = graph.grid[1:], graph.base_index.long()
     x = torch.randn(2, 3, *base)
     lifted = Lift(graph)(x)
-    assert lifted.shape == (2, 3, graph.num_vertices)
     expected = torch.full((2, 3, math.prod(base)), 7.0)
     expected[..., inside] = x.flatten(2)[..., inside]
     for signal in (x, x.flatten(2), x.flatten(2)[..., inside]):
@@ -80,18 +80,15 @@ def test_dtypes(masked_graphs: Path) -> None:
         *((torch.int64, fill) for fill in (math.nan, math.inf)),
         *((torch.int32, 0.5), (torch.uint8, 256), (torch.uint8, -1), (torch.bool, 2)),
     ):
-        message = f"fill must be a value of {dtype}, which has no"
-        refused(message, graph.to_grid, x.to(dtype), fill)
-    message = "fill must be a value of torch.float16, up to 65504"
-    refused(message, graph.to_grid, x.half(), UNSEEN)
+        refused(f"a value of {dtype}, which has no", graph.to_grid, x.to(dtype), fill)
+    refused("a value of torch.float16, up to 65504", graph.to_grid, x.half(), UNSEEN)
 
 
 def test_other_shapes_and_orders_are_refused(masked_graphs: Path) -> None:
     graph, x = open_store(masked_graphs)["ring"].levels[0], torch.zeros(1, 1, 196)
     for given in (torch.zeros(1, 1, 256), torch.zeros(1, 196), torch.zeros(1, 1, 14, 14)):
         refused(r"takes \(B, C, 196\) or \(B, C, 784\). Got \(", graph.to_grid, given)
-    message = r"\(B, C, 16, 16\) or \(B, C, 256\) or"
-    refused(message, Lift(graph), torch.zeros(1, 1, 784))
+    refused(r"\(B, C, 16, 16\) or \(B, C, 256\) or", Lift(graph), torch.zeros(1, 1, 784))
     message = "order='ring' is for HEALPix maps. ring@v001, level 0"
     refused(message, Lift, graph, order="ring")
     refused(message, graph.to_grid, x, order="ring")
@@ -133,22 +130,13 @@ def test_maps_in_ring_order(masked_graphs: Path, name: str) -> None:
 PARTS = np.clip(7.2 - np.hypot(*(np.indices((16, 16)) - 7.5)), 0, 1)
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("cut") / "g.zarr"
-    given = {"mask": PARTS, "mask_edge": "cut", "weights": "selling"}
-    build(GraphSpec("se2", orientations=4, levels=3, **given), folder, name="disc")
-    return folder
+CUT = {"mask": PARTS, "mask_edge": "cut", "weights": "selling"}
+store = store_of({"disc": GraphSpec("se2", orientations=4, levels=3, **CUT)})
 
 
-@pytest.fixture
-def pyramid(store: Path) -> Pyramid:
-    return open_store(store, verify=True)["disc"]
-
-
-def test_small_pixels_show_the_nearest_points(pyramid: Pyramid) -> None:
+def test_small_pixels_show_the_nearest_points(store: Path) -> None:
     """All of the domain is filled, constants stay, points keep their values."""
-    graph = copy.deepcopy(pyramid).to("cpu").levels[0]
+    graph = copy.deepcopy(open_store(store, verify=True)["disc"]).to("cpu").levels[0]
     assert graph.fraction.numpy() == pytest.approx(PARTS, abs=1e-4)
     x = torch.randn(2, 3, graph.num_vertices)
     full = graph.to_grid(x)

@@ -17,9 +17,7 @@ BETWEEN = {"mesh_up", "mesh_down"}
 def read(folder: Path) -> dict[str, Any]:
     """Every file by its name, as a reader that runs no code has it."""
     files = {file.stem: torch.load(file, weights_only=True) for file in folder.glob("*.pt")}
-    assert {file.name for file in folder.iterdir()} == {f"{n}.pt" for n in files} | {
-        "metainfo.yaml"
-    }
+    assert {file.name for file in folder.iterdir() if file.stem not in files} == {"metainfo.yaml"}
     assert (folder / "metainfo.yaml").read_text() == "spec_version: 0.1.0\n"
     return files
 
@@ -35,9 +33,8 @@ def test_no_edge_is_lost_on_the_way_and_back(name: str, tmp_path: Path) -> None:
     folder = pyramid.save_neural_lam(tmp_path / "graph" / "mine", encoder, decoder)
     files, levels = read(folder), pyramid.levels
     names = FILES | (BETWEEN if len(levels) > 1 else set())
-    assert files.keys() == {f"{n}_{of}" for n in names for of in ("edge_index", "features")} | {
-        "mesh_features"
-    }
+    both = {f"{n}_{of}" for n in names for of in ("edge_index", "features")}
+    assert files.keys() == both | {"mesh_features"}
     expected = {"m2m": [weights_of(graph) > 0 for graph in levels]}
     pairs = range(len(levels) - 1)
     expected["mesh_up"] = [of_tensor(pyramid.pooling(n).matrix()) > 0 for n in pairs]
@@ -93,8 +90,7 @@ def test_other_manifolds_and_full_folders_are_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     pyramid, encoder, decoder = coupled("plane")
     save, folder = pyramid.save_neural_lam, tmp_path / "b"
-    message = r"folder must be new, or empty\. Got .*choose another"
-    refused(message, save, tmp_path, encoder, decoder)
+    refused(r"folder must be new, or empty\. Got ", save, tmp_path, encoder, decoder)
     for unit in (0, -1, float("nan")):
         refused("unit must be positive and finite", save, folder, encoder, decoder, unit=unit)
     refused("decoder must be a VertexMap", save, folder, encoder, None, error=TypeError)

@@ -74,9 +74,8 @@ def test_other_functions_and_tolerances_are_refused() -> None:
     ):
         refused(message, approximated, function, 2.0, 1e-6)
     for tolerance in (0, -1e-6, 1, 1e-13, float("nan")):
-        message = r"tolerance must be in \[1e-12, 1\)\. Got"
-        refused(message, approximated, torch.exp, 2.0, tolerance)
-        refused(message, heat, torch.ones(1), 2.0, tolerance)
+        refused(r"tolerance must be in \[1e-12, 1\)", approximated, torch.exp, 2.0, tolerance)
+        refused("tolerance must be in", heat, torch.ones(1), 2.0, tolerance)
 
 
 Z = [0.0, 1e-9, 0.03, 1.0, 17.0, 1e3, 1e5, 1e7]
@@ -87,18 +86,17 @@ Z = [0.0, 1e-9, 0.03, 1.0, 17.0, 1e3, 1e5, 1e7]
 def test_heat_is_the_series_of_bessel_functions(z: float, tolerance: float) -> None:
     """Of scipy; and its degree is the smallest for which their tail allows the tolerance."""
     polynomial = heat(torch.tensor([z], dtype=torch.float64), 2.0, tolerance)
-    k = np.arange(polynomial.degree + int(12 * np.sqrt(z)) + 60)
+    degree = polynomial.degree
+    k = np.arange(degree + int(12 * np.sqrt(z)) + 60)
     exact = ive(k, z) * np.where(k > 0, 2, 1)
-    tail = lambda degree: exact[degree + 1 :].sum()  # noqa: E731
-    signs = (-1.0) ** k[: polynomial.degree + 1]
+    tail = lambda n: exact[n + 1 :].sum()  # noqa: E731
+    signs = (-1.0) ** k[: degree + 1]
     series = polynomial.coefficients[:, 0].numpy() * signs
-    assert (
-        abs(series * (1 - tail(polynomial.degree)) - exact[: polynomial.degree + 1]).max() <= 2e-15
-    )
+    assert abs(series * (1 - tail(degree)) - exact[: degree + 1]).max() <= 2e-15
     assert series.sum() == pytest.approx(1, abs=1e-14)  # constants stay
     assert polynomial.bound <= tolerance
-    assert polynomial.bound == pytest.approx(2 * tail(polynomial.degree), rel=1e-2, abs=1e-14)
-    assert polynomial.degree == 0 or 2 * tail(polynomial.degree - 1) > tolerance * (1 - 1e-2)
+    assert polynomial.bound == pytest.approx(2 * tail(degree), rel=1e-2, abs=1e-14)
+    assert degree == 0 or 2 * tail(degree - 1) > tolerance * (1 - 1e-2)
 
 
 @pytest.mark.parametrize("tolerance", [1e-3, 1e-10])

@@ -47,7 +47,6 @@ def test_no_edge_is_lost_on_the_way_and_back(pyg: Any, built: Any, tmp_path: Pat
     torch.save(graph.to_pyg(), tmp_path / "data.pt")
     data = torch.load(tmp_path / "data.pt", weights_only=False)
     assert data.validate()
-    assert pyg.utils.is_undirected(data.edge_index, data.edge_weight)
     assert (data.num_nodes, data.num_edges) == (graph.num_vertices, 2 * graph.num_edges)
     back = pyg.utils.to_scipy_sparse_matrix(data.edge_index, data.edge_weight, data.num_nodes)
     assert (back.tocsr() != weights_of(graph)).nnz == 0
@@ -172,12 +171,10 @@ def test_a_processor_takes_the_place_of_the_finest_edges(pyg: Any, tmp_path: Pat
 def test_maps_of_other_points_are_refused(pyg: Any) -> None:
     pyramid, encoder, decoder = coupled("sphere")
     _, other_encoder, other_decoder = coupled("refined")
-    message = "The target of the encoder must be the points of mesh@v001, level 0, 162"
     for given in (decoder, other_encoder):
-        refused(message, pyramid.to_hetero, given)
-    message = "The source of the decoder must be the points of mesh@v001, level 0"
+        refused("The target of the encoder must be the points of mesh@v", pyramid.to_hetero, given)
     for given in (encoder, other_decoder):
-        refused(message, pyramid.to_hetero, None, given)
+        refused("The source of the decoder must be", pyramid.to_hetero, None, given)
     refused("encoder must be a VertexMap", pyramid.to_hetero, pyramid, error=TypeError)
 
 

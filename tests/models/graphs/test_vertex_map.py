@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 import scipy.sparse
 import torch
-from damage import edit, truncate, writable_copy
+import zarr
+from csr_truth import stored
+from damage import writable_copy
 from refusing import refused
-from sealing import reseal, reseal_array, reseal_file
+from sealing import put, reseal, reseal_array, reseal_file
 from torch import nn
 
 from cheblienet_graphs import GraphSpec, MapSpec, build, build_map
@@ -37,25 +39,25 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def dense(store: Path, name: str) -> torch.Tensor:
-    """(targets, sources) float64, from the files."""
-    files = store / name / "v001" / "map"
-    kinds = {"data": np.float32, "indices": np.int32, "indptr": np.int32}
-    parts = (np.frombuffer((files / part / "c/0").read_bytes(), kinds[part]) for part in kinds)
-    matrix = scipy.sparse.csr_array(tuple(parts), shape=SPECS[name].shape)
+    """(targets, sources) float64, as zarr reads it."""
+    matrix = stored(zarr.open_group(store / name / "v001/map", mode="r"))
     return torch.from_numpy(matrix.toarray()).double()
 
 
 @pytest.mark.parametrize("name", SPECS)
 @pytest.mark.parametrize("verify", [False, True])
-def test_products_are_those_of_the_dense_matrix(store: Path, name: str, verify: bool) -> None:
+def test_products_are_those_of_the_dense_matrix(
+    store: Path, tmp_path: Path, name: str, verify: bool
+) -> None:
     vertex_map, matrix = open_store(store, verify=verify).maps[name], dense(store, name)
     x = torch.randn(2, 3, vertex_map.num_sources, dtype=torch.float64)
     y = vertex_map @ x
-    assert (y.shape, y.dtype) == ((2, 3, vertex_map.num_targets), torch.float64)
     torch.testing.assert_close(y, x @ matrix.T)
     torch.testing.assert_close(vertex_map.T @ y, y @ matrix)
     torch.testing.assert_close(vertex_map.T.T @ x, y)
     torch.testing.assert_close(vertex_map.matrix.to_dense().double(), matrix)
+    saved = scipy.sparse.load_npz(vertex_map.save_npz(tmp_path / "m"))
+    assert (saved.toarray() == matrix.numpy()).all()
     torch.testing.assert_close(vertex_map(x.float()), y.float())
     for ones in (torch.ones_like(x), torch.ones_like(x).float()):
         assert all((vertex_map @ (c * ones) == c).all() for c in (1.0, -0.5, 1024.0))
@@ -64,9 +66,8 @@ def test_products_are_those_of_the_dense_matrix(store: Path, name: str, verify: 
     assert vertex_map.T.source_grid == vertex_map.target_grid == spec.target.grid(0)
 
 
-@pytest.mark.parametrize("name", SPECS)
-def test_gradients_of_both_directions(store: Path, name: str) -> None:
-    vertex_map = open_store(store).maps[name].double()
+def test_gradients_of_both_directions(store: Path) -> None:
+    vertex_map = open_store(store).maps["turns"].double()
     for module in (vertex_map, vertex_map.T):
         x = torch.randn(1, 2, module.num_sources, dtype=torch.float64, requires_grad=True)
         assert torch.autograd.gradcheck(module, x, fast_mode=True)
@@ -88,12 +89,9 @@ def test_nothing_is_copied(store: Path) -> None:
 
 
 def test_coordinates_are_those_of_the_samplings(store: Path) -> None:
-    vertex_map = open_store(store).maps["encoder"]
-    for spec, found in (
-        (GRID, vertex_map.source_coordinates),
-        (MESH, vertex_map.target_coordinates),
-        (MESH, vertex_map.T.half().source_coordinates),
-    ):
+    encoder = open_store(store).maps["encoder"]
+    sides = (GRID, encoder.source_coordinates), (MESH, encoder.T.half().source_coordinates)
+    for spec, found in sides:
         assert found.dtype == torch.float64
         assert (found.numpy() == spec.full_sampling(0).coordinates()).all()
 
@@ -170,8 +168,7 @@ def test_graphs_and_maps_are_told_apart(store: Path) -> None:
 
 def test_wrong_signals_are_refused(store: Path) -> None:
     encoder = open_store(store).maps["encoder"]
-    message = r"r@v001 takes \(B, C, 544\).* Got \(1, 1, 162\)"
-    refused(message, encoder, torch.zeros(1, 1, 162))
+    refused(r"r@v001 takes \(B, C, 544\).* Got ", encoder, torch.zeros(1, 1, 162))
     refused("floating point", encoder, torch.zeros(1, 1, 544, dtype=torch.int64))
 
 
@@ -188,61 +185,41 @@ def fewer_places(version: Path) -> None:
 
 DAMAGE = {
     "places": fewer_places,
-    "columns": lambda v: reseal_array(v, "map/indices", lambda a: a.__setitem__(0, 10**6)),
-    "negative": lambda v: reseal_array(v, "transposed/indices", lambda a: a.__setitem__(0, -1)),
-    "pointers": lambda v: reseal_array(v, "map/indptr", lambda a: a.__setitem__(1, 10**6)),
+    "columns": lambda v: reseal_array(v, "map/indices", put(0, 10**6)),
+    "negative": lambda v: reseal_array(v, "transposed/indices", put(0, -1)),
     "sums": lambda v: reseal_array(v, "map/data", lambda a: a.__imul__(2)),
-    "cut": lambda v: truncate(v / "transposed/data/c/0"),
-    "missing": lambda v: (v / "source/coordinates/c/0/0").unlink(),
     "facts": lambda v: reseal(v, lambda clg: clg["map"].update(sources=-5)),
     "other facts": lambda v: reseal(v, lambda clg: clg["map"].update(targets=163)),
     "grid": lambda v: reseal(v, lambda clg: clg["map"].update(source_grid="wide")),
     "no facts": lambda v: reseal(v, lambda clg: clg.update(map=[])),
-    "schema": lambda v: reseal(v, lambda clg: clg.update(schema="1.7")),
 }
 FOUND_BY_VERIFY = {
-    "swapped": lambda v: reseal_array(
-        v, "transposed/data", lambda a: a.__setitem__([0, 1], a[[1, 0]] + np.float32(0.01))
-    ),
-    "moved": lambda v: reseal_array(v, "map/data", lambda a: a.__setitem__(0, a[0] + 1e-6)),
-    "place": lambda v: reseal_array(v, "source/coordinates", lambda a: a.__setitem__(0, np.inf)),
-    "spec": lambda v: edit(
-        v / "zarr.json", lambda d: d["attributes"]["clg"]["spec"].update(neighbors=4)
-    ),
+    "transposed": lambda v: reseal_array(v, "transposed/data", put(0, lambda a: a[0] + 0.01)),
+    "moved": lambda v: reseal_array(v, "map/data", put(0, lambda a: a[0] + 1e-6)),
+    "place": lambda v: reseal_array(v, "source/coordinates", put(0, np.inf)),
     "nnz": lambda v: reseal(v, lambda clg: clg["map"].update(nnz=1)),
     "farthest": lambda v: reseal(v, lambda clg: clg["map"].update(farthest=-1)),
 }
 
 
-@pytest.mark.parametrize("name", DAMAGE)
-def test_damaged_maps_are_refused_when_they_are_opened(
-    store: Path, tmp_path: Path, name: str
-) -> None:
-    DAMAGE[name](writable_copy(store, tmp_path / "m.zarr") / "encoder/v001")
-    opened = open_store(tmp_path / "m.zarr")
-    refused(".", opened.maps.__getitem__, "encoder", error=StoreError)
-    assert opened.maps["decoder"].num_targets == 544
-
-
-@pytest.mark.parametrize("name", FOUND_BY_VERIFY)
-def test_contradictions_are_found_by_verifying(store: Path, tmp_path: Path, name: str) -> None:
-    FOUND_BY_VERIFY[name](writable_copy(store, tmp_path / "m.zarr") / "encoder/v001")
-    assert open_store(tmp_path / "m.zarr").maps["encoder"].num_targets == 162
-    maps = open_store(tmp_path / "m.zarr", verify=True).maps
-    refused(".", maps.__getitem__, "encoder", error=StoreError)
+@pytest.mark.parametrize("name", DAMAGE | FOUND_BY_VERIFY)
+def test_damaged_maps_are_refused(store: Path, tmp_path: Path, name: str) -> None:
+    """When they are opened, or where that reads too little, when they are verified."""
+    copied = writable_copy(store, tmp_path / "m.zarr")
+    (DAMAGE | FOUND_BY_VERIFY)[name](copied / "encoder/v001")
+    plain, verified = (open_store(copied, verify=verify).maps for verify in (False, True))
+    if name in FOUND_BY_VERIFY:
+        assert plain["encoder"].num_targets == 162
+    damaged = verified if name in FOUND_BY_VERIFY else plain
+    refused(".", damaged.__getitem__, "encoder", error=StoreError)
+    assert plain["decoder"].num_targets == 544
 
 
 def test_weights_that_are_not_finite_are_refused_where_they_are_used(
     store: Path, tmp_path: Path
 ) -> None:
     version = writable_copy(store, tmp_path / "m.zarr") / "encoder/v001"
-    reseal_array(version, "transposed/data", lambda a: a.__setitem__(0, np.nan))
+    reseal_array(version, "transposed/data", put(0, np.nan))
     encoder = open_store(tmp_path / "m.zarr").maps["encoder"]
     x = torch.zeros(1, 1, 544)
     refused("encoder@v001.*NaN or infinite", encoder, x, error=StoreError)
-
-
-def test_save_npz(store: Path, tmp_path: Path) -> None:
-    file = open_store(store).maps["encoder"].save_npz(tmp_path / "m")
-    saved = scipy.sparse.load_npz(file)
-    assert (saved.toarray() == dense(store, "encoder").numpy()).all()

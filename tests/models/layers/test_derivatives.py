@@ -25,10 +25,8 @@ from cheblienet_models.layers.derivatives import gradient, gradient_adjoint, nor
 from cheblienet_models.symmetries import symmetries
 from cheblienet_models.testing import assert_equivariant
 
-Case = tuple[object, tuple[object, ...]]
 
-
-def calls(graph: Graph) -> list[Case]:
+def calls(graph: Graph) -> list[tuple]:
     """Each operator with what it takes of random signals of 3 channels."""
     own, count, of = 1, len(graph.gradients.names) - 1, graph.gradients
     kind = {"dtype": torch.float64, "requires_grad": True}
@@ -99,11 +97,6 @@ def test_the_definition_of_norms(gradient_graphs: Store, name: str) -> None:
         q = layer.weight[1] if handed else 0 * p
         expected = ((u @ p - v @ q) ** 2 + (u @ q + v @ p) ** 2 + 1e-6).sqrt().transpose(1, 2)
         assert torch.allclose(layer(x), expected, atol=EXACT)
-    single = GradientNorm(1, 4, graph).double()
-    with torch.no_grad():
-        y = single(x[:, :1])
-        single.weight[1] *= -1
-        assert torch.allclose(single(x[:, :1]), y, atol=EXACT)  # Q tells nothing of one channel
 
 
 def modules(name: str, pyramid: Pyramid, handed: bool) -> list[nn.Module]:
@@ -168,7 +161,6 @@ def test_refusals(gradient_graphs: Store, directional: Store) -> None:
         refused("level 0 has no gradients; build it", make, directional["single"].levels[0])
     for make in (partial(GradientNorm, 1, 1), first):
         refused(r"space@v001, level 0 has no handed .*handed=False", make, space)
-    refused("Got torch.float64", GradientNorm(2, 1, plane), torch.zeros(1, 2, 256).double())
     refused("name must be 'x' or 'y'", plane.gradients.matrix, "rotation")
 
 
@@ -179,7 +171,6 @@ def test_forward_mode_is_refused(gradient_graphs: Store) -> None:
     conv, norm = ChebConv(2, 3, 3, graph), GradientNorm(2, 3, graph)
     functions: list[tuple[Callable[[Tensor], Tensor], Tensor]] = [
         (conv.requires_grad_(requires_grad=False), x),
-        (ChebConv(2, 3, 3, graph, operators="first-order"), x),
         (lambda w: torch.func.functional_call(conv, {"weight": w}, (x,)), conv.weight),
         (lambda w: torch.func.functional_call(norm, {"weight": w}, (x,)), norm.weight),
         (norm, x),

@@ -2,35 +2,20 @@
 
 import copy
 import math
-import re
 from pathlib import Path
 
 import pytest
 import torch
 from refusing import refused
 from stores import pyramid_of
-from torch import nn
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_models import (
-    BatchNorm,
-    ChebConv,
-    Diffusion,
-    Graph,
-    Pyramid,
-    open_store,
-    sample_vertices,
-)
+from cheblienet_models import Diffusion, Graph, Pyramid, open_store, sample_vertices
 from cheblienet_models.testing import assert_equivariant
 
 
-@pytest.fixture
-def graph(pyramid: Pyramid) -> Graph:
-    return pyramid.levels[0]
-
-
 def test_each_channel_diffuses_for_its_own_time(graph: Graph) -> None:
-    x, older = torch.randn(2, 4, 1024), copy.deepcopy(graph)
+    x, older = torch.randn(2, 4, graph.num_vertices), copy.deepcopy(graph)
     for density in (True, False):
         layer = Diffusion(4, graph, density=density, tolerance=1e-6)
         expected = graph.diffuse(x, layer.times * graph.eigenvalue_scale, density=density)
@@ -65,17 +50,14 @@ def test_default_times_go_from_half_a_pixel_to_an_eighth_of_the_domain(tmp_path:
     assert ((deviations / torch.tensor([0.5, size / 8])) - 1).abs().max() < 0.25
 
 
-def test_beside_chebconvs(pyramid: Pyramid) -> None:
-    """Trained, under autocast, on sub-graphs, on which constants stay."""
+def test_autocast_and_random_subgraphs(pyramid: Pyramid) -> None:
+    """On these constants stay."""
     graph = pyramid.levels[1]
-    net = nn.Sequential(ChebConv(1, 3, 3, graph), BatchNorm(3), Diffusion(3, graph))
-    x = torch.randn(2, 1, graph.num_vertices)
-    net(x).square().mean().backward()
-    assert all(p.grad.isfinite().all() and p.grad.any() for p in (net[0].weight, net[2].log_times))
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert net(x).dtype == torch.bfloat16
-    layer, y = net[2].eval(), torch.randn(2, 3, graph.num_vertices)
+    layer, y = Diffusion(3, graph).eval(), torch.randn(2, 3, graph.num_vertices)
     before = layer(y)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert torch.equal(layer(y), before)
+        assert layer(y.bfloat16()).dtype == torch.bfloat16
     sample_vertices(graph, 0.5, torch.Generator().manual_seed(1))
     assert (graph.subgraph[graph.edges.diagonal] == -1).any()  # a vertex has lost its neighbors
     assert torch.equal(layer(y), before)
@@ -95,6 +77,5 @@ def test_equivariance(symmetric_graphs: Path, name: str) -> None:
 def test_refusals(graph: Graph) -> None:
     refused(r"channels must be at least 1\. Got 0", Diffusion, 0, graph)
     for times in ((0.0, 1.0), (2.0, 1.0), (1.0, math.inf)):
-        message = rf"times must be \(shortest, longest\), .*{re.escape(str(times))}"
-        refused(message, Diffusion, 2, graph, times=times)
+        refused(r"times must be \(shortest, longest\), ", Diffusion, 2, graph, times=times)
     refused("tolerance must be in", Diffusion, 2, graph, tolerance=0)

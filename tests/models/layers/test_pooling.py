@@ -14,10 +14,9 @@ from cheblienet_models import GlobalPool, Pyramid, SpatialPool, SpatialUnpool, o
 @pytest.mark.parametrize(
     ("layer", "path"), [(SpatialPool, "pooling/0to1"), (SpatialUnpool, "unpooling/1to0")]
 )
-@pytest.mark.parametrize(
-    "name", ["torus", "icosahedral"]
-)  # rows of the latter are not equally long
+@pytest.mark.parametrize("name", ["torus", "icosahedral"])
 def test_spatial_maps(symmetric_graphs: Path, name: str, layer: type, path: str) -> None:
+    """Rows of the icosphere's matrices are not equally long."""
     pyramid = open_store(symmetric_graphs)[name]
     matrix = torch.from_numpy(stored(open_group(symmetric_graphs, name)[path]).toarray())
     x = torch.randn(2, 3, matrix.shape[1])

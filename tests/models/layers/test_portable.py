@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -26,32 +27,28 @@ from cheblienet_models import (
 
 # Of torch's own, in its decompositions.
 pytestmark = pytest.mark.filterwarnings("ignore:`isinstance.treespec, LeafSpec:FutureWarning")
+
+
+def convolved(pyramid: Pyramid, *sizes: tuple[int, int, int], **kind: Any) -> nn.Module:
+    """A lift and convolutions, by channels and kernel sizes."""
+    finest = pyramid.levels[0]
+    return nn.Sequential(Lift(finest), *(ChebConv(*size, finest, **kind) for size in sizes))
+
+
 MODULES: dict[str, Callable[[Pyramid], nn.Module]] = {
     "unet": lambda p: UNet(p, 2, 3, kernel_size=3, channels=(3, 4, 5)),
     "wide": lambda p: WideResNet(p, 2, 3, kernel_size=2, depth=1, widen=1),
-    "basis": lambda p: nn.Sequential(
-        Lift(p.levels[0]),
-        ChebConv(2, 5, 4, p.levels[0], save_basis=True),
-        ChebConv(5, 2, 1, p.levels[0], save_basis=True),
-    ),
+    "basis": lambda p: convolved(p, (2, 5, 4), (5, 2, 1), save_basis=True),
     "filters": lambda p: nn.Sequential(
         OrientedLift(p.levels[0], scales=2), ChebConv(4, 4, 3, p.levels[0])
     ),
-    **{
-        name: lambda p, kind=kind: nn.Sequential(
-            Lift(p.levels[0]), ChebConv(2, 3, 3, p.levels[0], **kind)
-        )
-        for name, kind in {
-            "directional": {"operators": "directional"},
-            "arrows": {"operators": "first-order", "low_pass": True},
-        }.items()
-    },
+    "directional": lambda p: convolved(p, (2, 3, 3), operators="directional"),
+    "arrows": lambda p: convolved(p, (2, 3, 3), operators="first-order", low_pass=True),
 }
 ON_MASKS = {"unet": "ring", "wide": "healpix"}
 
 
 def made(pyramid: Pyramid, name: str) -> nn.Module:
-    torch.manual_seed(0)
     module = MODULES[name](pyramid)
     module(images_on(pyramid, 4))  # so that running statistics are not at their start
     return module.eval()
@@ -94,18 +91,16 @@ def test_programs_compute_the_same_and_portable_ones_with_torchs_operators(
     assert operators(plain) == {"aten"}
     for count in (1, 3):
         images = images_on(pyramid, count)
-        with torch.no_grad():
-            expected = module(images).nan_to_num()
-            for each in (program, plain):
-                difference = each.module()(images).nan_to_num() - expected
-                assert difference.abs().max() <= 1e-5 * max(1, expected.abs().max())
+        expected = module(images).nan_to_num()
+        for each in (program, plain):
+            difference = each.module()(images).nan_to_num() - expected
+            assert difference.abs().max() <= 1e-5 * max(1, expected.abs().max())
 
 
 def test_portable_programs_in_double_precision(pyramid: Pyramid) -> None:
     network, images = made(pyramid, "basis").double(), images_on(pyramid).double()
     plain = portable(torch.export.export(network, (images,)))
-    with torch.no_grad():
-        assert torch.allclose(plain.module()(images), network(images), rtol=1e-12, atol=1e-12)
+    assert torch.allclose(plain.module()(images), network(images), rtol=1e-12, atol=1e-12)
 
 
 LOAD = """
@@ -130,9 +125,8 @@ def test_portable_programs_need_no_package(
     torch.save(images, tmp_path / "images.pt")
     subprocess.run([sys.executable, "-c", LOAD, str(tmp_path)], check=True)
     again = torch.export.load(tmp_path / "network.pt2")  # here it is imported
-    with torch.no_grad():
-        for computed in (torch.load(tmp_path / "computed.pt"), again.module()(images)):
-            assert torch.allclose(computed, network(images), atol=1e-5)
+    for computed in (torch.load(tmp_path / "computed.pt"), again.module()(images)):
+        assert torch.allclose(computed, network(images), atol=1e-5)
 
 
 @pytest.mark.slow
@@ -150,9 +144,7 @@ def test_onnx(exported: Callable[[str], Exported], tmp_path: Path) -> None:
     for count in (1, 3) * 10:
         images = images_on(pyramid, count)
         (computed,) = session.run(None, {session.get_inputs()[0].name: images.numpy()})
-        with torch.no_grad():
-            expected = network(images)
-        computed = torch.from_numpy(computed)
+        computed, expected = torch.from_numpy(computed), network(images)
         torch.testing.assert_close(computed, expected, rtol=0, atol=1e-4, equal_nan=True)
 
 

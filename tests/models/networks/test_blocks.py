@@ -89,16 +89,10 @@ def test_signals_that_have_orientations_turn_with_them(pyramid: Pyramid, make: M
 
 
 SYMMETRIC = [
-    *(
-        (make, "symmetric_graphs", "torus", lift)
-        for make in (wide, unet)
-        for lift in ("cake", "gabor")
-    ),
+    (wide, "symmetric_graphs", "torus", "cake"),
+    (unet, "symmetric_graphs", "torus", "gabor"),
     *((wide, "symmetric_graphs", n, "repeat") for n in ("r2", "arrows", "icosahedral", "s2")),
-    *(
-        (unet, "symmetric_graphs", n, "repeat")
-        for n in ("open", "healpix", "rotations", "equiangular")
-    ),
+    *((unet, "symmetric_graphs", n, "repeat") for n in ("open", "rotations", "equiangular")),
     *((wide, "masked_graphs", n, "repeat") for n in ("ball", "healpix")),
     *((unet, "masked_graphs", n, "repeat") for n in ("ring", "icosahedral")),
 ]
@@ -218,17 +212,11 @@ def test_another_first_level_is_another_resolution(pyramid: Pyramid) -> None:
 
 
 @MAKE
-def test_checkpoints_are_small_and_older_ones_load(
-    pyramid: Pyramid, masked_graphs: Path, make: Make
-) -> None:
+def test_older_checkpoints_load(pyramid: Pyramid, make: Make) -> None:
     """These say nothing of a network's settings."""
     images, network = torch.randn(2, 2, 16, 16), make(pyramid)
     state = network.state_dict()
-    weights = sum(p.numel() * p.element_size() for p in network.parameters())
-    assert sum(value.nbytes for value in state.values()) < weights + 10_000
     assert [key for key in state if key.endswith(EXTRA)] == [EXTRA, f"pyramid.{EXTRA}"]
-    ring, message = make(open_store(masked_graphs)["whole-ring"]), "on torus@v001.*on whole-ring@v0"
-    refused(f"trained {message}", ring.load_state_dict, state, error=StoreError)
     del state[EXTRA]
     for allow in (False, True):
         other = make(pyramid)
@@ -254,13 +242,8 @@ def test_hostile_settings_are_refused(pyramid: Pyramid, text: str, key: str) -> 
 
 
 @MAKE
-def test_refusals(pyramid: Pyramid, symmetric_graphs: Path, make: Make) -> None:
+def test_refusals(pyramid: Pyramid, make: Make) -> None:
     network = make(pyramid)
     state = {**network.state_dict(), f"lift.{EXTRA}": torch.zeros(3)}
     refused(r"'lift\._extra_state' is not the network's", load_weights, network, state)
     refused("lift must be 'repeat', 'cake', 'gabor' or a module", make, pyramid, lift="wavelet")
-    for name in ("r2", "icosahedral"):
-        other = open_store(symmetric_graphs)[name]
-        refused(r"OrientedLift is for SE\(2\) on a lattice", make, other, lift="cake")
-    images = torch.zeros(1, 2, 16, 16).double()
-    refused(r"takes torch\.float32.*Got torch\.float64", network, images)

@@ -19,13 +19,10 @@ def test_a_distribution_over_classes_at_each_base_point(symmetric_graphs: Path, 
     pyramid = open_store(symmetric_graphs)[name]
     network = UNet(pyramid, 3, 4, kernel_size=3, channels=(4, 5, 6)).eval()
     signal = torch.randn(2, 3, *pyramid.levels[0].grid[1:])
-    with torch.no_grad():
-        y = network(signal)
-        assert y.shape == (2, 4, *signal.shape[2:])
-        assert torch.allclose(y.exp().sum(1), torch.ones(()), atol=1e-5)
-        assert y.flatten(2).std(2).min() > 1e-2
-        for other in (signal.flatten(2), network.lift(signal)):
-            assert torch.equal(network(other), y)
+    y = network(signal)
+    assert y.shape == (2, 4, *signal.shape[2:])
+    assert torch.allclose(y.exp().sum(1), torch.ones(()), atol=1e-5)
+    assert y.flatten(2).std(2).min() > 1e-2
 
 
 def test_the_papers_network_on_six_levels(tmp_path: Path) -> None:

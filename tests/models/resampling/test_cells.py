@@ -32,18 +32,6 @@ def places_in(grid: Pixels, parts: int) -> tuple[np.ndarray, np.ndarray, np.ndar
     return beta.ravel(), gamma.ravel(), pixel.ravel()
 
 
-def sampled_areas(cell: np.ndarray, pixel: np.ndarray, cells: int, grid: Pixels) -> np.ndarray:
-    """(cells, pixels) areas, given which cell and pixel places are in, equally many a pixel."""
-    counts = np.bincount(cell * grid.count + pixel, minlength=cells * grid.count)
-    each = np.bincount(pixel, minlength=grid.count)
-    return counts.reshape(cells, -1) / each * grid.areas.ravel()
-
-
-def polygon_areas(points: np.ndarray) -> np.ndarray:
-    """(n,) of Voronoi cells of unit vectors, as scipy has them."""
-    return SphericalVoronoi(points).calculate_areas()
-
-
 GRIDS = {
     "2 degrees": pixels(90, 180),
     "odd": pixels(7, 11, -173.1),
@@ -61,7 +49,6 @@ KINDS = {
     "regular": ("gaussian", (16, 32)),
     "octahedral": ("gaussian", (448,)),
 }
-EVERY_KIND = pytest.mark.parametrize("kind", KINDS)
 
 
 def on_sphere(vectors: np.ndarray) -> np.ndarray:
@@ -74,7 +61,6 @@ SOLIDS = {
     "octahedron": np.concatenate([np.eye(3), -np.eye(3)]),
     "cube": np.array([(x, y, z) for x in (1, -1) for y in (1, -1) for z in (1, -1)]) / 3**0.5,
     "icosahedron": unit_vectors(*full_sampling("icosahedral", (12,)).T),
-    "icosphere": unit_vectors(*full_sampling("icosahedral", (642,)).T),
     "crowded poles": unit_vectors(*full_sampling("equiangular", (8, 40)).T),
     "poles and rings": unit_vectors(
         np.append([0, np.pi], np.repeat([0.4, 1, 2, 2.7], 9)), np.arange(-2, 36) / 9 * 2 * np.pi
@@ -127,7 +113,7 @@ def exact_areas(kind: str) -> np.ndarray:
 
 
 @EVERY_GRID
-@EVERY_KIND
+@pytest.mark.parametrize("kind", KINDS)
 def test_sums_are_areas_of_cells_and_pixels(kind: str, grid: Pixels) -> None:
     _, cells, covered = overlap(sampling(kind), grid)
     assert np.abs(cells / exact_areas(kind) - 1).max() < 1e-10
@@ -145,10 +131,10 @@ def test_voronoi_cells_have_the_areas_of_polygons(name: str, grid: Pixels) -> No
     if name in EQUAL:
         assert np.abs(cells * len(points) / (4 * np.pi) - 1).max() < 1e-10
     elif name not in UNKNOWN:
-        assert np.abs(cells / polygon_areas(points) - 1).max() < 1e-10
+        assert np.abs(cells / SphericalVoronoi(points).calculate_areas() - 1).max() < 1e-10
     elif name == "pairs near each other":
         both = cells.reshape(-1, 2).sum(1)
-        assert np.abs(both / polygon_areas(points[::2]) - 1).max() < 1e-6
+        assert np.abs(both / SphericalVoronoi(points[::2]).calculate_areas() - 1).max() < 1e-6
 
 
 @settings(max_examples=100)
@@ -187,7 +173,9 @@ def test_areas_are_those_of_counted_places(name: str, nside: int | None) -> None
     else:
         healpy = pytest.importorskip("astropy_healpix.healpy")
         own, cell = sampling(f"healpix {nside}"), healpy.ang2pix(nside, beta, gamma, nest=True)
-    expected = sampled_areas(cell, pixel, own.count, grid)
+    counts = np.bincount(cell * grid.count + pixel, minlength=own.count * grid.count)
+    in_each = np.bincount(pixel, minlength=grid.count)  # equally many
+    expected = counts.reshape(own.count, -1) / in_each * grid.areas.ravel()
     shared, *_ = overlap(own, grid)
     dense = np.zeros_like(expected)
     dense[shared.rows, shared.columns] = shared.values

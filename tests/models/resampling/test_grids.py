@@ -29,7 +29,6 @@ def test_regular_grids_are_centers_of_pixels() -> None:
         (LAT[None], LON, r"latitudes must be at least 2 finite numbers.*shape \(1, 6\)"),
         (LAT * math.nan, LON, "latitudes must be at least 2 finite numbers.* 6 of them not finite"),
         (LAT, LON.deg2rad(), "to cover the sphere, in degrees, has other numbers"),
-        (LAT, LON.flip(0), "longitudes must ascend, across the date line as 170, ..., 190"),
         (LAT, torch.tensor([170.0, 180, -170]), "or add 360 to those east of it"),
         (LAT, torch.linspace(0, 360, 13), "the first not repeated as the last"),
         (LAT, LON[:1], "longitudes must be at least 2"),
@@ -62,7 +61,6 @@ def test_data_arrays(spheres: Store) -> None:
         (array[..., ::-1], "latitudes must be the module's, 6 from"),
         (array.rename(lat="y"), "one dimension named lat or latitude"),
         (array.drop_vars("lat"), "dimension 'lat' must have coordinates"),
-        (values, "or xarray.DataArrays .* Got ndarray"),
     ):
         refused(message, up, other)
     dataset = xarray.Dataset({"wind": array, "rain\n": array})
@@ -72,6 +70,5 @@ def test_data_arrays(spheres: Store) -> None:
         (xarray.Dataset({f"{n:099}": array for n in range(99)}), r"^.{300,500}, \.\.\.: give one"),
     ):
         refused(message, up, given)
-        refused(message, LatLonToVertices.from_dataarray, pyramid, given)
     assert torch.equal(up(dataset["wind"]), points)
     assert torch.equal(up(dataset.to_dataarray()), torch.stack([points, points]))

@@ -28,7 +28,6 @@ REGIONS = {
     "cap without a sector": region(40, 90, 0, 300),
     "half turned": region(-60, 60, 100, 280),
 }
-EVERY_REGION = pytest.mark.parametrize("grid", REGIONS.values(), ids=REGIONS)
 
 
 def cut(image: torch.Tensor, grid: tuple[np.ndarray, np.ndarray]) -> torch.Tensor:
@@ -63,13 +62,12 @@ def assert_close(resampled: torch.Tensor, expected: torch.Tensor, method: str) -
     assert apart.mean() < 0.02
 
 
-@EVERY_REGION
+@pytest.mark.parametrize("grid", REGIONS.values(), ids=REGIONS)
 @EVERY_METHOD
 def test_regions_agree_with_the_whole_sphere(
     spheres: Store, grid: tuple[np.ndarray, np.ndarray], method: str
 ) -> None:
     pyramid = spheres["healpix"]
-    torch.manual_seed(0)
     image = torch.rand(1, 2, 90, 180)
     whole = LatLonToVertices(pyramid, LAT, LON, method)(image)
     resampled = LatLonToVertices(pyramid, *grid, method, skipna=True)(cut(image, grid))
@@ -91,15 +89,13 @@ def test_regions_agree_with_the_whole_sphere(
 @EVERY_METHOD
 def test_regions_that_leave_points_out_are_refused(spheres: Store, method: str) -> None:
     (lat, lon), healpix = REGIONS["europe"], spheres["healpix"]
-    message = r"must cover the points of healpix@v001, level 0: \d+ of"
-    refused(message, LatLonToVertices, healpix, lat, lon, method)
-    message = "from -179 to 169, degrees: skipna=True makes them NaN"
-    refused(message, LatLonToVertices, healpix, LAT, LON[:-5], method)
+    refused(r"must cover .*: \d+ of .*=True makes", LatLonToVertices, healpix, lat, lon, method)
+    refused("from -179 to 169, degrees: ", LatLonToVertices, healpix, LAT, LON[:-5], method)
     filled = LatLonToVertices(healpix, lat, lon, method, fill=-1)
     image = torch.ones(1, 1, len(lat), len(lon))
     assert set(filled(image).round(decimals=6).unique().tolist()) == {-1.0, 1.0}
     image[0, 0, 0, 0] = math.nan
-    refused("takes fields without NaN", filled, image)
+    refused("without NaN. Got 1 NaN among .* leave them out with skipna=True", filled, image)
     if method == "nearest":
         labels = torch.randint(0, 5, image.shape)
         assert set(filled(labels).unique().tolist()) == {-1, 0, 1, 2, 3, 4}
@@ -107,8 +103,7 @@ def test_regions_that_leave_points_out_are_refused(spheres: Store, method: str) 
         refused("fill must be a value of torch.int64, which has no", skipping, labels)
     lat, lon = np.array([3.01, 3.0]), np.array([7.0, 7.01])
     for skipna in (False, True):
-        message = "162 points of so3@v001, level 0 have no place in"
-        refused(message, LatLonToVertices, spheres["so3"], lat, lon, skipna=skipna)
+        refused("have no place in", LatLonToVertices, spheres["so3"], lat, lon, skipna=skipna)
 
 
 def test_uneven_longitudes(spheres: Store) -> None:

@@ -15,19 +15,15 @@ SIDE = 48
 ANGLES = (0.0, 15.0, 30.0, 45.0, 60.0, 90.0, 135.0, 180.0, 270.0)
 
 
-def places() -> tuple[Tensor, Tensor]:
-    """x to the right and y up, in pixels from the center."""
-    steps = torch.arange(SIDE, dtype=torch.float64) - (SIDE - 1) / 2
-    return steps[None].expand(SIDE, -1), -steps[:, None].expand(-1, SIDE)
-
-
 def waves(cutoff: float, seed: int = 0) -> Callable[[float], Tensor]:
     """A sum of waves of at most so many radians a pixel, turned by an angle exactly."""
     generator = torch.Generator().manual_seed(seed)
     size, way, phase = torch.rand(3, 20, generator=generator, dtype=torch.float64)
 
+    steps = torch.arange(SIDE, dtype=torch.float64) - (SIDE - 1) / 2
+    x, y = steps[None], -steps[:, None]  # to the right and up, in pixels from the center
+
     def turned(angle: float) -> Tensor:
-        x, y = places()
         cos, sin = math.cos(math.radians(angle)), math.sin(math.radians(angle))
         across, up = cos * x + sin * y, cos * y - sin * x  # where each pixel was before
         total = torch.zeros_like(across)
@@ -86,8 +82,7 @@ def test_isotropic_networks_are_near_the_floor(module: nn.Module) -> None:
     outputs = result.output_floors or result.floors
     for angle, error, *floors in zip(ANGLES, result.errors, result.floors, outputs, strict=True):
         assert error <= 2 * max(floors) + 1e-12
-        floor = floors[0]
-        assert (floor == 0) == (angle % 90 == 0)
+        assert (floors[0] == 0) == (angle % 90 == 0)
 
 
 def test_a_filter_of_one_direction_is_far_above_the_floor() -> None:

@@ -42,10 +42,9 @@ def test_fixed_fields_fail(symmetric_graphs: Path, name: str) -> None:
     pyramid = open_store(symmetric_graphs)[name]
     size = pyramid.levels[0].num_vertices
     for symmetry in symmetries(pyramid, [0]):
-        with pytest.raises(AssertionError, match=rf"Broken is not equivariant under {symmetry} of"):
-            assert_equivariant(Broken(size), pyramid, output="vertices", symmetries=[symmetry])
-    message, of = r"difference is \d.*, the tolerance 0.0001", (Broken(size), pyramid)
-    refused(message, assert_equivariant, *of, output="vertices", error=AssertionError)
+        message = rf"Broken is not equivariant under {symmetry} of .* is \d.*, the tolerance 0.0001"
+        how = {"output": "vertices", "symmetries": [symmetry], "error": AssertionError}
+        refused(message, assert_equivariant, Broken(size), pyramid, **how)
 
 
 def test_signals_of_images_turn_as_images_do(symmetric_graphs: Path) -> None:
@@ -68,8 +67,7 @@ def test_outputs_that_could_be_two_things(symmetric_graphs: Path) -> None:
     pyramid = open_store(symmetric_graphs)["torus"]
     project, pool = Project(pyramid.levels[0]), SpatialPool(pyramid, 0)
     for module in (project, pool):
-        message = "base of level 0 or the vertices of level 1.*output"
-        refused(message, assert_equivariant, module, pyramid)
+        refused("base of level 0 or the vertices of level", assert_equivariant, module, pyramid)
     assert assert_equivariant(project, pyramid, output="base")
     assert assert_equivariant(pool, pyramid, output="vertices")
     for module, output in ((pool, "base"), (project, "invariant")):
