@@ -100,10 +100,3 @@ def test_invariances_and_lower_bounds(seed: int, metric: Metric) -> None:
     assert squared(*moved, metric) == pytest.approx(distance, rel=1e-11)
     # The pruned search relies on this.
     assert (distance * (1 + 1e-12) >= ((h - g)[:, :3] ** 2).sum(axis=1)).all()
-
-
-def test_diffusion_is_along_the_axis_and_across_it() -> None:
-    for axis in elements(np.random.default_rng(2))[:, 3:]:
-        rates, frame = zip(*R3S2.diffusion(tuple(axis.tolist()), Metric(0.3)), strict=True)
-        assert (rates, frame[0]) == ((1, 0.3**2, 0.3**2), tuple(axis))
-        assert np.array(frame) @ np.array(frame).T == pytest.approx(np.eye(3), abs=1e-14)
