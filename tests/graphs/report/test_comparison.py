@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from cheblienet_graphs import GraphSpec, build, inspect
+from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.report import level as levels
 from cheblienet_graphs.report.comparison import deciding
 from cheblienet_graphs.report.opened import open_graph
@@ -30,13 +30,12 @@ def test_what_is_exact_by_construction_does_not_decide(report_on: Callable) -> N
 
 
 @pytest.mark.parametrize("boundary", ["periodic", "open"])
-def test_the_first_25_are_looked_at(boundary: str, tmp_path: Path) -> None:
+def test_the_first_25_are_looked_at(boundary: str, report_on: Callable, tmp_path: Path) -> None:
     """Their largest error, from a dense matrix; the report lists as many as were asked for."""
     spec = GraphSpec("r2", "12x10", **TORUS | {"boundary": boundary})
-    name = build(spec, tmp_path / "g", device="cpu").name
-    [level] = inspect(tmp_path / "g", name, eigenvalues=3).levels
+    [level] = report_on(spec, eigenvalues=3).levels
     assert len(level.eigenvalues) == len(level.exact_eigenvalues) == 3
-    arrays = open_graph(tmp_path / "g", name).level(0)
+    arrays = open_graph(tmp_path / "g.zarr").level(0)
     delta = (arrays.laplacian.toarray().astype(np.float64) + np.eye(120)) * level.lambda_max / 2
     values = scipy.linalg.eigvalsh(delta)[1:25] * level.eigenvalue_scale
     errors = abs(values / np.array(exact_eigenvalues(spec, arrays.sampled, 25))[1:] - 1)
