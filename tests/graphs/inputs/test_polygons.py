@@ -47,6 +47,7 @@ def test_areas_are_exact() -> None:
     """Also with holes, several polygons, and corners at corners of pixels."""
     square, hole = [[1, 1], [7, 1], [7, 6], [1, 6]], [[2.5, 2], [4, 2], [4, 3.25], [2.5, 3.25]]
     assert coverage(Polygons.of(square, hole), (8, 8)).sum() == pytest.approx(30 - 1.875, abs=1e-12)
+    refused("neither overlap", coverage, Polygons([[square], [hole]]), (8, 8), error=SpecError)
     two = Polygons([[square], [[[7, 6], [8, 6], [8, 8]]]])
     assert coverage(two, (8, 8)).sum() == pytest.approx(31, abs=1e-12)
     outside = Polygons.of([[-9, -9], [20, -9], [20, 20], [-9, 20]])
@@ -115,17 +116,6 @@ def test_bad_domains_are_refused_in_one_line(mask: object, message: str) -> None
     refused(message, GraphSpec, "r2", 2, **fields, error=SpecError)
 
 
-@pytest.mark.parametrize(
-    ("rings", "message"),
-    [
-        ([], "at least one ring"),
-        ([[[[0, 0], [4, 0], [4, 4]]], [[[0, 0], [4, 0], [4, 4]]]], "neither overlap"),
-    ],
-)
-def test_bad_polygons_are_refused(rings: list, message: str) -> None:
-    refused(message, lambda: coverage(Polygons(rings), (5, 5)), error=SpecError)
-
-
 def test_polygons_without_cut_pixels_take_those_of_which_more_than_half_is_inside() -> None:
     spec = GraphSpec("r2", 8, mask=Polygons.of([[0, 0], [4.6, 0], [4.6, 8], [0, 8]]), levels=1)
     assert spec.base_points(0) == 40
@@ -166,6 +156,7 @@ def test_geojson_holds_polygons(tmp_path: Path) -> None:
     [
         ("{", "can't be read as a GeoJSON file"),
         ('{"type": "Point", "coordinates": [1, 2]}', "must hold Polygons or MultiPolygons"),
+        ('{"type": "MultiPolygon", "coordinates": []}', "at least one ring"),
         ('{"type": "Polygon", "coordinates": [[[1, 2]]]}', "3 finite corners"),
         ('{"type": "Polygon", "coordinates": [[["a", 2]]]}', "numbers"),
         ("[" * 10**5, "can't be read as a GeoJSON file"),
