@@ -137,6 +137,7 @@ volume = partial(nibabel.Nifti1Image, affine=np.eye(4))
 COLORED = RNG.integers(0, 256, (5, 7, 3)).astype(np.uint8)
 NOISE = RNG.integers(0, 256, (6, 40, 50)).astype(np.uint8)
 RGB = [(color, "u1") for color in "RGB"]
+BARE = xr.DataArray(INSIDE * 1.0, dims=("lat", "lon"))
 FRACTIONS = np.where(INSIDE, 0.7, np.nan)
 FRACTIONS[0, 0] = 0.2
 DOUBLED = {"y": ("y", LATITUDES * 2, {"units": "degrees_north"})}
@@ -159,11 +160,7 @@ RADIANS = {"y": ("y", np.radians(LATITUDES), {"units": "radians", "standard_name
         ("m.nc:m", field(np.full((5, 7), 280.0)), "nothing says what is inside"),
         ("m.nc:m", field(FRACTIONS), "missing values and fractions"),
         ("m.nc:m", field(INSIDE * 1.0).expand_dims({"time": 3}), "time (3) too; select one"),
-        (
-            "m.nc",
-            xr.DataArray(INSIDE * 1.0, dims=("lat", "lon")),
-            "no variable on latitudes and longitudes",
-        ),
+        ("m.nc", BARE, "no variable on latitudes and longitudes"),
         ("m.nc", field(INSIDE * 1.0).assign_coords(DOUBLED), "latitudes in [-90, 90]"),
         ("m.nc:m", field(INSIDE * 1.0).assign_coords(RADIANS), "in degrees"),
         ("m.nii", volume(NOISE), "holds more than one value besides 0"),

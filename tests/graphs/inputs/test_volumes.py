@@ -101,12 +101,9 @@ def test_what_can_not_be_written(
     refused(message, write_nifti, tmp_path / name, values, affine, error=error)
 
 
-PERMUTED = np.diag([1.0, -1.0, 1.0])[[2, 0, 1]]
-
-
 def test_spacing_and_rotation_of_an_affine() -> None:
     """Oblique, flipped, and with its axes in another order."""
-    affine, rotation = np.eye(4), turned(0.4) @ PERMUTED
+    affine, rotation = np.eye(4), turned(0.4) @ np.diag([1, -1, 1])[[2, 0, 1]]
     affine[:3, :3] = rotation @ np.diag([2.0, 2.5, 3.0])
     volume = Volume(np.zeros((6, 5, 4)), affine.astype(np.float32))
     assert volume.spacing == (2, 2.5, 3)  # although the header's numbers are rounded
