@@ -136,14 +136,16 @@ def test_masks(tmp_path: Path, value: int, kind: str) -> None:
 
 
 HUGE = np.array([3, 32767, 32767, 32767, 1, 1, 1, 1], "<i2").tobytes()
+DAMAGED = [(40, HUGE), (40, b"\xff" * 16), (70, b"\xff\x01"), (360, b"")]
+"""Place and bytes that are others there; without any, all from there on is missing."""
 
 
-@pytest.mark.parametrize(("place", "damage"), [(40, HUGE), (40, b"\xff" * 16), (70, b"\xff\x01")])
-def test_damaged_headers(
+@pytest.mark.parametrize(("place", "damage"), DAMAGED)
+def test_damaged_contents(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, place: int, damage: bytes
 ) -> None:
     contents = bytearray(saved(tmp_path / "m.nii", INSIDE.astype(np.uint8)).read_bytes())
-    contents[place : place + len(damage)] = damage
+    contents[place : place + len(damage) if damage else None] = damage
     (tmp_path / "m.nii").write_bytes(contents)
     (tmp_path / "m.nii.gz").write_bytes(gzip.compress(contents))
     for name in ("m.nii", "m.nii.gz"):
