@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from cheblienet_graphs.manifolds import MANIFOLDS, Metric
+from cheblienet_graphs.manifolds import MANIFOLDS, Metric, with_period
 from cheblienet_graphs.manifolds.manifold import squared_norm
 from cheblienet_graphs.manifolds.moments import array
 
@@ -26,3 +26,17 @@ def test_torch_and_numpy_run_the_same_formula(name: str) -> None:
         assert np.allclose(np.stack(ours), torch.stack(other).numpy(), rtol=1e-12, atol=1e-14)
     lengths = [squared_norm(manifold.weights(metric), c) for c in candidates]
     assert np.allclose(squared, np.min(lengths, axis=0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("period", ["pi", "2pi"])
+def test_distances_between_fibers_are_those_of_pairs(period: str) -> None:
+    rng, manifold, metric = np.random.default_rng(31), with_period("so3", period), Metric(0.3, 0.7)
+    angles = torch.arange(8.0, dtype=torch.float64)[:, None] * manifold.fiber.step(8)
+    places = torch.from_numpy(rng.uniform(0, 3, (2, 1, 9)))
+    elements = manifold.elements(tuple(torch.broadcast_tensors(angles, *places)))
+    points, others = torch.tensor([4, 0]), torch.tensor([[0, 4, 7], [8, 1, 2]])
+    ours = manifold.fiber_distances(elements, points, others, metric, range(2, 5))
+    for k, squared in zip(range(2, 5), ours, strict=True):
+        start = tuple(e[k, points][:, None] for e in elements)
+        expected = manifold.squared_distance(start, tuple(e[:, others] for e in elements), metric)
+        assert torch.allclose(squared, expected, rtol=1e-10, atol=1e-14)
