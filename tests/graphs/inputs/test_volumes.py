@@ -3,13 +3,13 @@
 import gzip
 import math
 import sys
-from functools import partial
 from pathlib import Path
 
 import nibabel
 import numpy as np
 import pytest
 from failures import refusal_by
+from refusing import refused
 
 from cheblienet_graphs import (
     CheblienetError,
@@ -51,8 +51,10 @@ def test_images_are_read_with_x_last(tmp_path: Path, name: str, kind: type) -> N
 
 def test_axes_of_length_one_do_not_count(tmp_path: Path) -> None:
     for image in (FILE[..., 0], FILE[..., :1], FILE[..., :1, None]):
-        one = read_nifti(saved(tmp_path / "v.nii", image), 3)
-        np.testing.assert_array_equal(one.values, FILE[..., 0].T)
+        one = saved(tmp_path / "v.nii", image)
+        np.testing.assert_array_equal(read_nifti(one, 3).values, FILE[..., 0].T)
+    one = saved(tmp_path / "v.nii", FILE[..., 0])
+    refused("must be 4-D, several values .* Got 4 x 5 x 6", read_nifti, one, 4, error=InputError)
     vectors = saved(tmp_path / "v.nii", FILE[:, :, :, None])
     np.testing.assert_array_equal(read_nifti(vectors, 4).values, FILE.T)
 
@@ -74,54 +76,38 @@ def test_what_is_written_is_read_again(tmp_path: Path, dtype: str) -> None:
         assert image.header.get_xyzt_units()[0] == "mm"
 
 
+SHEARED = AFFINE.copy()
+SHEARED[0, 1] = 0.02
+FLAT = AFFINE * (1, 0, 1, 1)
+SQUARE = AFFINE[:3, :3]
+
+
 @pytest.mark.parametrize(
-    ("name", "values", "error", "message"),
+    ("name", "values", "affine", "message"),
     [
-        ("v.nii", FILE[0, 0], SpecError, r"values must be of shape \(D, H, W\)"),
-        ("v.nii", FILE.astype(np.float16), SpecError, "values must be booleans, .* Got dtype"),
-        ("v.txt", FILE.T, InputError, r"v.txt must be one of .nii, .nii.gz\."),
-        ("absent/v.nii", FILE.T, InputError, "can't be written: No such file or directory"),
+        ("v.nii", FILE[0, 0], AFFINE, r"values must be of shape \(D, H, W\)"),
+        ("v.nii", FILE.astype(np.float16), AFFINE, "values must be booleans, .* Got dtype"),
+        ("v.nii", FILE.T, SHEARED, "without shear, .*Got 89.54 degrees between two. Resample"),
+        ("v.nii", FILE.T, FLAT, "affine must be finite, with voxels of a size"),
+        ("v.nii", FILE.T, SQUARE, r"affine must be of shape \(4, 4\). Got \(3, 3\)"),
+        ("v.txt", FILE.T, AFFINE, r"v.txt must be one of .nii, .nii.gz\."),
+        ("absent/v.nii", FILE.T, AFFINE, "can't be written: No such file or directory"),
     ],
 )
 def test_what_can_not_be_written(
-    tmp_path: Path, name: str, values: np.ndarray, error: type, message: str
+    tmp_path: Path, name: str, values: np.ndarray, affine: np.ndarray, message: str
 ) -> None:
-    with pytest.raises(error, match=message):
-        write_nifti(tmp_path / name, values, AFFINE)
+    error = SpecError if name == "v.nii" else InputError
+    refused(message, write_nifti, tmp_path / name, values, affine, error=error)
 
 
-PERMUTED = np.diag([1.0, -1.0, 1.0])[[2, 0, 1]]
-
-
-@pytest.mark.parametrize(
-    "rotation",
-    [np.eye(3), turned(0.4), np.diag([-1.0, 1, 1]), PERMUTED, turned(0.4) @ PERMUTED],
-    ids=["upright", "oblique", "flipped", "permuted", "all"],
-)
-def test_spacing_and_rotation_of_an_affine(rotation: np.ndarray) -> None:
-    affine = np.eye(4)
+def test_spacing_and_rotation_of_an_affine() -> None:
+    """Oblique, flipped, and with its axes in another order."""
+    affine, rotation = np.eye(4), turned(0.4) @ np.diag([1, -1, 1])[[2, 0, 1]]
     affine[:3, :3] = rotation @ np.diag([2.0, 2.5, 3.0])
     volume = Volume(np.zeros((6, 5, 4)), affine.astype(np.float32))
     assert volume.spacing == (2, 2.5, 3)  # although the header's numbers are rounded
     np.testing.assert_allclose(volume.rotation, rotation, atol=1e-6)
-
-
-SHEARED = AFFINE.copy()
-SHEARED[0, 1] = 0.02
-FLAT = AFFINE * (1, 0, 1, 1)
-
-
-@pytest.mark.parametrize(
-    ("affine", "message"),
-    [
-        (SHEARED, "affine must be without shear, .*Got 89.54 degrees between two. Resample"),
-        (FLAT, "affine must be finite, with voxels of a size"),
-        (AFFINE[:3, :3], r"affine must be of shape \(4, 4\). Got \(3, 3\)"),
-    ],
-)
-def test_affines_that_are_refused(affine: np.ndarray, message: str) -> None:
-    with pytest.raises(SpecError, match=message):
-        Volume(np.zeros((6, 5, 4)), affine)
 
 
 def test_another_grid_than_asked_for(tmp_path: Path) -> None:
@@ -134,8 +120,7 @@ def test_another_grid_than_asked_for(tmp_path: Path) -> None:
         (ones.reshape(4, 6, 5), AFFINE, r"size must be 4 x 5 x 6 voxels, .* Got 4 x 6 x 5"),
         (ones, moved, r"affine must be that of .* by which corners are 0\.5 off"),
     ):
-        with pytest.raises(InputError, match=message):
-            read_nifti(saved(mask, other, affine), 3, like=like)
+        refused(message, read_nifti, saved(mask, other, affine), 3, like=like, error=InputError)
 
 
 INSIDE = RNG.random((4, 5, 6)) < 0.5
@@ -150,61 +135,29 @@ def test_masks(tmp_path: Path, value: int, kind: str) -> None:
     assert mask.spacing == (2, 2.5, 3)
 
 
-refusal = partial(refusal_by, read_mask)
-
-
-@pytest.mark.parametrize(
-    ("array", "affine", "message"),
-    [
-        (np.arange(120.0).reshape(4, 5, 6), AFFINE, "holds more than one value besides 0"),
-        (FILE, AFFINE, "must be 3-D, one value a voxel. Got 4 x 5 x 6 x 3"),
-        (INSIDE.astype(np.uint8), SHEARED, "its affine must be without shear"),
-        (np.zeros((4, 5, 6), [(color, "u1") for color in "RGB"]), AFFINE, "must hold numbers"),
-    ],
-)
-def test_files_that_are_no_masks(
-    tmp_path: Path, array: np.ndarray, affine: np.ndarray, message: str
-) -> None:
-    assert message in refusal(saved(tmp_path / "m.nii.gz", array, affine))
-
-
-def test_files_that_are_no_images(tmp_path: Path) -> None:
-    file = saved(tmp_path / "m.nii.gz", INSIDE.astype(np.uint8))
-    with pytest.raises(InputError, match=r"must be 4-D, several values a voxel. Got 4 x 5 x 6"):
-        read_nifti(file, 4)
-
-
 HUGE = np.array([3, 32767, 32767, 32767, 1, 1, 1, 1], "<i2").tobytes()
+DAMAGED = [(40, HUGE), (40, b"\xff" * 16), (70, b"\xff\x01"), (360, b"")]
+"""Place and bytes that are others there; without any, all from there on is missing."""
 
 
-@pytest.mark.parametrize("compressed", [False, True])
-@pytest.mark.parametrize("damage", ["values", "dtype", "huge", "bytes"])
-def test_damaged_files(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: str, compressed: bool
+@pytest.mark.parametrize(("place", "damage"), DAMAGED)
+def test_damaged_contents(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, place: int, damage: bytes
 ) -> None:
-    whole = saved(tmp_path / "whole.nii", INSIDE.astype(np.uint8)).read_bytes()
-    damaged = {
-        "values": whole[:360],
-        "dtype": whole[:70] + b"\xff\x01" + whole[72:],
-        "huge": whole[:40] + HUGE + whole[56:],
-        "bytes": whole[:40] + b"\xff" * 16 + whole[56:],
-    }[damage]
-    file = tmp_path / ("m.nii.gz" if compressed else "m.nii")
-    file.write_bytes(gzip.compress(damaged) if compressed else damaged)
-    refusal(file)
+    contents = bytearray(saved(tmp_path / "m.nii", INSIDE.astype(np.uint8)).read_bytes())
+    contents[place : place + len(damage) if damage else None] = damage
+    (tmp_path / "m.nii").write_bytes(contents)
+    (tmp_path / "m.nii.gz").write_bytes(gzip.compress(contents))
+    for name in ("m.nii", "m.nii.gz"):
+        refusal_by(read_mask, tmp_path / name)
     assert not caplog.records  # nibabel's own log would be a second line
 
 
 def test_without_nibabel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = saved(tmp_path / "m.nii.gz", INSIDE.astype(np.uint8))
     monkeypatch.setitem(sys.modules, "nibabel", None)
-    for work in (
-        lambda: read_mask(file),
-        lambda: read_nifti(file, 3),
-        lambda: write_nifti(file, INSIDE.T, AFFINE),
-    ):
-        with pytest.raises(CheblienetError, match=r"pip install 'cheblienet\[volumes\]'"):
-            work()
+    for call, *given in ((read_mask,), (read_nifti, 3), (write_nifti, INSIDE.T, AFFINE)):
+        refused(r"pip install 'cheblienet\[volumes\]'", call, file, *given, error=CheblienetError)
 
 
 def test_a_mask_gives_size_and_spacing() -> None:

@@ -49,11 +49,8 @@ def test_boxes_without_flux_through_sides(sides: tuple, count: int) -> None:
     assert over_boxes(count, sides) == pytest.approx(every[:count], rel=1e-12)
 
 
-TOPS = [(0.3162, 0.1), (1.0, 3.0), (0.3, 1e4), (0.001, 0.5)]
-
-
 @pytest.mark.parametrize(("over", "step"), [(MANIFOLDS, 2), (OVER_FULL_TURNS, 1)], ids=PERIODS)
-@pytest.mark.parametrize(("eps", "xi"), TOPS)
+@pytest.mark.parametrize(("eps", "xi"), [(0.3162, 0.1), (1.0, 3.0), (0.3, 1e4), (0.001, 0.5)])
 def test_all_rotations_by_matrices_of_angular_momentum(
     eps: float, xi: float, over: dict, step: int
 ) -> None:

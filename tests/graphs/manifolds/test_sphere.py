@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 from sphere_truth import HALF_TURN, arcs, rotations, so3_squared_distance, unit_vectors
 
-from cheblienet_graphs.manifolds import MANIFOLDS, OVER_FULL_TURNS, Manifold, Metric
+from cheblienet_graphs.manifolds import MANIFOLDS, OVER_FULL_TURNS, Metric
 from cheblienet_graphs.manifolds.moments import array
 
 SO3, S2 = MANIFOLDS["so3"], MANIFOLDS["s2"]
@@ -18,17 +18,9 @@ def elements(name: str, coordinates: np.ndarray) -> tuple:
     return MANIFOLDS[name].elements(tuple(array(c) for c in np.asarray(coordinates).T))
 
 
-def so3_squared(
-    g: np.ndarray, h: np.ndarray, metric: Metric, manifold: Manifold = SO3
-) -> np.ndarray:
-    """Of (N, 3) coordinates each."""
-    return np.asarray(manifold.squared_distance(elements("so3", g), elements("so3", h), metric))
-
-
-def random_elements(count: int, seed: int) -> np.ndarray:
-    """alpha and gamma beyond one turn, beta in [0, pi]."""
-    rng = np.random.default_rng(seed)
-    return rng.uniform([-7, 0, -7], [7, math.pi, 7], (count, 3))
+def random_elements(seed: int) -> np.ndarray:
+    """(500, 3) alpha and gamma beyond one turn, beta in [0, pi]."""
+    return np.random.default_rng(seed).uniform([-7, 0, -7], [7, math.pi, 7], (500, 3))
 
 
 def turned_by(g: np.ndarray, turn: float, seed: int) -> np.ndarray:
@@ -45,12 +37,13 @@ SPECIAL = [0.0, 1e-9, 1e-5, math.pi - 1e-9, math.pi, math.pi + 1e-9, math.pi - 1
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("turn", [None, *SPECIAL])
 def test_so3_equals_scipy_rotations(turn: float | None, metric: Metric) -> None:
-    g = random_elements(500, 2)
-    h = random_elements(500, 1) if turn is None else turned_by(g, turn, 3)
+    g = random_elements(2)
+    h = random_elements(1) if turn is None else turned_by(g, turn, 3)
     for manifold in (SO3, OVER_FULL_TURNS["so3"]):
         known = metric.eps, metric.xi, manifold.fiber.period
         expected = so3_squared_distance(rotations(g), rotations(h), *known)
-        squared = so3_squared(g, h, metric, manifold)
+        both = elements("so3", g), elements("so3", h)
+        squared = np.asarray(manifold.squared_distance(*both, metric))
         assert np.abs(squared - expected).max() < 1e-12
         # Of small distances the root as well: the coordinates themselves carry 1e-15.
         assert np.abs(np.sqrt(squared) - np.sqrt(expected)).max() < 1e-12
@@ -58,8 +51,8 @@ def test_so3_equals_scipy_rotations(turn: float | None, metric: Metric) -> None:
 
 @pytest.mark.parametrize("turn", [None, *SPECIAL])
 def test_so3_logarithms_exponentiate_back_and_are_the_shortest(turn: float | None) -> None:
-    g = random_elements(500, 9)
-    h = random_elements(500, 10) if turn is None else turned_by(g, turn, 11)
+    g = random_elements(9)
+    h = random_elements(10) if turn is None else turned_by(g, turn, 11)
     relative = rotations(g).inv() * rotations(h)
     logarithms = SO3.logarithms(elements("so3", g), elements("so3", h))
     for (c1, c2, c3), end in zip(logarithms, (relative, relative * HALF_TURN), strict=True):
@@ -70,8 +63,8 @@ def test_so3_logarithms_exponentiate_back_and_are_the_shortest(turn: float | Non
 
 @pytest.mark.parametrize("arc", [None, 0.0, 1e-9, 1e-5, math.pi - 1e-5, math.pi - 1e-9, math.pi])
 def test_s2_distances_are_arcs_and_logarithms_exponentiate_back(arc: float | None) -> None:
-    g = random_elements(500, 27)[:, 1:]
-    h = random_elements(500, 28)[:, 1:]
+    g = random_elements(27)[:, 1:]
+    h = random_elements(28)[:, 1:]
     if arc is not None:
         bearing = np.random.default_rng(29).uniform(-math.pi, math.pi, len(g))
         frames = Rotation.from_euler("ZYZ", np.column_stack([g[:, ::-1], bearing]))

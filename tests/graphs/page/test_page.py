@@ -81,9 +81,8 @@ def answers(html: Element) -> dict[str, list[str]]:
 
 
 def test_page_and_report_compute_eigenvalues_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    graph = OpenedGraph(
-        reported("torus isotropic")[1].version, reported("torus isotropic")[1].facts
-    )
+    known = opened("torus isotropic")
+    graph = OpenedGraph(known.version, known.facts)
     solver = Mock(wraps=spectra.smallest_eigenvalues)
     monkeypatch.setattr(spectra, "smallest_eigenvalues", solver)
     page(examined(graph, 6, None, None), graph, option=option, figures=[figure_named("spectrum")])

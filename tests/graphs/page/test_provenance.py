@@ -19,35 +19,31 @@ BUILDERS = "mask", "coordinates", "domain"
 """What only whoever built the graph has."""
 
 
-@pytest.fixture
-def typed_spec(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    """The specification that the command line makes of a command, with the builder's own files."""
+def typed(line: str, given: Given, folder: Path) -> list[str]:
+    """The arguments of a command, with the builder's own files in a folder."""
+    files: dict[str, list[str]] = {}
+    for field, flag in (("mask", "--mask"), ("coordinates", "--points-file")):
+        arrays = given.get(field, ())
+        several = arrays if field == "coordinates" else [arrays] * (field in given)
+        for number, array in enumerate(several):
+            file = folder / f"{field}{number}.npy"
+            np.save(file, array)
+            files.setdefault(flag, []).append(str(file))
+    clg, *arguments = shlex.split(line)
+    assert clg == "clg"
+    for place, argument in enumerate(arguments):
+        if argument == "FILE":
+            arguments[place] = files[arguments[place - 1]].pop(0)
+        elif argument == "X0,Y0,X1,Y1":
+            arguments[place] = ",".join(map(repr, given["domain"]))
+    return arguments
+
+
+def test_whatever_is_built_can_be_built_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     made: list[GraphSpec] = []
     monkeypatch.setattr(cheblienet_cli.build, "_run", lambda spec, **_: made.append(spec))
-
-    def spec_of(line: str, given: Given) -> GraphSpec:
-        files: dict[str, list[str]] = {}
-        for field, flag in (("mask", "--mask"), ("coordinates", "--points-file")):
-            arrays = given.get(field, ())
-            several = arrays if field == "coordinates" else [arrays] * (field in given)
-            for number, array in enumerate(several):
-                file = tmp_path / f"{field}{number}.npy"
-                np.save(file, array)
-                files.setdefault(flag, []).append(str(file))
-        clg, *arguments = shlex.split(line)
-        assert clg == "clg"
-        for place, argument in enumerate(arguments):
-            if argument == "FILE":
-                arguments[place] = files[arguments[place - 1]].pop(0)
-            elif argument == "X0,Y0,X1,Y1":
-                arguments[place] = ",".join(map(repr, given["domain"]))
-        assert run(arguments) == 0
-        return made.pop()
-
-    return spec_of
-
-
-def test_whatever_is_built_can_be_built_again(typed_spec: Any) -> None:
     unmasked = (spec for spec in DIGESTED.values() if spec.mask is None)
     digested: list[tuple[Given, GraphSpec]] = [({}, spec) for spec in unmasked]
     for given, known in (*digested, *many_specs()):
@@ -64,7 +60,8 @@ def test_whatever_is_built_can_be_built_again(typed_spec: Any) -> None:
             # A store does not tell such masks from regions.
             assert "if there was one besides the region" in hints
             fields |= {"mask": spec.to_dict()["mask"]}
-        assert typed_spec(command(fields, "mine", option), own).sha256 == known.sha256, given
+        assert run(typed(command(fields, "mine", option), own, tmp_path)) == 0
+        assert made.pop().sha256 == known.sha256, given
         assert ("`FILE` stands for" in hints) is bool({"mask", "coordinates"} & fields.keys())
 
 

@@ -6,7 +6,9 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+from marks import slow_but
 from pictured import opened
+from refusing import refused
 
 from cheblienet_graphs.errors import NotDrawnError, SpecError, StoreError
 from cheblienet_graphs.plot import (
@@ -64,20 +66,14 @@ DRAWN = {
     "subgraphs": ["volume"],
     "sparsity": ["tiny"],
 }
-HEAVY = {"equivariance": ["axes"], "heat": ["ball", "own"]}
+QUICK = [(name, graph) for name, graphs in DRAWN.items() for graph in graphs]
+HEAVY = [("equivariance", "axes"), ("heat", "ball"), ("heat", "own")]
 """Figures of graphs that take seconds."""
 
 
-@pytest.mark.parametrize(
-    ("name", "graph"),
-    [
-        pytest.param(name, graph, marks=marks)
-        for drawn, marks in ((DRAWN, ()), (HEAVY, pytest.mark.slow))
-        for name, graphs in drawn.items()
-        for graph in graphs
-    ],
-)
-def test_a_page_can_hold_it(name: str, graph: str) -> None:
+@pytest.mark.parametrize("drawn", slow_but(QUICK, QUICK + HEAVY), ids=" ".join)
+def test_a_page_can_hold_it(drawn: tuple[str, str]) -> None:
+    name, graph = drawn
     svg, caption = svg_of(figure_named(name), opened(graph), Asked())
     root = ET.fromstring(svg)
     assert {"width", "height"}.isdisjoint(root.attrib)
@@ -104,10 +100,8 @@ def test_what_a_graph_does_not_have_is_refused(figure: Figure) -> None:
             svg_of(figure, opened("plane"), asked)
     with pytest.raises(SpecError, match="output must be below a home folder that exists"):
         write_figure(figure, opened("plane"), Asked(), "~nosuchuser/x.png")
-    with pytest.raises(SpecError, match="output must be a file"):
-        check_file(opened("plane").version)
-    with pytest.raises(StoreError, match="there is no folder"):
-        check_file(Path("nowhere/a.png"))
-    with pytest.raises(SpecError, match=r"figure must be one of neighborhood, spectrum, .*'heart'"):
-        figure_named("heart")
+    refused("output must be a file", check_file, opened("plane").version, error=SpecError)
+    refused("there is no folder", check_file, Path("nowhere/a.png"), error=StoreError)
+    complaint = "figure must be one of neighborhood, spectrum, .*'heart'"
+    refused(complaint, figure_named, "heart", error=SpecError)
     assert figure_named("neighbourhood") is figure_named("neighborhood")  # as it was called

@@ -7,18 +7,17 @@ import pytest
 from axes_truth import logarithm_moments
 from pictured import opened
 
-from cheblienet_graphs import inspect
 from cheblienet_graphs.plot import Asked
 from cheblienet_graphs.plot.neighborhood import neighborhood_of
 from cheblienet_graphs.plot.neighborhood_panels import FIGURE
 from cheblienet_graphs.report.edges_of import axis_frame
+from cheblienet_graphs.report.inspect import examined
 
 
 @pytest.mark.parametrize("name", ["six", "torus", "masked"])
 def test_eps_is_that_of_the_report(name: str) -> None:
-    graph, data = opened(name), neighborhood_of(opened(name), most=99)
-    store, name = graph.version.parents[1], graph.version.parent.name
-    (level, *_) = inspect(store, name, eigenvalues=0).levels
+    data = neighborhood_of(opened(name), most=99)
+    (level,) = examined(opened(name), 0, 0, None).levels
     for view, metric in zip(data.views, level.effective_metric, strict=True):
         assert view.eps_squared == pytest.approx(metric.eps_squared, rel=1e-6)
 

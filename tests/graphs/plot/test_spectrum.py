@@ -1,34 +1,28 @@
 """Spectra beside the exact ones, against dense matrices and closed formulas."""
 
-import itertools
-import math
-
 import numpy as np
 import pytest
-from pictured import dense_weights, opened
+from golden_spectra import spectrum
+from pictured import dense_weights, generator, opened
 
 from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.plot.spectrum import spectrum_of
 
 
 def test_stored_eigenvalues_are_compared_with_plane_waves() -> None:
-    data = spectrum_of(opened("kernel torus"))
-    waves = sorted(
-        4 * math.pi**2 * (k * k + m * m) for k, m in itertools.product(range(-3, 4), repeat=2)
-    )
-    assert data.method == "stored"
-    assert data.unknown is None
-    np.testing.assert_allclose(data.exact, waves[:9], rtol=1e-12)
-    weights = dense_weights(opened("kernel torus"))
-    degree = weights.sum(axis=1)
-    delta = np.eye(len(weights)) - weights / np.sqrt(np.outer(degree, degree))
+    graph, waves = opened("kernel torus"), np.array(spectrum("r2", 1, 1, 9))
+    data, weights = spectrum_of(graph), dense_weights(graph)
+    assert (data.method, data.unknown) == ("stored", None)
+    np.testing.assert_allclose(data.exact, waves, rtol=1e-12)
     steps = (np.arange(12) + 6) % 12 - 6
     second = weights[0] @ (np.tile(steps, 12) ** 2) / 144  # in widths
-    truth = np.linalg.eigvalsh(delta)[:9] * 2 * degree[0] / second
+    values = np.sort(np.linalg.eigvals(generator(graph)).real)[:9]
+    truth = values * 2 * weights[0].sum() / second
+    errors = truth[1:] / waves[1:] - 1
     np.testing.assert_allclose(data.values, truth, rtol=1e-5, atol=1e-3)
-    np.testing.assert_allclose(data.errors[1:], truth[1:] / waves[1:9] - 1, atol=1e-5)
+    np.testing.assert_allclose(data.errors[1:], errors, atol=1e-5)
     assert np.isnan(data.errors[0])
-    assert data.largest_error == pytest.approx(abs(truth[1:] / waves[1:9] - 1).max(), abs=1e-5)
+    assert data.largest_error == pytest.approx(abs(errors).max(), abs=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,8 @@ from pictured import dense_weights, opened
 from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.plot.subgraphs import MOST, subgraphs_of
 
-DRAWN = ["torus", "masked", "dust", "region", "axes"]
 
-
-@pytest.mark.parametrize("name", DRAWN)
+@pytest.mark.parametrize("name", ["torus", "masked", "dust", "region", "axes"])
 def test_the_part_has_all_edges_among_its_vertices(name: str) -> None:
     graph = opened(name)
     data, points = subgraphs_of(graph), graph.spec.base_points(0)

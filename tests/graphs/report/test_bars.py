@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from marks import slow_but
 
-from cheblienet_graphs import GraphSpec, build, inspect
+from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.plot.spectrum import spectrum_of
 from cheblienet_graphs.report.opened import open_graph
 
@@ -93,12 +93,12 @@ def test_as_many_bars_as_the_coarser_level_has_eigenvalues(report_on: Callable) 
     assert without.levels[0].error_bars.unknown == "no eigenvalues were computed"
 
 
-def test_the_figure_has_the_bars_of_the_report(tmp_path: Path) -> None:
-    store = tmp_path / "g.zarr"
-    built = build(GraphSpec("se2", 16, orientations=4, weights="selling", levels=2), store)
-    bars = inspect(store, built.name, eigenvalues=9).levels[0].error_bars
-    data = spectrum_of(open_graph(store, built.name), count=9)
+def test_the_figure_has_the_bars_of_the_report(report_on: Callable, tmp_path: Path) -> None:
+    spec = GraphSpec("se2", 16, orientations=4, weights="selling", levels=2)
+    bars = report_on(spec, eigenvalues=9).levels[0].error_bars
+    graph = open_graph(tmp_path / "g.zarr")
+    data = spectrum_of(graph, count=9)
     np.testing.assert_allclose(data.bars, bars.bars, rtol=1e-9)
     np.testing.assert_allclose(data.relative_bars[1:], bars.bars[1:] / data.values[1:], rtol=1e-9)
-    coarsest = spectrum_of(open_graph(store, built.name), level=1, count=9)
+    coarsest = spectrum_of(graph, level=1, count=9)
     assert coarsest.bars is coarsest.relative_bars is None

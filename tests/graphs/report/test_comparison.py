@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from cheblienet_graphs import GraphSpec, build, inspect
+from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.report import level as levels
 from cheblienet_graphs.report.comparison import deciding
 from cheblienet_graphs.report.opened import open_graph
 from cheblienet_graphs.report.spectra import exact_eigenvalues
 
 TORUS = {"boundary": "periodic", "weights": "selling", "levels": 1}
+SMALL = {"manifold": "se2", "size": 8, "xi": 0.3}
 
 
 def test_what_is_exact_by_construction_does_not_decide(report_on: Callable) -> None:
@@ -30,13 +31,12 @@ def test_what_is_exact_by_construction_does_not_decide(report_on: Callable) -> N
 
 
 @pytest.mark.parametrize("boundary", ["periodic", "open"])
-def test_the_first_25_are_looked_at(boundary: str, tmp_path: Path) -> None:
+def test_the_first_25_are_looked_at(boundary: str, report_on: Callable, tmp_path: Path) -> None:
     """Their largest error, from a dense matrix; the report lists as many as were asked for."""
     spec = GraphSpec("r2", "12x10", **TORUS | {"boundary": boundary})
-    name = build(spec, tmp_path / "g", device="cpu").name
-    [level] = inspect(tmp_path / "g", name, eigenvalues=3).levels
+    [level] = report_on(spec, eigenvalues=3).levels
     assert len(level.eigenvalues) == len(level.exact_eigenvalues) == 3
-    arrays = open_graph(tmp_path / "g", name).level(0)
+    arrays = open_graph(tmp_path / "g.zarr").level(0)
     delta = (arrays.laplacian.toarray().astype(np.float64) + np.eye(120)) * level.lambda_max / 2
     values = scipy.linalg.eigvalsh(delta)[1:25] * level.eigenvalue_scale
     errors = abs(values / np.array(exact_eigenvalues(spec, arrays.sampled, 25))[1:] - 1)
@@ -72,14 +72,10 @@ def test_stored_ones_are_taken_if_they_are_enough(
     ("fields", "too_few"),
     [
         *(({"manifold": "r3s2", "size": 5, "axes": n, "xi": 0.5}, n < 12) for n in (3, 7, 12)),
-        *(
-            ({"manifold": "se2", "size": 8, "orientations": n, "xi": 0.3, "period": period}, n < 4)
-            for n, period in ((2, "pi"), (3, "2pi"), (4, "pi"), (4, "2pi"))
-        ),
-        (
-            {"manifold": "se2", "orientations": 2, "xi": 0.3, "size": 8, "boundary": "periodic"},
-            True,
-        ),
+        ({**SMALL, "orientations": 2, "boundary": "periodic"}, True),
+        ({**SMALL, "orientations": 2}, True),
+        ({**SMALL, "orientations": 4}, False),
+        *(({**SMALL, "orientations": n, "period": "2pi"}, n < 4) for n in (3, 4)),
     ],
 )
 def test_fibers_of_too_few_samples_are_named(

@@ -1,7 +1,6 @@
 """Given areas beside the cells of their points, which the verdict looks at."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,8 +9,7 @@ from hypothesis import strategies as st
 from scipy.spatial import SphericalVoronoi
 from sphere_truth import unit_vectors
 
-from cheblienet_graphs import GraphSpec, build, inspect
-from cheblienet_graphs.report.level import LevelReport
+from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.report.verdict import unlike_areas
 
 
@@ -29,22 +27,15 @@ def cells(places: np.ndarray) -> np.ndarray:
     return SphericalVoronoi(points).calculate_areas()
 
 
-@pytest.fixture
-def reported(tmp_path: Path) -> Callable[..., LevelReport]:
-    """Builds a graph on the stations with these areas and reports on it."""
-
-    def reported(areas: np.ndarray | None, count: int = 6) -> LevelReport:
-        places = stations()
-        given = places if areas is None else np.column_stack([places, areas])
-        spec = GraphSpec("s2", coordinates=given, weights="voronoi")
-        name = build(spec, tmp_path / "g.zarr", device="cpu").name
-        return inspect(tmp_path / "g.zarr", name, eigenvalues=count).levels[0]
-
-    return reported
+def on_stations(*areas: np.ndarray) -> GraphSpec:
+    """A graph on the stations, with these areas if there are any."""
+    places = np.column_stack([stations(), *areas])
+    return GraphSpec("s2", coordinates=places, weights="voronoi")
 
 
-def test_equal_areas_of_unequal_cells_are_a_reason(reported: Callable) -> None:
-    level = reported(np.ones(2000))
+def test_equal_areas_of_unequal_cells_are_a_reason(report_on: Callable) -> None:
+    equal = on_stations(np.ones(2000))
+    [level] = report_on(equal).levels
     assert level.consistency == "inconsistent"
     assert level.finding.causes[0].kind == "areas"
     ratios = 1 / cells(stations())
@@ -53,17 +44,17 @@ def test_equal_areas_of_unequal_cells_are_a_reason(reported: Callable) -> None:
     assert (numbers["low"], numbers["high"]) == pytest.approx((low, high), rel=1e-5)
     assert level.finding.advice.kind == "no areas"
     assert "leave out the areas" in level.verdict
-    unmeasured = reported(np.ones(2000), 1)
+    [unmeasured] = report_on(equal, eigenvalues=1).levels
     assert (unmeasured.spectral_error, unmeasured.consistency) == (None, "inconsistent")
-    followed = reported(None)
+    [followed] = report_on(on_stations()).levels
     assert followed.consistency == "consistent"
     assert followed.spectral_error < level.spectral_error / 3
 
 
 @pytest.mark.parametrize("count", [1, 6])
-def test_areas_of_cells_are_no_reason(reported: Callable, count: int) -> None:
+def test_areas_of_cells_are_no_reason(report_on: Callable, count: int) -> None:
     """Scaled, as their unit is anybody's, with and without eigenvalues that confirm them."""
-    level = reported(7 * cells(stations()), count)
+    [level] = report_on(on_stations(7 * cells(stations())), eigenvalues=count).levels
     assert level.consistency == ("consistent" if count == 6 else "not compared")
 
 

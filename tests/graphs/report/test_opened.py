@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-import pytest
+from stores import store_of
 
 from cheblienet_graphs import GraphSpec, build, compare
 from cheblienet_graphs.store.facts import read_facts
@@ -17,16 +17,11 @@ SPECS = {
 }
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("difference") / "g.zarr"
-    for name, spec in SPECS.items():
-        build(spec, path, name=name, device="cpu")
-    build(KERNEL, path, name="kernel", force=True)
-    return path
+store = store_of(SPECS)
 
 
 def test_equal_builds_are_identical(store: Path, tmp_path: Path) -> None:
+    build(KERNEL, store, name="kernel", force=True)
     difference = compare(store, "kernel@v001", "kernel@v002")
     assert difference.identical
     assert difference.levels == ({}, {})

@@ -1,6 +1,5 @@
 """The factor from a graph's eigenvalues to the operator's, as builds record it."""
 
-import json
 import math
 import re
 from pathlib import Path
@@ -9,6 +8,7 @@ import numpy as np
 import pytest
 from damage import writable_copy
 from examined import SPECS
+from sealing import reseal
 
 from cheblienet_graphs import GraphSpec, build, inspect
 from cheblienet_graphs.report import moments
@@ -16,28 +16,21 @@ from cheblienet_graphs.store.facts import read_facts
 from cheblienet_models import open_store
 
 
-def facts_without(version: Path, name: str) -> None:
-    """Let a version be one of before a fact was recorded."""
-    document = json.loads((version / "zarr.json").read_bytes())
-    for level in document["attributes"]["clg"]["levels"]:
-        del level[name]
-    (version / "zarr.json").write_text(json.dumps(document))
-
-
 @pytest.mark.parametrize("name", SPECS)
 def test_builds_record_what_inspect_finds(name: str, versions: Path, tmp_path: Path) -> None:
     """And what it finds in versions of before; models read the one, or know that there is none."""
     store = writable_copy(versions, tmp_path / "g.zarr")
+    version = store / name / "v001"
 
     def shown() -> list[float | None]:
         return [level.eigenvalue_scale for level in inspect(store, name, eigenvalues=0).levels]
 
-    recorded = [level.eigenvalue_scale for level in read_facts(store / name / "v001").levels]
+    recorded = [level.eigenvalue_scale for level in read_facts(version).levels]
     assert all(value is not None and 0 < value < math.inf for value in recorded)
     assert shown() == recorded
     assert [level.eigenvalue_scale for level in open_store(store)[name].levels] == recorded
-    facts_without(store / name / "v001", "eigenvalue_scale")
-    assert {level.eigenvalue_scale for level in read_facts(store / name / "v001").levels} == {None}
+    reseal(version, lambda clg: [level.pop("eigenvalue_scale") for level in clg["levels"]])
+    assert {level.eigenvalue_scale for level in read_facts(version).levels} == {None}
     assert shown() == pytest.approx(recorded, rel=1e-6)
     assert {level.eigenvalue_scale for level in open_store(store)[name].levels} == {None}
 

@@ -4,33 +4,35 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from stores import store_of
 
-from cheblienet_graphs import GraphSpec, build, inspect
+from cheblienet_graphs import GraphSpec, inspect
 from cheblienet_graphs.report.inspect import Report
 
 LABELS = ["metric", "connected", "size", "symmetries", "spectrum"]
 
 
+PIECES = np.zeros((8, 8), bool)
+PIECES[1:3, 1:3] = PIECES[5:7, 4:7] = True
+SPECS = {
+    "deep": GraphSpec("r2", 128, boundary="periodic", weights="selling", levels=6),
+    "torus": GraphSpec("se2", 32, orientations=4, boundary="periodic", weights="selling"),
+    "kernel": GraphSpec("se2", 16, orientations=5, eps=0.1, levels=2),
+    "pieces": GraphSpec("r2", mask=PIECES, levels=1),
+    "apart": GraphSpec("se2", "10x8", alpha=1000, neighbors=8, levels=1),
+    "random": GraphSpec("s2", points=60, levels=1),
+}
+store = store_of(SPECS)
+
+
 @pytest.fixture(scope="module")
-def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Report]:
-    store = tmp_path_factory.mktemp("short") / "g.zarr"
-    pieces = np.zeros((8, 8), bool)
-    pieces[1:3, 1:3] = pieces[5:7, 4:7] = True
-    specs = {
-        "deep": GraphSpec("r2", 128, boundary="periodic", weights="selling", levels=6),
-        "torus": GraphSpec("se2", 32, orientations=4, boundary="periodic", weights="selling"),
-        "kernel": GraphSpec("se2", 16, orientations=5, eps=0.1, levels=2),
-        "pieces": GraphSpec("r2", mask=pieces, levels=1),
-        "apart": GraphSpec("se2", "10x8", alpha=1000, neighbors=8, levels=1),
-        "random": GraphSpec("s2", points=60, levels=1),
-    }
-    for name, spec in specs.items():
-        build(spec, store, name=name, device="cpu")
-    few = {name: 0 if name == "kernel" else 6 for name in specs}
-    return {name: inspect(store, name, eigenvalues=few[name]) for name in specs}
+def reports(store: Path) -> dict[str, Report]:
+    few = {name: 0 if name == "kernel" else 6 for name in SPECS}
+    return {name: inspect(store, name, eigenvalues=few[name]) for name in SPECS}
 
 
 def answers(report: Report) -> dict[str, str]:
@@ -68,12 +70,10 @@ def test_what_one_decides_from_comes_first_in_lines_that_fit(reports: dict[str, 
     for report in reports.values():
         assert [*answers(report)] == LABELS[: len(answers(report))]
         text, full = str(report), report.full_text()
-        before, columns, *after = text.split("\n\n")[1:]
+        _, before, _, *after = text.split("\n\n")
         assert max(map(len, "\n".join([before, *after]).splitlines())) <= 80
-        assert len(columns.splitlines()) == len(report.levels) + 2
-        for detail in (report.spec_sha256[:12], report.created, "stored entries", "lambda_max"):
-            assert detail in full
-            assert detail not in text
+        assert report.spec_sha256[:12] in full
+        assert report.spec_sha256[:12] not in text
     assert answers(reports["apart"])["metric"] == reports["apart"].levels[0].verdict
 
 

@@ -13,14 +13,10 @@ from cheblienet_graphs.report.comparison import AGREEING, compared
 from cheblienet_graphs.report.findings import Finding
 from cheblienet_graphs.report.moments import EffectiveMetric
 from cheblienet_graphs.report.verdict import CONSISTENCY, verdict
-from cheblienet_graphs.samplings.points import Random
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.spectrum.numeric import Eigenvalues
 
 PERIODIC = {"boundary": "periodic", "weights": "selling", "levels": 1}
-
-
-RANDOM = GraphSpec("s2", points=2000, seed=1, weights="matched", neighbors=30)
 
 
 def test_no_eigenproblem_is_solved_for_as_many_zeros_as_components(
@@ -34,18 +30,6 @@ def test_no_eigenproblem_is_solved_for_as_many_zeros_as_components(
     (level,) = report_on(spec, eigenvalues=level.components).levels
     assert level.eigenvalues == [0] * level.components
     assert (level.eigenvalues_method, level.consistency) == ("components", "inconsistent")
-
-
-def test_right_second_moments_with_a_wrong_spectrum(
-    report_on: Callable, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Points that all stand for the same area: eigenvalues 20 % low, and none of it resolution."""
-    monkeypatch.setattr(Random, "base_areas", property(lambda self: np.ones(self.size)))
-    (level,) = report_on(RANDOM).levels
-    assert level.effective_metric[0].deviation < 1e-6
-    assert level.spectral_error > 0.2
-    assert level.consistency == "inconsistent"
-    assert "eigenvalues are up to 28 % off; second moments exact: use `weights=" in level.verdict
 
 
 def clusters(n: int) -> dict[str, object]:
@@ -93,24 +77,6 @@ def test_levels_that_are_only_too_coarse_say_so(report_on: Callable) -> None:
         assert level.spectral_error == pytest.approx(1 - share, abs=1e-5)
         assert level.consistency == ("consistent" if share > 0.9 else "too coarse")
     assert "up to 19 % off: their waves are down to 2.8 edges long" in report.levels[3].verdict
-
-
-@pytest.mark.parametrize(("manifold", "size"), [("r2", "16x12"), ("r3", "8x8x6")])
-def test_open_boxes_are_compared_with_cosines(
-    report_on: Callable, manifold: str, size: str
-) -> None:
-    """Over k half waves a path of n points of spacing h has (2 sin(pi k / 2 n) / h)^2."""
-    (level,) = report_on(GraphSpec(manifold, size, weights="selling", levels=1)).levels
-    pixels = np.array([int(n) for n in size.split("x")])
-    half_waves = np.indices([6] * len(pixels)).reshape(len(pixels), -1).T
-    angle = np.pi / 2 * half_waves / pixels
-    exact, realized = (
-        np.sort(((2 * pixels[0] * each) ** 2).sum(axis=1))[:6] for each in (angle, np.sin(angle))
-    )
-    assert level.exact_eigenvalues == pytest.approx(exact, rel=1e-12)
-    error = abs(realized[1:] / exact[1:] - 1).max()
-    assert level.spectral_error == pytest.approx(error, abs=1e-4)
-    assert level.consistency == "consistent"
 
 
 @pytest.mark.parametrize("size", [16, 64])
