@@ -20,8 +20,7 @@ from cheblienet_graphs.store import export
 from cheblienet_graphs.store.export import export_zip, import_zip
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.map_facts import listing
-from cheblienet_models import Store, open_store
-from cheblienet_models import StoreError as ModelsStoreError
+from cheblienet_models import open_store
 
 SPEC = GraphSpec("se2", 8, orientations=2, levels=2, eigenpairs=3)
 
@@ -33,10 +32,6 @@ built = store_of({"g": SPEC})
 def version(built: Path, tmp_path: Path) -> Path:
     """Of a copy, to be changed."""
     return writable_copy(built, tmp_path / "g.zarr") / "g/v001"
-
-
-def opened(version: Path) -> Store:
-    return open_store(version.parents[1], verify=True)
 
 
 def raw_zip(version: Path, file: Path) -> Path:
@@ -181,8 +176,6 @@ def test_solved_xi_contradicts_its_square_alone(tmp_path: Path) -> None:
     reseal(version, at("levels/0/xi", 0.1))
     with pytest.raises(StoreError, match="xi_squared can't be"):
         read_facts(version)
-    with pytest.raises(ModelsStoreError, match="xi_squared"):
-        opened(version)["g"]
 
 
 SHAPES = [[10**19], [math.inf, 1], ["128", "128"], [-1], [True], 128, [], [1] * 40, [2**40]]
@@ -217,6 +210,6 @@ def test_further_facts_of_a_known_schema_are_read_over(version: Path, schema: st
     reseal(version, later)
     assert read_facts(version).levels == expected
     assert verify(version.parents[1]) == []
-    assert opened(version)["g"].levels
+    assert open_store(version.parents[1], verify=True)["g"].levels
     other = version.parents[2] / "other.zarr"
     assert import_zip(raw_zip(version, version.parents[2] / "x.zip"), other).new

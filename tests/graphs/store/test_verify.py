@@ -44,12 +44,9 @@ CHANGES: list[Callable[[Path], object]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("change", "levels"), [(change, 1 + (change is CHANGES[0])) for change in CHANGES]
-)
-def test_every_change_of_every_file_is_noticed(
-    tmp_path: Path, change: Callable, levels: int
-) -> None:
+@pytest.mark.parametrize("change", CHANGES)
+def test_every_change_of_every_file_is_noticed(tmp_path: Path, change: Callable) -> None:
+    levels = 1 + (change is CHANGES[0])
     version = build(GraphSpec("r2", 4, levels=levels), tmp_path, name="g").store / "g/v001"
     assert verify(tmp_path) == []
     files = sorted(path for path in writable(version).rglob("*") if path.is_file())
