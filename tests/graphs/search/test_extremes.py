@@ -7,17 +7,14 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 import torch
-from all_pairs import pairs
+from all_pairs import PRUNED, pairs
 from sphere_truth import edges_of_rows, rows_of
 
 from cheblienet_graphs import GraphSpec, SpecError
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.search import lists
-from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.pruned import PrunedSearch
 from cheblienet_graphs.search.rule import cloud
-
-PRUNED = Choice("pruned", "cpu")
 
 
 @pytest.mark.parametrize("manifold", ["se2", "so3"])
