@@ -112,24 +112,17 @@ def test_icosphere_counts_and_nests(subdivisions: int) -> None:
 
 
 @pytest.mark.parametrize("subdivisions", [1, 2, 3])
-def test_icosphere_pools_a_point_and_the_midpoints_around(subdivisions: int) -> None:
-    fine = Icosphere(size=subdivisions)
-    coarse = Icosphere(size=subdivisions - 1)
+def test_icosphere_pools_midpoints_around_and_unpools_from_two_parents(subdivisions: int) -> None:
+    fine, coarse = Icosphere(size=subdivisions), Icosphere(size=subdivisions - 1).base_points
     pooled = sparse(fine.pooling())
     sizes = np.diff(pooled.indptr)
     assert (sizes[:12] == 6).all()
     assert (sizes[12:] == 7).all()
-    apart = arcs(coarse.base_points[:, None], fine.base_points)
+    apart = arcs(coarse[:, None], fine.base_points)
     for v, size in enumerate(sizes):
         row = pooled.indices[pooled.indptr[v] : pooled.indptr[v + 1]]
         assert row[0] == v
         assert set(row) == set(np.argsort(apart[v])[:size])
-
-
-@pytest.mark.parametrize("subdivisions", [1, 2, 3])
-def test_icosphere_unpools_from_two_parents(subdivisions: int) -> None:
-    fine = Icosphere(size=subdivisions)
-    coarse = Icosphere(size=subdivisions - 1).base_points
     spread = dense(fine.unpooling())
     assert (spread[: len(coarse)] == np.eye(len(coarse))).all()
     new = spread[len(coarse) :]
