@@ -47,14 +47,10 @@ def test_equiangular_blocks_center_on_the_coarser_points(bandlimit: int) -> None
         assert np.allclose(angle[block].mean(axis=1), center, rtol=1e-14)
 
 
-def grid(size: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    points = GraphSpec("s2", gaussian=size, levels=1).full_sampling(0)
-    return *points.coordinates().T, points.areas()
-
-
 @pytest.mark.parametrize("size", ["O2", "O6", "F2", "F5"])
 def test_rows_go_north_to_south_and_eastwards_from_zero(size: str) -> None:
-    beta, gamma, areas = grid(size)
+    points = GraphSpec("s2", gaussian=size, levels=1).full_sampling(0)
+    (beta, gamma), areas = points.coordinates().T, points.areas()
     number = int(size[1:])
     half = [4 * j + 16 if size[0] == "O" else 4 * number for j in range(1, number + 1)]
     start = 0

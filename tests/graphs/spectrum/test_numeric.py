@@ -10,11 +10,7 @@ from moments import stored
 
 from cheblienet_graphs import GraphSpec, inspect
 from cheblienet_graphs.spectrum import numeric
-from cheblienet_graphs.spectrum.numeric import (
-    extreme_eigenpairs,
-    multiplicities,
-    smallest_eigenvalues,
-)
+from cheblienet_graphs.spectrum.numeric import extreme_eigenpairs, smallest_eigenvalues
 from cheblienet_graphs.spectrum.symmetric import BlochBlocks, translated
 from cheblienet_graphs.store.mapped import mapped_csr
 
@@ -78,8 +74,8 @@ def test_other_solver_steps_in(store: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_multiplicities_are_recognized() -> None:
     values = np.array([0.0, 1e-9, 0.5, 0.5 + 1e-9, 0.5, 0.5001, 2.0])
-    assert multiplicities(values, 2.0) == [2, 3, 1, 1]
-    assert multiplicities(values[:0], 2.0) == []
+    assert numeric.multiplicities(values, 2.0) == [2, 3, 1, 1]
+    assert numeric.multiplicities(values[:0], 2.0) == []
 
 
 SMALL = {

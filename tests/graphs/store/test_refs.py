@@ -10,20 +10,12 @@ from unittest.mock import Mock
 import pytest
 
 from cheblienet_cli.main import run
-from cheblienet_graphs import (
-    GraphSpec,
-    SpecError,
-    StoreError,
-    UnknownGraphError,
-    build,
-    inspect,
-    verify,
-)
+from cheblienet_graphs import GraphSpec, SpecError, StoreError, UnknownGraphError, build, inspect
 from cheblienet_graphs.store import durable, layout
 from cheblienet_graphs.store.export import export_zip, import_zip
 from cheblienet_graphs.store.map_facts import listing
 from cheblienet_graphs.store.refs import Removed, alone, locked, prune, remove, tag, tidy, untag
-from cheblienet_graphs.store.verify import clean, leftovers
+from cheblienet_graphs.store.verify import clean, leftovers, verify
 from cheblienet_models import StoreError as ModelsStoreError
 from cheblienet_models import open_store
 
