@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from builds import SPECS, inodes, manifest
+from builds import SPECS, Whole, inodes, manifest
 
 from cheblienet_graphs import CheblienetError, GraphSpec, SpecError, build
 from cheblienet_graphs.store.verify import leftovers
@@ -32,7 +32,7 @@ def cluster() -> Iterator[object]:
 
 @pytest.mark.parametrize("name", ["lattice", "given points"])
 def test_dask_cluster_of_which_a_worker_is_killed(
-    tmp_path: Path, name: str, cluster: object, expected: dict[str, dict[str, object]]
+    tmp_path: Path, name: str, cluster: object, expected: Whole
 ) -> None:
     """Blocks of the dead worker go to others, finished ones are not done again."""
     store, before = tmp_path / "g", dict[Path, int]()
@@ -57,7 +57,7 @@ def test_dask_cluster_of_which_a_worker_is_killed(
 
 
 def test_a_scheduler_file_and_a_local_cluster(
-    tmp_path: Path, cluster: object, expected: dict[str, dict[str, object]]
+    tmp_path: Path, cluster: object, expected: Whole
 ) -> None:
     file = tmp_path / "scheduler.json"
     file.write_text(json.dumps({"type": "Scheduler", "address": cluster.scheduler_address}))
@@ -67,7 +67,7 @@ def test_a_scheduler_file_and_a_local_cluster(
 
 
 def test_dask_workers_keep_nothing_of_a_build(
-    tmp_path: Path, cluster: object, expected: dict[str, dict[str, object]]
+    tmp_path: Path, cluster: object, expected: Whole
 ) -> None:
     """They outlive it."""
 

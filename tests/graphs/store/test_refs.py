@@ -16,7 +16,6 @@ from cheblienet_graphs.store.export import export_zip, import_zip
 from cheblienet_graphs.store.map_facts import listing
 from cheblienet_graphs.store.refs import Removed, alone, locked, prune, remove, tag, tidy, untag
 from cheblienet_graphs.store.verify import clean, leftovers, verify
-from cheblienet_models import StoreError as ModelsStoreError
 from cheblienet_models import open_store
 
 SPEC = GraphSpec("r2", 8)
@@ -143,29 +142,6 @@ def test_pruning_is_of_graphs_and_keeps_some(
         prune(five, NAME, 2)
     assert layout.versions(five / NAME) == ["v001", "v003", "v004", "v005"]
     assert verify(five) == []
-
-
-@pytest.mark.slow
-def test_versions_come_and_go_whole_while_others_read(three: Path) -> None:
-    stop, failures = threading.Event(), []
-
-    def read() -> None:
-        while not stop.is_set():
-            try:
-                opened = open_store(three)[NAME]
-                assert opened.levels[0].laplacian.to_dense().isfinite().all()
-            except ModelsStoreError as error:  # between listing and opening it may go
-                if "can't be read" not in str(error) and "There:" not in str(error):
-                    failures.append(error)
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    for _ in range(5):
-        build(SPEC, three, force=True)
-        remove(three, f"{NAME}@latest")
-    stop.set()
-    reader.join()
-    assert failures == []
 
 
 def test_relative_paths_and_tildes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

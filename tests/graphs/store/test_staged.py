@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
-from builds import SPECS, inodes, interrupted, manifest
+from builds import SPECS, Whole, inodes, interrupted, manifest
 from damage import truncate
 from marks import slow_but
 
@@ -59,7 +59,7 @@ HALVES = {
 
 @pytest.mark.parametrize("halve", slow_but(["nameless", "torn"], HALVES))
 def test_half_a_build_is_not_gone_on_with(
-    tmp_path: Path, left: Path, halve: str, expected: dict[str, dict[str, object]]
+    tmp_path: Path, left: Path, halve: str, expected: Whole
 ) -> None:
     """The next build that resumes deletes it, as nobody could go on with it."""
     store = tmp_path / "g"
@@ -72,9 +72,7 @@ def test_half_a_build_is_not_gone_on_with(
     assert list(tmp_path.iterdir()) == [store]
 
 
-def test_torn_records_are_done_again(
-    tmp_path: Path, left: Path, expected: dict[str, dict[str, object]]
-) -> None:
+def test_torn_records_are_done_again(tmp_path: Path, left: Path, expected: Whole) -> None:
     for record in inodes(tmp_path / "g"):
         truncate(record)
     assert build(SPEC, tmp_path / "g", resume=True, block_rows=BLOCK_ROWS).resumed
@@ -98,9 +96,7 @@ def test_what_others_left_is_spared(tmp_path: Path, left: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["clean", "resume"])
-def test_killed_while_deleting(
-    tmp_path: Path, left: Path, what: str, expected: dict[str, dict[str, object]]
-) -> None:
+def test_killed_while_deleting(tmp_path: Path, left: Path, what: str, expected: Whole) -> None:
     """What is left of a build's folder then is not taken for a build."""
     store = tmp_path / "g"
     how = f"build(GraphSpec.from_dict({SPEC.to_dict()!r}), {str(store)!r}, resume=True)"
