@@ -1,6 +1,7 @@
 """Bounds by symbols against dense solvers, closed forms and many waves."""
 
 import math
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,19 +59,14 @@ def test_narrow_lattices_with_heavy_sides_have_no_close_bound() -> None:
     assert bound_by_symbols(matrix, lattice, mapped_product(matrix), proven=False) is None
 
 
+oriented = partial(GraphSpec, "se2", levels=1)
 GRAPHS = {
-    "cut off": GraphSpec(
-        "se2", 24, orientations=6, weights="matched", boundary_correction=False, levels=1
-    ),
-    "lines": GraphSpec("se2", "12x14", orientations=5, weights="selling", levels=1),
-    "three": GraphSpec("se2", 12, orientations=4, weights="selling", directional=0.1, levels=1),
+    "cut off": oriented(24, orientations=6, weights="matched", boundary_correction=False),
+    "lines": oriented("12x14", orientations=5, weights="selling"),
+    "three": oriented(12, orientations=4, weights="selling", directional=0.1),
     "space": GraphSpec("r3", 8, weights="selling", levels=1),
-    "torus": GraphSpec(
-        "se2", "15x13", orientations=3, weights="selling", boundary="periodic", levels=1
-    ),
-    "matched torus": GraphSpec(
-        "se2", 24, orientations=4, boundary="periodic", weights="matched", levels=1
-    ),
+    "torus": oriented("15x13", orientations=3, weights="selling", boundary="periodic"),
+    "matched torus": oriented(24, orientations=4, weights="matched", boundary="periodic"),
     "axes": GraphSpec("r3s2", 10, axes=12, weights="selling", levels=1),
 }
 
@@ -117,10 +113,7 @@ def test_open_lattices_as_in_closed_form(width: int, height: int, along_sides: f
     ("settings", "corner"),
     [
         ({"orientations": 6, "weights": "matched"}, False),
-        (
-            {"orientations": 8, "eps_squared": 0.3, "weights": "matched", "neighbors": 24},
-            True,
-        ),
+        ({"orientations": 8, "eps_squared": 0.3, "weights": "matched", "neighbors": 24}, True),
         ({"orientations": 10, "eps_squared": 0.02, "neighbors": 8, "period": "2pi"}, True),
     ],
 )
@@ -131,7 +124,7 @@ def test_sides_that_have_larger_eigenvalues(
 
     Those at corners do not depend on the lattice's size; those at sides grow with it.
     """
-    spec = GraphSpec("se2", "54x52", levels=1, **settings)
+    spec = oriented("54x52", **settings)
     monkeypatch.setattr(bounds, "ACCEPTED", 1e-3)
     monkeypatch.setattr(bounds, "CORNERS", (18, 26))
     version, (level,) = stored(spec, tmp_path)
@@ -145,7 +138,7 @@ def test_sides_that_have_larger_eigenvalues(
 
 @pytest.mark.usefixtures("any_size")
 def test_a_bound_that_is_cut_to_the_proven_limit_is_proven(tmp_path: Path) -> None:
-    spec = GraphSpec("se2", "150x220", orientations=4, eps=0.05, xi=0.2, levels=1)
+    spec = oriented("150x220", orientations=4, eps=0.05, xi=0.2)
     _, (level,) = stored(spec, tmp_path)
     assert (level.lambda_max, level.lambda_max_method) == (2.0, "bound")
 
@@ -155,7 +148,7 @@ def test_what_takes_as_long_as_a_recursion_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The largest eigenvalue of these strips hardly depends on the wave."""
-    spec = GraphSpec("se2", "256x257", orientations=2, eps=0.1, xi=0.1, levels=1)
+    spec = oriented("256x257", orientations=2, eps=0.1, xi=0.1)
     solved, eigvalsh = [], np.linalg.eigvalsh
 
     def counted(blocks: Any) -> Any:

@@ -18,13 +18,8 @@ from cheblienet_models import open_store
 
 
 @pytest.fixture
-def version(store: Path) -> Path:
-    return store / "torus" / "v001"
-
-
-@pytest.fixture
-def exported(version: Path, tmp_path: Path) -> Path:
-    to_npz(version, tmp_path / "torus-npz")
+def exported(store: Path, tmp_path: Path) -> Path:
+    to_npz(store / "torus/v001", tmp_path / "torus-npz")
     return tmp_path / "torus-npz"
 
 
@@ -32,10 +27,10 @@ def manifest(folder: Path) -> Any:
     return json.loads((folder / "manifest.json").read_text())
 
 
-def test_scipy_and_pyg(store: Path, version: Path, tmp_path: Path) -> None:
+def test_scipy_and_pyg(store: Path, tmp_path: Path) -> None:
     """Values for PyG are in `tests/models/graphs/test_pyg.py`."""
-    export.to_scipy(version, 0, tmp_path / "l.npz")
-    export.to_pyg(version, 0, tmp_path / "g.npz")
+    export.to_scipy(store / "torus/v001", 0, tmp_path / "l.npz")
+    export.to_pyg(store / "torus/v001", 0, tmp_path / "g.npz")
     graph = open_store(store)["torus"].levels[0]
     laplacian = scipy.sparse.load_npz(tmp_path / "l.npz").toarray()
     assert np.array_equal(laplacian, graph.laplacian.to_dense().numpy())
@@ -84,8 +79,9 @@ def test_exports_and_empty_folders_are_replaced(exported: Path, store: Path) -> 
 
 
 def test_nothing_else_is_replaced(
-    version: Path, exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: Path, exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    version = store / "torus/v001"
     (tmp_path / "empty").mkdir()
     (exported / "notes.txt").write_text("mine")
     for name, contents in (("a", "x"), ("b", "{}"), ("c", '{"format": "cheblienet-npz"}')):

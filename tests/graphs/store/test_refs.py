@@ -61,10 +61,9 @@ def test_refused_removal_changes_nothing(
     three: Path, monkeypatch: pytest.MonkeyPatch, operation: str
 ) -> None:
     tag(three, f"{NAME}@v002", "paper")
-    with monkeypatch.context() as patch:
-        patch.setattr(os, operation, Mock(side_effect=OSError(5, "Input/output error")))
-        with pytest.raises(StoreError, match="Nothing was changed"):
-            remove(three, f"{NAME}@v002", force=True)
+    monkeypatch.setattr(os, operation, Mock(side_effect=OSError(5, "Input/output error")))
+    with pytest.raises(StoreError, match="Nothing was changed"):
+        remove(three, f"{NAME}@v002", force=True)
     assert layout.refs(three / NAME) == {"latest": "v003", "paper": "v002"}
     assert layout.versions(three / NAME) == ["v001", "v002", "v003"]
     assert [path.name for path in three.parent.iterdir()] == ["g.zarr"]
@@ -161,9 +160,6 @@ def test_relative_paths_and_tildes(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert clean(store) == []
         assert inspect(store, eigenvalues=0).name == "g"
         assert sorted(path.name for path in tmp_path.iterdir()) == ["g.zarr", "g.zip"]
-    with pytest.raises(SpecError):
-        build(GraphSpec("se2", 8, eps=0.001, alpha=1e6, bandwidth=0.01), "g.zarr")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["g.zarr", "g.zip"]
     with pytest.raises(StoreError, match="Write the path out"):
         tag("~nobody-of-that-name/g.zarr", "g", "paper")
 

@@ -37,7 +37,6 @@ CHANGES: list[Callable[[Path], object]] = [
     truncate,
     lambda path: path.write_bytes(path.read_bytes() + b"\n"),
     lambda path: path.unlink(),
-    lambda path: path.rename(path.with_name("other")),
     lambda path: (path.parent / "stray").write_bytes(b""),
     to_link,
     to_fifo,
