@@ -15,7 +15,7 @@ PRELOADED = ["cheblienet_graphs.assembly.pipeline", "cheblienet_graphs.search.pr
 
 
 @pytest.fixture(scope="session")
-def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, object]]:
+def expected(tmp_path_factory: pytest.TempPathFactory) -> Whole:
     """What is published of each of the specifications of `builds`, built at once."""
     return Whole(tmp_path_factory.mktemp("expected"))
 

@@ -1,7 +1,6 @@
 """Messages of the libraries name parameters, as `neighbors=24`; never options, nor bare names."""
 
 import ast
-import functools
 import inspect
 import re
 from collections.abc import Iterator
@@ -25,13 +24,8 @@ OPTIONS = {
 }
 
 
-@functools.cache
-def texts(file: Path) -> list[str]:
-    """Every literal of a module but docstrings; what is filled into an f-string stands as {}."""
-    return list(literals(ast.parse(file.read_text())))
-
-
 def literals(tree: ast.Module) -> Iterator[str]:
+    """Of a module all but docstrings; what is filled into an f-string stands as {}."""
     bare = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr)}
     inner = {id(part) for n in ast.walk(tree) if isinstance(n, ast.JoinedStr) for part in n.values}
     for node in ast.walk(tree):
@@ -49,7 +43,7 @@ def plain(text: str) -> str:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
 def test_no_message_names_an_option_or_a_bare_parameter(file: Path) -> None:
-    for text in texts(file):
+    for text in literals(ast.parse(file.read_text())):
         assert not re.search(r"(?<![-\w])--[a-z]", plain(text)), text
         if " " in text and PACKAGES[0] in file.parents:  # a sentence, no key, of who has parameters
             bare = set(re.findall(r"\b[a-z]+_[a-z_]+\b", plain(text)))

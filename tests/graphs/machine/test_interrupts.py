@@ -14,12 +14,10 @@ from cheblienet_graphs.machine.interrupts import (
     not_for_children,
 )
 
-SIGNALS = [signal.SIGINT, signal.SIGTERM]
-
 
 @pytest.fixture(autouse=True)
 def handlers() -> Iterator[None]:
-    before = {number: signal.getsignal(number) for number in SIGNALS}
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     for number, handler in before.items():

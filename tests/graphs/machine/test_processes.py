@@ -14,8 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builds import SPECS, manifest
-from marks import slow_but
+from builds import SPECS, Whole, manifest
 
 from cheblienet_graphs import CheblienetError, GraphSpec, StoreError, build
 from cheblienet_graphs.assembly.level import Level, Place
@@ -26,19 +25,14 @@ from cheblienet_graphs.search.choice import choose
 from cheblienet_graphs.store.writer import Staging
 
 
-@pytest.mark.parametrize("name", slow_but(["lattice"], ["lattice", "selling"]))
-def test_bytes_do_not_depend_on_processes(
-    tmp_path: Path, name: str, expected: dict[str, dict[str, object]]
-) -> None:
+def test_bytes_do_not_depend_on_processes(tmp_path: Path, expected: Whole) -> None:
     """By processes that start as for users; below they search, `test_resume.py` has all kinds."""
-    build(SPECS[name], tmp_path / "g", workers=2, block_rows=211)
-    assert manifest(tmp_path / "g") == expected[name]
+    build(SPECS["lattice"], tmp_path / "g", workers=2, block_rows=211)
+    assert manifest(tmp_path / "g") == expected["lattice"]
 
 
 @pytest.mark.slow
-def test_vanished_worker(
-    tmp_path: Path, expected: dict[str, dict[str, object]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_vanished_worker(tmp_path: Path, expected: Whole) -> None:
     others = {child.pid for child in multiprocessing.active_children()}
 
     def kill(_what: str, done: int, total: int) -> None:

@@ -78,12 +78,6 @@ def test_opposite_edges_of_a_torus_are_one() -> None:
 FINE = [[10.0, 20.0], [30.0, 40.0], [-60.0, 300.0]]
 
 
-def changed(row: int, column: int, value: float) -> np.ndarray:
-    table = np.array(FINE)
-    table[row, column] = value
-    return table
-
-
 WIDE = np.column_stack([[5, 6, 7], [-3, 4, 80]])
 FLAT = {"flat": True}
 
@@ -99,7 +93,7 @@ FLAT = {"flat": True}
         ([FINE, FINE], {}, "fewer on each level", "3 points of level 1. Give the finest level "),
         ([FINE, np.ones((2, 3))], {}, "with areas on all levels or on none", "of level 1"),
         (np.array(FINE)[:, ::-1], {}, "latitude, in", "300 at point 2. The second column fits"),
-        (changed(0, 1, 361), {}, "longitudes in [-360, 360]", "longitude 361 at point 0"),
+        ([[10, 361], [30, 40]], {}, "longitudes in [-360, 360]", "longitude 361 at point 0"),
         (np.radians(FINE), {}, "in degrees", "Got latitudes up to 1.047 and longitudes up to 5"),
         ([[90, 20], [3, 4], [90, 50]], {}, "different points", "points 0 and 2 both at latitude"),
         ([FINE, [[9, 9], [9, 9 + 1e-9]]], {}, "different points", "points 0 and 1 of level 1 "),

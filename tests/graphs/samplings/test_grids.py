@@ -47,14 +47,10 @@ def test_equiangular_blocks_center_on_the_coarser_points(bandlimit: int) -> None
         assert np.allclose(angle[block].mean(axis=1), center, rtol=1e-14)
 
 
-def grid(size: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    points = GraphSpec("s2", gaussian=size, levels=1).full_sampling(0)
-    return *points.coordinates().T, points.areas()
-
-
 @pytest.mark.parametrize("size", ["O2", "O6", "F2", "F5"])
 def test_rows_go_north_to_south_and_eastwards_from_zero(size: str) -> None:
-    beta, gamma, areas = grid(size)
+    points = GraphSpec("s2", gaussian=size, levels=1).full_sampling(0)
+    (beta, gamma), areas = points.coordinates().T, points.areas()
     number = int(size[1:])
     half = [4 * j + 16 if size[0] == "O" else 4 * number for j in range(1, number + 1)]
     start = 0
@@ -112,24 +108,17 @@ def test_icosphere_counts_and_nests(subdivisions: int) -> None:
 
 
 @pytest.mark.parametrize("subdivisions", [1, 2, 3])
-def test_icosphere_pools_a_point_and_the_midpoints_around(subdivisions: int) -> None:
-    fine = Icosphere(size=subdivisions)
-    coarse = Icosphere(size=subdivisions - 1)
+def test_icosphere_pools_midpoints_around_and_unpools_from_two_parents(subdivisions: int) -> None:
+    fine, coarse = Icosphere(size=subdivisions), Icosphere(size=subdivisions - 1).base_points
     pooled = sparse(fine.pooling())
     sizes = np.diff(pooled.indptr)
     assert (sizes[:12] == 6).all()
     assert (sizes[12:] == 7).all()
-    apart = arcs(coarse.base_points[:, None], fine.base_points)
+    apart = arcs(coarse[:, None], fine.base_points)
     for v, size in enumerate(sizes):
         row = pooled.indices[pooled.indptr[v] : pooled.indptr[v + 1]]
         assert row[0] == v
         assert set(row) == set(np.argsort(apart[v])[:size])
-
-
-@pytest.mark.parametrize("subdivisions", [1, 2, 3])
-def test_icosphere_unpools_from_two_parents(subdivisions: int) -> None:
-    fine = Icosphere(size=subdivisions)
-    coarse = Icosphere(size=subdivisions - 1).base_points
     spread = dense(fine.unpooling())
     assert (spread[: len(coarse)] == np.eye(len(coarse))).all()
     new = spread[len(coarse) :]

@@ -71,14 +71,11 @@ def rectangle(region: tuple[float, ...], count: int, n: int = 1500) -> np.ndarra
     return np.sort(values)[:count]
 
 
-def eigenvalues(points: np.ndarray, region: tuple[float, ...], count: int) -> np.ndarray:
-    """Those of Voronoi weights and clipped areas."""
-    full = GraphSpec("s2", coordinates=latitudes_longitudes(points)).full_sampling(0)
-    return first_eigenvalues(RegionSampling(full, np.arange(len(points)), region), count)
-
-
 def error(shares: np.ndarray, region: tuple[float, ...]) -> float:
-    found = eigenvalues(on_the_sphere(region, shares), region, 12)
+    """Of eigenvalues with Voronoi weights and clipped areas."""
+    points = latitudes_longitudes(on_the_sphere(region, shares))
+    full = GraphSpec("s2", coordinates=points).full_sampling(0)
+    found = first_eigenvalues(RegionSampling(full, np.arange(len(points)), region), 12)
     return float(np.abs(found[1:] / rectangle(region, 12)[1:] - 1).max())
 
 

@@ -7,17 +7,14 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 import torch
-from all_pairs import pairs
-from sphere_truth import edges_of_rows, rows_of
+from all_pairs import PRUNED, pairs, rows
+from sphere_truth import edges_of_rows
 
 from cheblienet_graphs import GraphSpec, SpecError
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.search import lists
-from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.pruned import PrunedSearch
 from cheblienet_graphs.search.rule import cloud
-
-PRUNED = Choice("pruned", "cpu")
 
 
 @pytest.mark.parametrize("manifold", ["se2", "so3"])
@@ -32,7 +29,7 @@ def test_no_vertex_is_nearer_than_its_turn(manifold: str, xi: float) -> None:
     turn = spec.geometry.rotation_angle(
         tuple(e[0][:, None] for e in elements), tuple(e[0][None] for e in elements)
     ).numpy()
-    measured = np.concatenate(list(rows_of(manifold, level.sampling.coordinates(), 0.4, xi)))
+    measured = np.concatenate(rows(spec))
     step, points = math.pi / orientations, spec.base_points(0)
     for k, j in itertools.product(range(orientations), repeat=2):
         angle = turn + (j - k) * step
@@ -66,11 +63,7 @@ def test_windows_of_orientations_miss_no_neighbor(
     monkeypatch.setattr(PrunedSearch, "_rough_distances", seen)
     monkeypatch.setattr(type(spec.geometry), "window_pays", 2)  # few points, many orientations
     engine = level.neighbors.engine()
-    rings = 2 if fields.get("boundary") else 0
-    measured = rows_of(
-        spec.manifold, level.sampling.coordinates(), spec.eps, level.metric.xi, rings
-    )
-    assert set(pairs(engine, spec.num_vertices)) == set(edges_of_rows(measured, 6))
+    assert set(pairs(engine, spec.num_vertices)) == set(edges_of_rows(rows(spec), 6))
     assert min(widths) < 20
 
 

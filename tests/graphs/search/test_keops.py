@@ -1,4 +1,4 @@
-"""KeOps finds the edges that the pruned search finds."""
+"""KeOps, and the pruned search on a GPU, find the edges that the pruned search finds."""
 
 import fcntl
 import os
@@ -16,20 +16,14 @@ from cheblienet_graphs import CheblienetError, GraphSpec
 from cheblienet_graphs.search import keops
 from cheblienet_graphs.search.choice import Choice
 
-DEVICES = [
-    "cpu",
-    pytest.param(
-        "cuda",
-        marks=[
-            pytest.mark.gpu,
-            pytest.mark.skipif(
-                not torch.cuda.is_available(), reason="torch sees no CUDA device here"
-            ),
-        ],
-    ),
+GPU = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device here"),
 ]
-
-
+CHOICES = [
+    Choice("keops", "cpu"),
+    *(pytest.param(Choice(engine, "cuda"), marks=GPU) for engine in ("keops", "pruned")),
+]
 FEW = [({"manifold": "s2", "sampling": "random", "points": 10}, count) for count in (9, 30)]
 """As many neighbors as there are others, and more."""
 ARROWS = [
@@ -38,65 +32,48 @@ ARROWS = [
 ]
 
 
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize(
-    ("fields", "count"),
-    [*SOME, *ARROWS, *FEW],
-    ids=name,
-)
-def test_keops_equals_pruned(fields: dict, count: int, device: str) -> None:
+@pytest.mark.parametrize("choice", CHOICES, ids=lambda choice: f"{choice.engine}-{choice.device}")
+@pytest.mark.parametrize(("fields", "count"), [*SOME, *ARROWS, *FEW], ids=name)
+def test_edges_are_those_of_the_pruned_search(fields: dict, count: int, choice: Choice) -> None:
     spec = GraphSpec(**fields, neighbors=count)
-    assert edges(spec, Choice("keops", device)) == edges(spec)
+    assert edges(spec, choice) == edges(spec)
 
 
-KILLED = """if True:
-    import os, signal
-    from pathlib import Path
-
-    from all_pairs import cloud_of
-
-    from cheblienet_graphs import GraphSpec
-    from cheblienet_graphs.search.keops import KeopsSearch
-    from pykeops.common.keops_io import LoadKeOps_cpp
-
-    def half(command):
-        Path(command.split()[-1]).write_bytes(b"half")
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    LoadKeOps_cpp.KeOps_OS_Run = half
-    KeopsSearch(cloud_of(GraphSpec("s2", subdivisions=1)), "cpu")._smallest(0, 42, 3)
+SEARCH = """
+import os, signal, sys
+from contextlib import contextmanager
+from pathlib import Path
+from all_pairs import cloud_of
+from cheblienet_graphs import GraphSpec
+from cheblienet_graphs.search import keops
+search = keops.KeopsSearch(cloud_of(GraphSpec("s2", subdivisions=1)), "cpu")
+"""
+KILLED = f"""{SEARCH}
+from pykeops.common.keops_io import LoadKeOps_cpp
+def half(command):
+    Path(command.split()[-1]).write_bytes(b"half")
+    os.kill(os.getpid(), signal.SIGKILL)
+LoadKeOps_cpp.KeOps_OS_Run = half
+search._smallest(0, 42, 3)
 """
 """Is killed when it has compiled half a module."""
 
-WATCHED = """if True:
-    import sys
-    from contextlib import contextmanager
-    from pathlib import Path
-
-    from all_pairs import cloud_of
-
-    from cheblienet_graphs import GraphSpec
-    from cheblienet_graphs.search import keops
-
-    def modules():
-        files = Path(sys.argv[1]).rglob("pykeops_cpp*.so")
-        return {file for file in files if file.read_bytes() != b"half"}
-
-    compiled, guarded = [], keops.guarded
-
-    @contextmanager
-    def watched():
-        before = modules()
-        with guarded():
-            yield
-        compiled.append(modules() - before)
-
-    search = keops.KeopsSearch(cloud_of(GraphSpec("s2", subdivisions=1)), "cpu")
-    keops.guarded = watched
-    search._smallest(0, 41, 3)
-    search._smallest(41, 42, 3)
-    assert [len(new) for new in compiled] == [1, 1], compiled
-    assert set().union(*compiled) == modules()
+WATCHED = f"""{SEARCH}
+def modules():
+    files = Path(sys.argv[1]).rglob("pykeops_cpp*.so")
+    return {{file for file in files if file.read_bytes() != b"half"}}
+compiled, guarded = [], keops.guarded
+@contextmanager
+def watched():
+    before = modules()
+    with guarded():
+        yield
+    compiled.append(modules() - before)
+keops.guarded = watched
+search._smallest(0, 41, 3)
+search._smallest(41, 42, 3)
+assert [len(new) for new in compiled] == [1, 1], compiled
+assert set().union(*compiled) == modules()
 """
 """Searches, and asserts that all modules came to be under the lock."""
 

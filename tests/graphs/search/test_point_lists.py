@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial import KDTree
 from sklearn.neighbors import BallTree
-from sphere_truth import plane_rows, s2_rows, so3_rows
+from sphere_truth import latitudes_longitudes, plane_rows, s2_rows, so3_rows
 
 from cheblienet_graphs import GraphSpec, SpecError, nearest_neighbors
 
@@ -22,11 +22,6 @@ SPHERES = {
     "random": {"sampling": "random", "points": 700},
     "few random": {"sampling": "random", "points": 12, "seed": 3},
 }
-
-
-def latitudes_longitudes(fields: dict[str, Any]) -> np.ndarray:
-    beta, gamma = GraphSpec("s2", levels=1, **fields).full_sampling(0).coordinates().T
-    return np.degrees(np.stack([math.pi / 2 - beta, gamma], axis=1))
 
 
 def differences(result: tuple[np.ndarray, np.ndarray], truth: np.ndarray) -> int:
@@ -49,7 +44,8 @@ def differences(result: tuple[np.ndarray, np.ndarray], truth: np.ndarray) -> int
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", SPHERES)
 def test_great_circles_as_a_ball_tree_and_as_all_pairs(name: str, engine: str) -> None:
-    points = latitudes_longitudes(SPHERES[name])
+    sampling = GraphSpec("s2", levels=1, **SPHERES[name]).full_sampling(0)
+    points = latitudes_longitudes(sampling.base_points)
     count = min(9, len(points) - 1)
     indices, squared = nearest_neighbors(points, count, manifold="s2", engine=engine)
     truth = np.concatenate([*s2_rows(np.radians([[90, 0]] + points * [-1, 1]))])
@@ -79,12 +75,11 @@ def test_planes_spaces_and_tori_as_a_tree(
     sides: tuple[float, ...], number: int, count: int, engine: str
 ) -> None:
     points = np.random.default_rng(5).random((number, len(sides))) * sides
-    plain = nearest_neighbors(points, count, manifold=f"r{len(sides)}", engine=engine)
+    how = {"manifold": f"r{len(sides)}", "engine": engine}
+    plain = nearest_neighbors(points, count, **how)
     np.testing.assert_allclose(plain[1], KDTree(points).query(points, count + 1)[0][:, 1:] ** 2)
     moved = points + np.array(sides) * np.random.default_rng(5).integers(-3, 4, points.shape)
-    manifold = f"r{len(sides)}"
-    how = {"manifold": manifold, "periodic": sides, "engine": engine}
-    indices, squared = nearest_neighbors(moved, count, **how)
+    indices, squared = nearest_neighbors(moved, count, periodic=sides, **how)
     lengths, others = KDTree(points, boxsize=sides).query(points, count + 1)
     assert (indices != others[:, 1:]).sum() == 0
     np.testing.assert_allclose(np.sqrt(squared), lengths[:, 1:], rtol=1e-9)

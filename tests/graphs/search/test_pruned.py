@@ -73,13 +73,7 @@ def test_edges_equal_all_pairs(fields: dict, count: int) -> None:
 TORUS = {"manifold": "se2", "boundary": "periodic"}
 FEW = [
     *(
-        {
-            "manifold": "se2",
-            "boundary": "periodic",
-            "points": n,
-            "orientations": k,
-            "neighbors": most,
-        }
+        TORUS | {"points": n, "orientations": k, "neighbors": most}
         for n, k, most in ((2, 1, 4), (3, 4, 30), (5, 2, 12), (8, 3, 7), (12, 1, 30))
     ),
     *(
@@ -99,14 +93,6 @@ def test_few_points(fields: dict) -> None:
     expected = edges_of_rows(measured, spec.neighbors)
     assert not rings or max(expected.values()) < rings**2
     check_rule(edges(spec), expected, spec.neighbors)
-
-
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device here")
-@pytest.mark.parametrize(("fields", "count"), SOME, ids=name)
-def test_pruned_on_a_gpu_equals_the_cpu(fields: dict, count: int) -> None:
-    spec = GraphSpec(**fields, neighbors=count)
-    assert edges(spec, Choice("pruned", "cuda")) == edges(spec)
 
 
 @pytest.mark.parametrize(("fields", "count"), SOME[1::3], ids=name)
@@ -132,19 +118,6 @@ def test_edges_do_not_depend_on_rows_read(engine: str) -> None:
     assert all(listed(*search, spec.num_vertices, block) == whole for block in (1, 17, 100))
 
 
-def rough_and_exact(spec: GraphSpec) -> tuple[torch.Tensor, torch.Tensor, PrunedSearch]:
-    """Distances between all vertices, roughly as the search has them, and in float64."""
-    level = Level(spec, PRUNED)
-    vertices = cloud(level.sampled(), int(spec.boundary == "periodic"))
-    search, points = PrunedSearch(vertices, "cpu"), torch.arange(vertices.images)
-    everything = torch.arange(vertices.orientations)[None, None, :, None]
-    given = points[:9], slice(None), points.repeat(9, 1), everything
-    rough = search._rough_distances(*given)
-    start = tuple(torch.from_numpy(e)[:, :9].reshape(-1, 1) for e in vertices.elements)
-    end = tuple(torch.from_numpy(e).reshape(1, -1) for e in vertices.elements)
-    return rough, spec.geometry.squared_distance(start, end, level.metric), search
-
-
 @pytest.mark.parametrize(("eps", "xi"), [(1, 1.0), (0.01, 7.0)])
 @pytest.mark.parametrize(
     "fields",
@@ -157,10 +130,19 @@ def rough_and_exact(spec: GraphSpec) -> tuple[torch.Tensor, torch.Tensor, Pruned
     ids=name,
 )
 def test_rough_distances_err_less_than_assumed(fields: dict, eps: float, xi: float) -> None:
+    """Between all vertices, as the search has them, from those in float64."""
     if fields["manifold"] not in ("r2", "s2"):
         fields = fields | {"eps": eps, "xi": xi}
     size = {} if "size" in fields else {"points": 90}
-    rough, exact, search = rough_and_exact(GraphSpec(**fields, **size, levels=1))
+    spec = GraphSpec(**fields, **size, levels=1)
+    level = Level(spec, PRUNED)
+    vertices = cloud(level.sampled(), int(spec.boundary == "periodic"))
+    search, points = PrunedSearch(vertices, "cpu"), torch.arange(vertices.images)
+    everything = torch.arange(vertices.orientations)[None, None, :, None]
+    rough = search._rough_distances(points[:9], slice(None), points.repeat(9, 1), everything)
+    start = tuple(torch.from_numpy(e)[:, :9].reshape(-1, 1) for e in vertices.elements)
+    end = tuple(torch.from_numpy(e).reshape(1, -1) for e in vertices.elements)
+    exact = spec.geometry.squared_distance(start, end, level.metric)
     assert (rough.dtype == torch.float32) == (fields["manifold"] != "r3s2")
     itself = rough.isinf()
     assert itself.sum() == len(rough)

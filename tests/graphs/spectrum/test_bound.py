@@ -1,6 +1,7 @@
 """Bounds by symbols against dense solvers, closed forms and many waves."""
 
 import math
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,33 +54,19 @@ def five_points(width: int, height: int, along_sides: float = 1.0) -> scipy.spar
     )
 
 
-def test_open_lattices_as_in_closed_form() -> None:
-    width, height = 401, 500
-    matrix = five_points(width, height)
-    bound = bound_by_symbols(matrix, Lattice((height, width)), mapped_product(matrix), proven=True)
-    exact = 4 * (math.cos(math.pi / 2 / width) ** 2 + math.cos(math.pi / 2 / height) ** 2)
-    assert bound is not None
-    assert exact <= bound <= exact * (1 + CLOSE)
-
-
 def test_narrow_lattices_with_heavy_sides_have_no_close_bound() -> None:
     matrix, lattice = five_points(30, 20), Lattice((20, 30))
     assert bound_by_symbols(matrix, lattice, mapped_product(matrix), proven=False) is None
 
 
+oriented = partial(GraphSpec, "se2", levels=1)
 GRAPHS = {
-    "cut off": GraphSpec(
-        "se2", 24, orientations=6, weights="matched", boundary_correction=False, levels=1
-    ),
-    "lines": GraphSpec("se2", "12x14", orientations=5, weights="selling", levels=1),
-    "three": GraphSpec("se2", 12, orientations=4, weights="selling", directional=0.1, levels=1),
+    "cut off": oriented(24, orientations=6, weights="matched", boundary_correction=False),
+    "lines": oriented("12x14", orientations=5, weights="selling"),
+    "three": oriented(12, orientations=4, weights="selling", directional=0.1),
     "space": GraphSpec("r3", 8, weights="selling", levels=1),
-    "torus": GraphSpec(
-        "se2", "15x13", orientations=3, weights="selling", boundary="periodic", levels=1
-    ),
-    "matched torus": GraphSpec(
-        "se2", 24, orientations=4, boundary="periodic", weights="matched", levels=1
-    ),
+    "torus": oriented("15x13", orientations=3, weights="selling", boundary="periodic"),
+    "matched torus": oriented(24, orientations=4, weights="matched", boundary="periodic"),
     "axes": GraphSpec("r3s2", 10, axes=12, weights="selling", levels=1),
 }
 
@@ -104,18 +91,19 @@ def test_bounds_hold_of_stored_graphs(
             assert (largest + 1) / 2 >= 1 - CLOSE
 
 
-def test_heavy_sides_as_in_closed_form() -> None:
-    """Edges along sides three times as heavy: a row of them is an impurity of a chain.
+@pytest.mark.parametrize(("width", "height", "along_sides"), [(401, 500, 1.0), (260, 300, 3.0)])
+def test_open_lattices_as_in_closed_form(width: int, height: int, along_sides: float) -> None:
+    """Also where edges along sides are three times as heavy: a row is an impurity of a chain.
 
     At the shortest wave along a side edges along it add a: 3 a + 1 for vertices there, a + 2 for
     those behind, and -1 couples one to the next. An impurity t adds t + 1 / t.
     """
-    width, height = 260, 300
-    matrix, lattice = five_points(width, height, along_sides=3.0), Lattice((height, width))
-    bound = bound_by_symbols(matrix, lattice, mapped_product(matrix), proven=False)
-    along = 4 * math.cos(math.pi / 2 / max(width, height)) ** 2
+    matrix, lattice = five_points(width, height, along_sides), Lattice((height, width))
+    heavy = along_sides > 1
+    bound = bound_by_symbols(matrix, lattice, mapped_product(matrix), proven=not heavy)
+    across, along = (4 * math.cos(math.pi / 2 / n) ** 2 for n in (width, height))
     impurity = 2 * along - 1
-    exact = along + 2 + impurity + 1 / impurity
+    exact = along + 2 + impurity + 1 / impurity if heavy else along + across
     assert bound is not None
     assert exact <= bound <= exact * (1 + CLOSE)
 
@@ -125,10 +113,7 @@ def test_heavy_sides_as_in_closed_form() -> None:
     ("settings", "corner"),
     [
         ({"orientations": 6, "weights": "matched"}, False),
-        (
-            {"orientations": 8, "eps_squared": 0.3, "weights": "matched", "neighbors": 24},
-            True,
-        ),
+        ({"orientations": 8, "eps_squared": 0.3, "weights": "matched", "neighbors": 24}, True),
         ({"orientations": 10, "eps_squared": 0.02, "neighbors": 8, "period": "2pi"}, True),
     ],
 )
@@ -139,7 +124,7 @@ def test_sides_that_have_larger_eigenvalues(
 
     Those at corners do not depend on the lattice's size; those at sides grow with it.
     """
-    spec = GraphSpec("se2", "54x52", levels=1, **settings)
+    spec = oriented("54x52", **settings)
     monkeypatch.setattr(bounds, "ACCEPTED", 1e-3)
     monkeypatch.setattr(bounds, "CORNERS", (18, 26))
     version, (level,) = stored(spec, tmp_path)
@@ -153,7 +138,7 @@ def test_sides_that_have_larger_eigenvalues(
 
 @pytest.mark.usefixtures("any_size")
 def test_a_bound_that_is_cut_to_the_proven_limit_is_proven(tmp_path: Path) -> None:
-    spec = GraphSpec("se2", "150x220", orientations=4, eps=0.05, xi=0.2, levels=1)
+    spec = oriented("150x220", orientations=4, eps=0.05, xi=0.2)
     _, (level,) = stored(spec, tmp_path)
     assert (level.lambda_max, level.lambda_max_method) == (2.0, "bound")
 
@@ -163,7 +148,7 @@ def test_what_takes_as_long_as_a_recursion_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The largest eigenvalue of these strips hardly depends on the wave."""
-    spec = GraphSpec("se2", "256x257", orientations=2, eps=0.1, xi=0.1, levels=1)
+    spec = oriented("256x257", orientations=2, eps=0.1, xi=0.1)
     solved, eigvalsh = [], np.linalg.eigvalsh
 
     def counted(blocks: Any) -> Any:

@@ -6,12 +6,10 @@ import pytest
 
 from cheblienet_graphs import GraphSpec, build
 
-SPEC = GraphSpec("r2", 8)
-
 
 @pytest.fixture
 def three(tmp_path: Path) -> Path:
     """A store with three versions of one graph."""
     for _ in range(3):
-        build(SPEC, tmp_path / "g.zarr", force=True)
+        build(GraphSpec("r2", 8), tmp_path / "g.zarr", force=True)
     return tmp_path / "g.zarr"

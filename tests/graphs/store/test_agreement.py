@@ -11,10 +11,11 @@ from examined import random_matrix
 from hypothesis import given
 from hypothesis import strategies as st
 from masks import disc
+from moments import stored
 from sealing import put, reseal, reseal_array, reseal_file
 from stores import store_of
 
-from cheblienet_graphs import GraphSpec, StoreError, build, inspect, verify
+from cheblienet_graphs import GraphSpec, StoreError, inspect, verify
 from cheblienet_graphs.report.spectra import eigenvalues
 from cheblienet_graphs.store.agreement import is_symmetric
 from cheblienet_graphs.store.facts import read_facts
@@ -44,11 +45,6 @@ SPECS = {
     "plane": GraphSpec("r2", coordinates=PLACES),
     "masked places": GraphSpec("r2", coordinates=PLACES, mask=PLACES[:, 0] < 2, gradients=True),
 }
-
-
-def published(folder: Path, spec: GraphSpec) -> Path:
-    build(spec, folder / "g.zarr", name="g")
-    return folder / "g.zarr/g/v001"
 
 
 periodic = store_of({"g": GraphSpec("r2", 8, boundary="periodic", levels=2, eigenpairs=5)})
@@ -130,7 +126,7 @@ def test_another_place_or_area_is_noticed(tmp_path: Path, name: str) -> None:
     A point of the plane whose digest can't be had from a mask may lie anywhere, and cells of given
     points beside others that a mask leaves out are not known.
     """
-    version = published(tmp_path, SPECS[name])
+    version, _ = stored(SPECS[name], tmp_path, name="g")
     assert faults(version) == []
     untouched, columns = arrays(version).coordinates.tobytes(), arrays(version).coordinates.shape[1]
     anywhere = name == "masked places"
@@ -149,7 +145,7 @@ def test_a_whole_turn_of_longitude_is_the_same_place(
     tmp_path: Path, turns: float, fine: bool
 ) -> None:
     """Another machine may round the seam to its other side; nothing else is a turn away."""
-    version = published(tmp_path, SPECS["equiangular"])
+    version, _ = stored(SPECS["equiangular"], tmp_path, name="g")
     shifted(version, -1, turns * 2 * np.pi)
     assert (faults(version) == []) is fine
 
@@ -174,7 +170,7 @@ NOWHERE: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 @pytest.mark.parametrize("name", GIVEN)
 def test_given_points_that_no_build_takes_are_noticed(tmp_path: Path, name: str) -> None:
     """Whatever Qhull and trees of such points say."""
-    version = published(tmp_path, GIVEN[name])
+    version, _ = stored(GIVEN[name], tmp_path, name="g")
     untouched = np.array(arrays(version).coordinates)
     for change in NOWHERE.values():
         reseal_file(version, "levels/0/coordinates/c/0/0", change(untouched).tobytes())
@@ -185,16 +181,17 @@ def test_given_points_that_no_build_takes_are_noticed(tmp_path: Path, name: str)
 def test_given_points_may_be_close(tmp_path: Path, apart: float) -> None:
     beside = STATIONS[0] + np.array([0, np.degrees(apart)])
     spec = GraphSpec("s2", coordinates=np.vstack([STATIONS, beside]))
-    assert faults(published(tmp_path, spec)) == []
+    assert faults(stored(spec, tmp_path, name="g")[0]) == []
 
 
 @pytest.mark.parametrize(("factor", "remarkable"), [(1.0, False), (1.9, False), (5.0, True)])
 def test_given_areas_far_from_cells_are_remarked_on(
     tmp_path: Path, factor: float, remarkable: bool
 ) -> None:
-    cells = arrays(published(tmp_path / "cells", GraphSpec("s2", coordinates=STATIONS))).area
+    version, _ = stored(GraphSpec("s2", coordinates=STATIONS), tmp_path / "cells")
+    cells = arrays(version).area
     areas = cells * np.where(np.arange(40) == 7, factor, 1)
-    published(tmp_path, GraphSpec("s2", coordinates=np.column_stack([STATIONS, areas])))
+    stored(GraphSpec("s2", coordinates=np.column_stack([STATIONS, areas])), tmp_path, name="g")
     made: list[tuple[str, str]] = []
     assert verify(tmp_path / "g.zarr", remark=lambda *remark: made.append(remark)) == []
     assert [where for where, _ in made] == ["g/v001/levels/0/area"] * remarkable
@@ -211,7 +208,7 @@ def test_given_areas_far_from_cells_are_remarked_on(
 def test_places_that_are_not_those_inside_a_mask(
     tmp_path: Path, change: Callable, fault: str
 ) -> None:
-    version = published(tmp_path, GraphSpec("r2", mask=disc(8), levels=2))
+    version, _ = stored(GraphSpec("r2", mask=disc(8), levels=2), tmp_path, name="g")
     reseal_array(version, "levels/0/base_index", change)
     [noticed] = verify(tmp_path / "g.zarr")
     assert noticed.where == "g/v001/levels/0/base_index"
@@ -223,7 +220,7 @@ def test_places_that_are_not_those_inside_a_mask(
 
 @pytest.mark.parametrize("mask", [None, {"inside": [51, 16], "sha256": "0" * 64}])
 def test_a_spec_of_another_mask(tmp_path: Path, mask: object) -> None:
-    version = published(tmp_path, GraphSpec("r2", mask=disc(8), levels=2))
+    version, _ = stored(GraphSpec("r2", mask=disc(8), levels=2), tmp_path, name="g")
     reseal(version, lambda clg: clg["spec"].update(mask=mask) or mask or clg["spec"].pop("mask"))
     with pytest.raises(StoreError, match="was changed"):
         inspect(tmp_path / "g.zarr", "g")

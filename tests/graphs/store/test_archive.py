@@ -100,11 +100,10 @@ def test_archives_that_are_none(zipped: Path, tmp_path: Path) -> None:
     (tmp_path / "cut.zip").write_bytes(contents[: len(contents) // 2])
     (tmp_path / "folder.zip").mkdir()
     reasons = {"absent": "No such file", "cut": "not a whole", "folder": "not a file"}
-    for name, reason in (reasons | {"flipped": "flipped"}).items():
+    reasons |= {"flipped": "flipped", "x" * 300: "File name too long"}
+    for name, reason in reasons.items():
         with pytest.raises(StoreError, match=reason):
             import_zip(tmp_path / f"{name}.zip", store)
-    with pytest.raises(StoreError, match="File name too long"):
-        import_zip(tmp_path / f"{'x' * 300}.zip", store)
     assert not store.exists()
     assert leftovers(store) == []
 

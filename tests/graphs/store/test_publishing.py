@@ -12,17 +12,10 @@ from typing import Any
 import pytest
 import zarr
 
-from cheblienet_graphs import (
-    GraphSpec,
-    StoreError,
-    UnknownGraphError,
-    UnreadableError,
-    build,
-    open_group,
-)
+from cheblienet_graphs import GraphSpec, StoreError, UnknownGraphError, build, open_group
 from cheblienet_graphs.assembly.pipeline import dry_run
 from cheblienet_graphs.assembly.versions import same_digest
-from cheblienet_graphs.errors import OtherGraphWarning
+from cheblienet_graphs.errors import OtherGraphWarning, UnreadableError
 from cheblienet_graphs.store import durable, layout, refs
 from cheblienet_graphs.store.map_facts import listing
 from cheblienet_graphs.store.mapped import mapped_csr
@@ -31,10 +24,6 @@ from cheblienet_graphs.store.verify import leftovers, verify
 from cheblienet_models import open_store
 
 SPEC, FLAT = GraphSpec("r2", 8), GraphSpec("r2", 8, levels=1)
-
-
-def files(folder: Path) -> set[str]:
-    return {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()}
 
 
 @pytest.mark.parametrize("name", ["r2-24x16", "se2-16x16x6", "torus"])
@@ -64,8 +53,8 @@ def test_zarr_sees_the_whole_hierarchy(store: Path) -> None:
     assert sorted(root["torus/v001"].group_keys()) == ["levels", "pooling", "unpooling"]
     assert root["torus/v001"].attrs["clg"]["schema"] == "1.0"
     assert root.attrs["clg"] == {"store_schema": 1}
-    for name in files(store / "torus" / "v001"):
-        assert stat.S_IMODE((store / "torus" / "v001" / name).stat().st_mode) == 0o444
+    files = [path for path in (store / "torus" / "v001").rglob("*") if path.is_file()]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o444}
 
 
 WRITING = (

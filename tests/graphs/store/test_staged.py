@@ -9,7 +9,8 @@ from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
-from builds import inodes, interrupted, manifest
+from builds import SPECS, Whole, inodes, interrupted, manifest
+from damage import truncate
 from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, StoreError, build
@@ -19,15 +20,7 @@ from cheblienet_graphs.store.staged import Records
 from cheblienet_graphs.store.verify import leftovers
 from cheblienet_graphs.store.writer import Staging
 
-SPEC = GraphSpec("se2", 16, orientations=3, levels=2)
-BLOCK_ROWS = 100
-
-
-@pytest.fixture(scope="module")
-def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
-    store = tmp_path_factory.mktemp("expected") / "g"
-    build(SPEC, store)
-    return manifest(store)
+SPEC, BLOCK_ROWS = SPECS["torus"], 100
 
 
 @pytest.fixture
@@ -55,13 +48,9 @@ def test_a_build_is_kept_that_lacks_the_space_to_go_on(
     assert build(spec, store, resume=True, block_rows=4000).resumed
 
 
-def torn(file: Path) -> None:
-    file.write_bytes(file.read_bytes()[:-1])
-
-
 HALVES = {
     "nameless": lambda folder: (folder / "build.json").unlink(),
-    "torn": lambda folder: torn(folder / "build.json"),
+    "torn": lambda folder: truncate(folder / "build.json"),
     "other json": lambda folder: (folder / "build.json").write_text("[]"),
     "without arrays": lambda folder: shutil.rmtree(folder / "version"),
     "without records": lambda folder: shutil.rmtree(folder / "finished"),
@@ -70,7 +59,7 @@ HALVES = {
 
 @pytest.mark.parametrize("halve", slow_but(["nameless", "torn"], HALVES))
 def test_half_a_build_is_not_gone_on_with(
-    tmp_path: Path, left: Path, halve: str, expected: dict[str, object]
+    tmp_path: Path, left: Path, halve: str, expected: Whole
 ) -> None:
     """The next build that resumes deletes it, as nobody could go on with it."""
     store = tmp_path / "g"
@@ -79,17 +68,15 @@ def test_half_a_build_is_not_gone_on_with(
     assert leftovers(store) == [left]  # another build has no business with it
     shutil.rmtree(store)
     assert not build(SPEC, store, resume=True, block_rows=BLOCK_ROWS).resumed
-    assert manifest(store) == expected
+    assert manifest(store) == expected["torus"]
     assert list(tmp_path.iterdir()) == [store]
 
 
-def test_torn_records_are_done_again(
-    tmp_path: Path, left: Path, expected: dict[str, object]
-) -> None:
+def test_torn_records_are_done_again(tmp_path: Path, left: Path, expected: Whole) -> None:
     for record in inodes(tmp_path / "g"):
-        torn(record)
+        truncate(record)
     assert build(SPEC, tmp_path / "g", resume=True, block_rows=BLOCK_ROWS).resumed
-    assert manifest(tmp_path / "g") == expected
+    assert manifest(tmp_path / "g") == expected["torus"]
 
 
 def test_what_others_left_is_spared(tmp_path: Path, left: Path) -> None:
@@ -109,9 +96,7 @@ def test_what_others_left_is_spared(tmp_path: Path, left: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["clean", "resume"])
-def test_killed_while_deleting(
-    tmp_path: Path, left: Path, what: str, expected: dict[str, object]
-) -> None:
+def test_killed_while_deleting(tmp_path: Path, left: Path, what: str, expected: Whole) -> None:
     """What is left of a build's folder then is not taken for a build."""
     store = tmp_path / "g"
     how = f"build(GraphSpec.from_dict({SPEC.to_dict()!r}), {str(store)!r}, resume=True)"
@@ -131,7 +116,7 @@ remove, staged.shutil.rmtree = shutil.rmtree, killed
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 9
     assert len(leftovers(store)) == 1
     assert not build(SPEC, store, resume=True, block_rows=BLOCK_ROWS).resumed
-    assert manifest(store) == expected
+    assert manifest(store) == expected["torus"]
     assert list(tmp_path.iterdir()) == [store]
 
 

@@ -37,19 +37,15 @@ CHANGES: list[Callable[[Path], object]] = [
     truncate,
     lambda path: path.write_bytes(path.read_bytes() + b"\n"),
     lambda path: path.unlink(),
-    lambda path: path.rename(path.with_name("other")),
     lambda path: (path.parent / "stray").write_bytes(b""),
     to_link,
     to_fifo,
 ]
 
 
-@pytest.mark.parametrize(
-    ("change", "levels"), [(change, 1 + (change is CHANGES[0])) for change in CHANGES]
-)
-def test_every_change_of_every_file_is_noticed(
-    tmp_path: Path, change: Callable, levels: int
-) -> None:
+@pytest.mark.parametrize("change", CHANGES)
+def test_every_change_of_every_file_is_noticed(tmp_path: Path, change: Callable) -> None:
+    levels = 1 + (change is CHANGES[0])
     version = build(GraphSpec("r2", 4, levels=levels), tmp_path, name="g").store / "g/v001"
     assert verify(tmp_path) == []
     files = sorted(path for path in writable(version).rglob("*") if path.is_file())
