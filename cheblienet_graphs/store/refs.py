@@ -360,12 +360,22 @@ def _replace_attributes(store: Path, group: Path, attributes: layout.Attributes)
 
 
 def _make_group(store: Path, group: Path, attributes: layout.Attributes, undo: ExitStack) -> None:
-    """Make a group, unless a crash left its folder."""
-    if not group.exists():
+    """Make a group: a folder that is there becomes one, another appears with its attributes."""
+    exists = group.exists()
+    if not exists:
         undo.callback(_remove_empty, group)
-        group.mkdir()
     undo.callback((group / "zarr.json").unlink, missing_ok=True)
-    _replace_attributes(store, group, attributes)
+    if exists:
+        _replace_attributes(store, group, attributes)
+        return
+    made = layout.staging_folder(store) / uuid.uuid4().hex
+    try:
+        made.mkdir()
+        _replace_attributes(store, made, attributes)
+        made.rename(group)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+    sync(group.parent)
 
 
 def _take_back(store: Path, published: Path, staged: Path, before: layout.Attributes) -> None:

@@ -146,9 +146,9 @@ def test_specifications_that_are_none_are_refused(store: Path, change: dict[str,
     assert (listed["near"].fault is None, listed["within"].fault) == (False, None)
 
 
-@pytest.mark.parametrize("step", ["writer.publish", "refs._rename_to_next"])
+@pytest.mark.parametrize("step", ["writer.publish", "refs.replace", "refs._rename_to_next"])
 def test_a_build_that_is_killed_leaves_nothing_visible(tmp_path: Path, step: str) -> None:
-    """When all is written, and when the map has its folder in the store."""
+    """When all is written, when the store is made, and when the map has its folder in it."""
     store, spec = tmp_path / "m.zarr", SPECS["meshes"]
     program = f"""
 import os
