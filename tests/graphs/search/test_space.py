@@ -5,7 +5,7 @@ import itertools
 import axes_edges
 import pytest
 from all_pairs import check_rule, engine_and_lengths, listed, pairs
-from space_truth import edges
+from truth import lattice_edges
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.assembly.level import Level
@@ -25,9 +25,10 @@ from cheblienet_graphs.search.choice import Choice
 def test_edges_equal_all_pairs(size: str, count: int, boundary: str, engine: str) -> None:
     spec = GraphSpec("r3", size, neighbors=count, boundary=boundary, levels=1)
     neighbors = Level(spec, Choice(engine, "cpu")).neighbors.engine()
-    width, height, depth = spec.size
-    expected = edges((depth, height, width), count, periodic=boundary == "periodic")
-    assert set(pairs(neighbors, spec.num_vertices)) == expected
+    around = {"reach": 9, "sides": (1, 1, 1), "periodic": boundary == "periodic"}
+    squares = lambda _, steps: (steps**2).sum(axis=1)[None]  # noqa: E731
+    expected = lattice_edges(spec.size[::-1], squares, 1, count=count, **around)
+    assert set(pairs(neighbors, spec.num_vertices)) == expected.keys()
     assert neighbors.total_degree == neighbors.in_plane_degree == len(expected)
 
 
@@ -47,7 +48,7 @@ def test_edges_over_axes_equal_all_pairs(fields: dict) -> None:
     width, axes = spec.size[0], axis_set(spec.axes).points
     metric = {"eps": spec.eps, "xi": spec.metric(0).xi * width}
     around = {"sides": spec.spacing or (1.0, 1.0, 1.0), "periodic": spec.boundary == "periodic"}
-    truth = axes_edges.edges(spec.size[::-1], axes, spec.neighbors, **metric, **around)
+    truth = axes_edges.edges(spec.size[::-1], axes, count=spec.neighbors, **metric, **around)
     expected = {edge: squared / width**2 for edge, squared in truth.items()}
     for engine in ("stencil", "pruned"):
         search = engine_and_lengths(spec, Choice(engine, "cpu"))
