@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import failures
 import pytest
 
 from cheblienet_cli.main import run
@@ -27,3 +28,9 @@ def clg(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
         return capsys.readouterr()
 
     return called
+
+
+@pytest.fixture
+def failing(capsys: pytest.CaptureFixture[str]) -> failures.Failing:
+    """Exit code and message of a command that must fail."""
+    return lambda line: failures.failing(capsys, *shlex.split(line))

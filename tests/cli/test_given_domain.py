@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from astropy_healpix import HEALPix
-from failures import failing
+from failures import Failing
 from PIL import Image
 
 from cheblienet_graphs import GraphSpec, LatLonMask
@@ -76,7 +76,7 @@ def test_areas_far_from_cells_are_remarked_on(here: Path, clg: Callable[..., Any
 
 
 def test_what_the_specification_refuses_names_its_file(
-    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    here: Path, failing: Failing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(field: str, *_: Any, **__: Any) -> None:
         raise SpecError(field, "true", 1, Words("Or leave out ", Remedy("coordinates"), "."))
@@ -91,5 +91,5 @@ def test_what_the_specification_refuses_names_its_file(
         ("mask", "--points-file p.csv", "--mask must be true."),
     ):
         monkeypatch.setattr("cheblienet_graphs.spec.graph_spec.GraphSpec", partial(refuse, field))
-        code, message = failing(capsys, "build", "s2", *options.split())
+        code, message = failing(f"build s2 {options}")
         assert (code, message.startswith(f"Error: {named}")) == (2, True), message

@@ -1,14 +1,11 @@
 """clg build map, and the commands that read maps."""
 
 import json
-import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 import scipy.sparse
-from failures import failing
 
 from cheblienet_graphs import GraphSpec, MapSpec, build
 from cheblienet_models import open_store
@@ -60,31 +57,6 @@ def test_sides_are_read_as_builds_are(here: Path, clg: Clg) -> None:
     sides = "--source 's2 --points-file p.csv' --target 's2 --nside 1 --region 0,-90,90,90'"
     clg(f"build map {sides} --name m --radius 3")
     assert open_store("graphs.zarr").maps["m"].num_sources == 3
-
-
-WRONG = {
-    "--neighbors 0": "--neighbors must be an integer in [1, 208]. Got '0'.",
-    "--radius 0.01": "--radius must be such that each target has a source. Got none of",
-    "--neighbors 2 --target r2": "--target must be given once.",
-}
-SOURCES = {
-    "s3 --size 4": "--source must be what follows `clg build`, such as 's2 --gaussian O80'. Got",
-    "'s2": "--source must be what follows `clg build`",
-    "s2 --subdivisions 2 --engine keops": "--source: leave out --engine, which says how to build",
-    "s2 --subdivisions x": "--source: --subdivisions must be an integer in [0, 9]. Got 'x'.",
-    "s2 --subdivisions": "--source: Option '--subdivisions' requires an argument. See `clg",
-}
-REFUSED = [(f"{BUILD} {options}", message) for options, message in WRONG.items()]
-REFUSED += [
-    (f"build map --source {shlex.quote(source)} --target s2 --neighbors 1", message)
-    for source, message in SOURCES.items()
-]
-
-
-@pytest.mark.parametrize(("command", "message"), REFUSED)
-def test_wrong_input(command: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    code, refusal = failing(capsys, *shlex.split(command))
-    assert (code, refusal.startswith(f"Error: {message}")) == (2, True), refusal
 
 
 def test_commands_of_graphs_say_that_it_is_a_map(clg: Clg) -> None:

@@ -8,6 +8,9 @@ import pytest
 from cheblienet_cli.main import run
 from cheblienet_graphs.errors import InputError
 
+Failing = Callable[[str], tuple[int, str]]
+"""What calls it with the words of a line."""
+
 
 def failing(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
     """Exit code and message of a command that must fail, with one line and without output."""
