@@ -32,9 +32,8 @@ Run = Callable[..., None]
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+def run(monkeypatch: pytest.MonkeyPatch, here: Path) -> Run:
     """A script as Python runs it, in an empty folder."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(EXAMPLES)
 
     def script(name: str, *arguments: object) -> None:

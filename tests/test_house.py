@@ -5,7 +5,6 @@ Floors themselves are lint-imports'.
 
 import ast
 import re
-import subprocess
 import sys
 import tomllib
 from collections.abc import Collection
@@ -13,6 +12,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+from programs import printed_by
 
 import cheblienet_graphs
 
@@ -95,9 +95,8 @@ def test_training_side_imports_only_torch_numpy_and_the_standard_library() -> No
 def modules_after(*steps: str) -> list[set[str]]:
     """What is loaded after each of the steps, which one process takes."""
     program = "\n".join(f"{step}; print('loaded', *sys.modules)" for step in steps)
-    command = [sys.executable, "-c", f"import sys; {program}"]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    return [set(line.split()) for line in printed.splitlines() if line.startswith("loaded ")]
+    printed = printed_by("-c", f"import sys; {program}").splitlines()
+    return [set(line.split()) for line in printed if line.startswith("loaded ")]
 
 
 def after_commands(*commands: str) -> list[set[str]]:

@@ -12,10 +12,8 @@ from cheblienet_cli.main import run
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("CLG_STORE", raising=False)
-    return tmp_path
+def _here(here: Path) -> None:
+    """Let every command be run in a folder of its own."""
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import shlex
 import signal
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext
 from itertools import count
 from pathlib import Path
@@ -48,7 +48,6 @@ BLOCK_ROWS = 40
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
 Line = tuple[str, int]
-Trace = Callable[[FrameType, str, object], object]
 
 
 def terminate(*_: object) -> None:
@@ -75,21 +74,6 @@ def code_of(arguments: list[str]) -> int:
     return next(run(arguments) for _ in range(1))
 
 
-def traced(trace: Trace, arguments: list[str]) -> int:
-    """Exit code of a command, its lines in the watched files seen by a trace function."""
-
-    def entered(frame: FrameType, event: str, argument: object) -> object:
-        within = frame.f_code.co_filename in WATCHED and frame.f_code.co_name != "run"
-        return trace if within else None
-
-    before = sys.gettrace()
-    sys.settrace(entered)
-    try:
-        return code_of(arguments)
-    finally:
-        sys.settrace(before)
-
-
 def lines_of_a_build(
     store: Path, stop: tuple[Line, int] | None = None, number: int = 0
 ) -> tuple[int, Counter[Line]]:
@@ -108,7 +92,16 @@ def lines_of_a_build(
                 signal.raise_signal(number)
         return noticed
 
-    return traced(noticed, [*BUILD, str(store)]), seen
+    def entered(frame: FrameType, event: str, argument: object) -> object:
+        within = frame.f_code.co_filename in WATCHED and frame.f_code.co_name != "run"
+        return noticed if within else None
+
+    before = sys.gettrace()
+    sys.settrace(entered)
+    try:
+        return code_of([*BUILD, str(store)]), seen
+    finally:
+        sys.settrace(before)
 
 
 def manifest(store: Path) -> object:

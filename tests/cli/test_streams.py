@@ -14,14 +14,11 @@ FULL = pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="it is 
 
 def clg(here: Path, shell: str, program: str = MAIN) -> subprocess.CompletedProcess[str]:
     """What a shell's line does, in which $CLG is the command line."""
-    environment = {
-        k: v for k, v in os.environ.items() if k not in {"CLG_STORE", "PYTHONUNBUFFERED"}
-    }
-    environment |= {"CLG": sys.executable, "MAIN": program}
+    own = {"CLG": sys.executable, "MAIN": program, "CLG_STORE": "", "PYTHONUNBUFFERED": ""}
     line = shell.replace("clg ", '"$CLG" -c "$MAIN" ')
     command = ["bash", "-c", line]
     return subprocess.run(
-        command, cwd=here, env=environment, capture_output=True, text=True, errors="surrogateescape"
+        command, cwd=here, env=os.environ | own, capture_output=True, errors="surrogateescape"
     )
 
 
