@@ -1,7 +1,6 @@
 """Where commands are run, in a folder of their own, and how: by their line."""
 
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ def _here(here: Path) -> None:
 
 
 @pytest.fixture
-def clg(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+def clg(capsys: pytest.CaptureFixture[str]) -> failures.Clg:
     """Output and messages of a command that must end with a code, 0 if it is to succeed."""
 
     def called(line: str, code: int = 0) -> Any:

@@ -10,13 +10,11 @@ import struct
 import subprocess
 import sys
 import termios
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from failures import Clg
 
-Clg = Callable[..., Any]
 CLG = [sys.executable, "-c", "from cheblienet_cli.main import main; main()"]
 
 

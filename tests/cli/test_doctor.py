@@ -3,20 +3,17 @@
 import json
 import os
 import sys
-from collections.abc import Callable
 from functools import partial
 from importlib.abc import MetaPathFinder
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
-from typing import Any
 
 import pytest
+from failures import Clg
 
 from cheblienet_graphs import CheblienetError
 from cheblienet_graphs.doctor import Outcome, apart, examine
 from cheblienet_graphs.search import keops
-
-Clg = Callable[..., Any]
 
 
 def test_doctor(clg: Clg) -> None:

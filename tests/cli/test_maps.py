@@ -1,16 +1,14 @@
 """clg build map, and the commands that read maps."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import scipy.sparse
+from failures import Clg
 
 from cheblienet_graphs import GraphSpec, MapSpec, build
 from cheblienet_models import open_store
 
-Clg = Callable[..., Any]
 BUILD = "build map --source 's2 --gaussian O4' --target 's2 --subdivisions 1'"
 SPEC = MapSpec(GraphSpec("s2", gaussian="O4"), GraphSpec("s2", subdivisions=1), neighbors=2)
 

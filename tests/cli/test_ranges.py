@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from failures import Failing
 
 from cheblienet_cli.commands import clg
-from cheblienet_cli.main import run
 
 BUILDS = clg.commands["build"].commands
 NUMERIC = re.compile(r"\bin \[(\S+), (\S+)\]")
@@ -29,30 +29,23 @@ def ranges(manifold: str) -> Iterator[tuple[str, str, float, float]]:
             yield option.name, written[0].removeprefix("in "), *map(float, written.groups())
 
 
-CASES = [(name, *case) for name in ("r2", "se2", "s2", "so3") for case in ranges(name)]
-
-
-def arguments(manifold: str, name: str, value: str) -> list[str]:
+def line(manifold: str, name: str, value: str) -> str:
     sized = "--size 64" if manifold in {"r2", "se2"} else "--subdivisions 4"
     alone = "--orientations 1" if manifold == "se2" else ""
     beside = BESIDE.get(name, "{sized}").format(sized=sized, alone=alone)
-    return f"build {manifold} --{name.replace('_', '-')} {value} {beside}".split()
+    return f"build {manifold} --{name.replace('_', '-')} {value} {beside}"
 
 
-@pytest.mark.parametrize(("manifold", "name", "written", "low", "high"), CASES)
+@pytest.mark.parametrize("manifold", ["r2", "se2", "s2", "so3"])
 def test_what_is_beyond_is_refused_with_the_range_of_the_help(
-    manifold: str,
-    name: str,
-    written: str,
-    low: float,
-    high: float,
-    capsys: pytest.CaptureFixture[str],
+    manifold: str, failing: Failing
 ) -> None:
-    for beyond in (low - 1, high + 1):
-        assert run(arguments(manifold, name, f"{beyond:.17g}")) == 2
-        message = capsys.readouterr().err
-        assert message.startswith(f"Error: --{name.replace('_', '-')} must be ")
-        assert f"in {written}" in message
+    for name, written, low, high in ranges(manifold):
+        for beyond in (low - 1, high + 1):
+            code, message = failing(line(manifold, name, f"{beyond:.17g}"))
+            assert code == 2
+            assert message.startswith(f"Error: --{name.replace('_', '-')} must be ")
+            assert f"in {written}" in message
 
 
 def test_all_numbers_have_a_range() -> None:

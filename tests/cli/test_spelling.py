@@ -2,17 +2,13 @@
 
 import pickle
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from failures import Failing
+from failures import Clg, Failing
 
 from cheblienet_cli.spelling import option
 from cheblienet_graphs.errors import Remedy, SpecError, StoreError, Words
-
-Clg = Callable[..., Any]
 
 
 def test_parameters_are_options() -> None:
