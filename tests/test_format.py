@@ -98,14 +98,13 @@ class Version:
     @property
     def levels(self) -> list["LevelRead"]:
         levels = enumerate(self.facts["levels"])
-        return [LevelRead(self, self.folder / f"levels/{n}", facts) for n, facts in levels]
+        return [LevelRead(self.folder / f"levels/{n}", facts) for n, facts in levels]
 
 
 @dataclass
 class LevelRead:
     """A level by its facts."""
 
-    version: Version
     folder: Path
     facts: dict[str, Any]
 

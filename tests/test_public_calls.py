@@ -14,9 +14,7 @@ import numpy as np
 import pytest
 import torch
 
-import cheblienet_graphs
 import cheblienet_graphs as graphs
-import cheblienet_models
 import cheblienet_models as models
 from cheblienet_graphs import GraphSpec, LatLonMask, MapSpec, Volume, build, build_map, write_nifti
 from cheblienet_models import harmonics, open_store, resampling
@@ -280,7 +278,7 @@ def _names_of(name: str, function: Callable[..., Any]) -> Iterator[str]:
 
 
 SEED = 0
-PACKAGES = tuple(str(Path(p.__file__).parent) for p in (cheblienet_graphs, cheblienet_models))
+PACKAGES = tuple(str(Path(p.__file__).parent) for p in (graphs, models))
 
 
 def ignored(*_: object) -> None:
@@ -317,7 +315,7 @@ def is_ours(error: BaseException, changed: dict[str, Any]) -> bool:
     on_purpose = linecache.getline(last.filename, last.lineno or 0).strip().startswith("raise ")
     families = (
         *(ValueError, TypeError, AssertionError),
-        *(cheblienet_graphs.CheblienetError, cheblienet_models.StoreError),
+        *(graphs.CheblienetError, models.StoreError),
     )
     known = isinstance(error, families) and last.filename.startswith(PACKAGES)
     return known and on_purpose and len(text) > 0 and "\n" not in text

@@ -2,11 +2,11 @@
 
 import functools
 
+import csr_truth
 import masks
 import numpy as np
 import numpy.typing as npt
 import zarr
-from csr_truth import stored
 from stores import folder
 
 from cheblienet_graphs import GraphSpec, build
@@ -84,16 +84,8 @@ def opened(name: str) -> OpenedGraph:
 
 
 def dense_weights(graph: OpenedGraph, level: int = 0) -> npt.NDArray[np.float64]:
-    """(V, V) W: -Delta_ij sqrt(n_i n_j) off the diagonal, from the arrays as zarr reads them."""
-    version = zarr.open_group(graph.version, mode="r")
-    arrays, clg = version[f"levels/{level}"], dict(version.attrs)["clg"]
-    delta = stored(arrays["laplacian"]).toarray().astype(np.float64)
-    delta = (delta + np.eye(len(delta))) * clg["levels"][level]["lambda_max"] / 2
-    normal = clg["spec"]["laplacian"] == "normalized"
-    mass = arrays["degree" if normal else "area"][:].astype(np.float64)
-    weights = -delta * np.sqrt(np.outer(mass, mass))
-    np.fill_diagonal(weights, 0)
-    return weights
+    """(V, V) W, from the arrays as zarr reads them."""
+    return csr_truth.dense_weights(zarr.open_group(graph.version, mode="r"), level)
 
 
 def generator(graph: OpenedGraph, level: int = 0) -> npt.NDArray[np.float64]:
