@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-import nibabel
 import numpy as np
 import pytest
 import zarr
@@ -42,8 +41,6 @@ def world(tmp_path_factory: pytest.TempPathFactory, store: Path) -> Path:
     np.save(here / "eye.npy", np.eye(12, 16, dtype=bool))
     np.save(here / "fractions.npy", np.full((4, 4), 0.5))
     (here / "plane.csv").write_text("x,y\n0,0\n1,1\n0,1\n")
-    volume = nibabel.Nifti1Image(np.ones((6, 7, 5), np.uint8), np.diag([2, 2, 3, 1]))
-    nibabel.save(volume, here / "volume.nii.gz")
     (here / "few.toml").write_text('[graph]\nmanifold = "r2"\nsize = 8\nneighbors = 1\n')
     return here
 
@@ -74,7 +71,6 @@ USAGE = [
     ("build se2 --size 8 --mask eye.npy", "Error: eye.npy: --mask must be "),
     ("build se2 --mask fractions.npy", "or on lattices give --mask-edge cut."),
     ("build s2 --points-file plane.csv", "columns named latitude and longitude. Got 'x', 'y'"),
-    ("build r3 --mask volume.nii.gz --spacing 1,1,2", "--spacing must be 2,2,3, as of the mask"),
     # Stores, graphs and versions.
     ("inspect --store several", "r2-24x16, se2-16x16x6, torus"),
     # Reports, figures and exports.

@@ -25,13 +25,6 @@ def ball(side: int) -> npt.NDArray[np.bool_]:
     return x**2 + y**2 + z**2 < (0.5 * side) ** 2
 
 
-def islands() -> npt.NDArray[np.bool_]:
-    """Two squares and a pixel that is alone."""
-    inside = np.zeros((14, 14), bool)
-    inside[1:6, 1:6] = inside[8:13, 8:13] = inside[2, 12] = True
-    return inside
-
-
 GIVEN = np.random.default_rng(0).uniform(size=(150, 2))
 SPECS = {
     "plane": lambda: GraphSpec("r2", "20x16"),
@@ -53,7 +46,7 @@ SPECS = {
     "odd": lambda: GraphSpec("se2", 12, orientations=1, levels=1),
     "tiny": lambda: GraphSpec("se2", 2, orientations=2, weights="selling", levels=1),
     "masked": lambda: GraphSpec("se2", orientations=4, mask=disc(24), weights="selling", levels=2),
-    "islands": lambda: GraphSpec("r2", mask=islands(), levels=1),
+    "islands": lambda: GraphSpec("r2", mask=masks.islands(), levels=1),
     "dust": lambda: GraphSpec("r2", mask=np.random.default_rng(0).random((16, 16)) < 0.25),
     "random": lambda: GraphSpec("se2", points=200, orientations=3, levels=1),
     "random torus": lambda: GraphSpec("r2", points=150, boundary="periodic", levels=1),
