@@ -42,7 +42,6 @@ WATCHED = {
 assert all(Path(file).is_file() for file in WATCHED)
 
 BUILD = shlex.split("build r2 --size 12 --levels 1 --lambda-max 2 --name g --quiet --store")
-BLOCK_ROWS = 40
 
 # A signal can come after a file is opened and before anybody has it to close it.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
@@ -56,7 +55,7 @@ def terminate(*_: object) -> None:
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(pipeline, "rows_within", lambda *_: BLOCK_ROWS)
+    monkeypatch.setattr(pipeline, "rows_within", lambda *_: 40)
     handlers = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: terminate}
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     yield
