@@ -8,8 +8,7 @@ import pytest
 import torch
 
 PAGE = (Path(__file__).parents[1] / "docs/how-to/from-deepsphere.md").read_text()
-EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-PYGSP, THEIRS, OURS, PARTIAL = EXAMPLES
+PYGSP, THEIRS, OURS, PARTIAL = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
 pytestmark = pytest.mark.usefixtures("here")

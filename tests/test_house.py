@@ -99,11 +99,6 @@ def modules_after(*steps: str) -> list[set[str]]:
     return [set(line.split()) for line in printed if line.startswith("loaded ")]
 
 
-def after_commands(*commands: str) -> list[set[str]]:
-    run = "from cheblienet_cli.main import run; assert run({!r}) == 0"
-    return modules_after(*(run.format(command.split()) for command in commands))
-
-
 def test_training_side_loads_only_torch_and_numpy(store: Path) -> None:
     opened, edges = modules_after(
         f"import cheblienet_models; p = cheblienet_models.open_store({str(store)!r})['torus']",
@@ -118,12 +113,15 @@ def test_training_side_loads_only_torch_and_numpy(store: Path) -> None:
 
 
 def test_commands_load_what_they_need(tmp_path: Path, store: Path) -> None:
-    *helped, lattice, cells, report = after_commands(
+    commands = (
         *(f"{command}--help" for command in ("", "build ", "build se2 ")),
         f"build se2 --size 12 --store {tmp_path / 'g.zarr'} --quiet",
         f"build s2 --points 60 --weights voronoi --store {tmp_path / 'g.zarr'} --quiet",
         f"inspect torus --store {store} --json",
     )
+    run = "from cheblienet_cli.main import run; assert run({!r}) == 0"
+    loaded = modules_after(*(run.format(command.split()) for command in commands))
+    *helped, lattice, cells, report = loaded
     for after in helped:
         assert {"numpy", "scipy", "zarr", "torch", "tqdm"}.isdisjoint(after)
     assert "scipy.sparse" in lattice

@@ -21,7 +21,7 @@ import pytest
 import cheblienet_cli
 import cheblienet_graphs
 from cheblienet_cli import build as build_command
-from cheblienet_cli.main import Terminated, run
+from cheblienet_cli.main import _terminate, run
 from cheblienet_graphs.assembly import pipeline
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.layout import check_version
@@ -49,14 +49,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 Line = tuple[str, int]
 
 
-def terminate(*_: object) -> None:
-    raise Terminated
-
-
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(pipeline, "rows_within", lambda *_: 40)
-    handlers = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: terminate}
+    handlers = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: _terminate}
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     yield
     for number, handler in before.items():
