@@ -5,7 +5,6 @@ A dry run refuses what the real run refuses, in the same words.
 
 import os
 import re
-import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -45,16 +44,15 @@ def world(tmp_path_factory: pytest.TempPathFactory, store: Path) -> Path:
     return here
 
 
-HELPFUL = {
-    "''": "clg",
-    "build se2 8": "clg build se2",
-    "build recipe": "clg build recipe",
-    "export --to pickle": "clg export",
-    "inspect --level one": "clg inspect",
-}
-"""Wrong usage, and the page that helps."""
+MAP = "build map --source 's2 --gaussian O4' --target 's2 --subdivisions 1'"
+TO = "build map --target s2 --neighbors 1"
 USAGE = [
-    *((command, f" See `{page} --help`.\n") for command, page in HELPFUL.items()),
+    # Wrong usage, and the page that helps.
+    ("''", " See `clg --help`.\n"),
+    ("build se2 8", " See `clg build se2 --help`.\n"),
+    ("build recipe", " See `clg build recipe --help`.\n"),
+    ("export --to pickle", " See `clg export --help`.\n"),
+    ("inspect --level one", " See `clg inspect --help`.\n"),
     # Commands and options.
     ("biuld", "No such command 'biuld'. Did you mean 'build'? See `clg --help`."),
     ("build s2 --size 16", "'--store'?) See `clg build s2 --help`."),
@@ -85,29 +83,23 @@ USAGE = [
     ("plot spectrum torus torus@v001 -o a.png --store several", "spectrum draws one graph, not 2"),
     ("export --to zip --level 0", "--level must be left out with --to zip, which has all"),
     ("export --to zip --output .", "--output must be a file. . is a folder."),
+    # Maps, whose sides are like builds.
+    (f"{MAP} --neighbors 0", "Error: --neighbors must be an integer in [1, 208]. Got '0'."),
+    (f"{MAP} --neighbors 2 --target r2", "Error: --target must be given once."),
+    (f"{TO} --source 's3 --size 4'", "what follows `clg build`, such as 's2 --gaussian O80'. Got"),
+    (f'{TO} --source "\'s2"', "Error: --source must be what follows `clg build`"),
+    (f"{TO} --source 's2 --engine keops'", "--source: leave out --engine, which says how to build"),
+    (
+        f"{TO} --source 's2 --nside x'",
+        "Error: --source: --nside must be a power of two in ",
+    ),
+    (f"{TO} --source 's2 --nside'", "--source: Option '--nside' requires an argument. See `clg"),
 ]
-MAP = "build map --source 's2 --gaussian O4' --target 's2 --subdivisions 1'"
 WHILE_BUILDING = [
     ("build s2 --subdivisions 0 --neighbors 4 --device cpu", "--neighbors must be at least 5 here"),
     (f"{MAP} --radius 0.01", "--radius must be such that each target has a source. Got none of"),
 ]
 """What no dry run sees."""
-USAGE += [
-    (f"{MAP} --neighbors 0", "Error: --neighbors must be an integer in [1, 208]. Got '0'."),
-    (f"{MAP} --neighbors 2 --target r2", "Error: --target must be given once."),
-]
-SOURCES = {
-    "s3 --size 4": "must be what follows `clg build`, such as 's2 --gaussian O80'. Got",
-    "'s2": "must be what follows `clg build`",
-    "s2 --subdivisions 2 --engine keops": "leave out --engine, which says how to build",
-    "s2 --subdivisions x": "--subdivisions must be an integer in [0, 9]. Got 'x'.",
-    "s2 --subdivisions": "Option '--subdivisions' requires an argument. See `clg",
-}
-"""Of maps, and what is wrong with them."""
-USAGE += [
-    (f"build map --source {shlex.quote(source)} --target s2 --neighbors 1", message)
-    for source, message in SOURCES.items()
-]
 PIPE = " is a device or a pipe, which would be replaced by a file; choose another"
 TARGETS = ("graphs.zarr/zarr.json", "graphs.zarr/new", "graphs.zarr/r2-8x8/x", "link/x")
 FAILED = [

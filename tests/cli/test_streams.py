@@ -15,8 +15,7 @@ FULL = pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="it is 
 def clg(here: Path, shell: str, program: str = MAIN) -> subprocess.CompletedProcess[str]:
     """What a shell's line does, in which $CLG is the command line."""
     own = {"CLG": sys.executable, "MAIN": program, "CLG_STORE": "", "PYTHONUNBUFFERED": ""}
-    line = shell.replace("clg ", '"$CLG" -c "$MAIN" ')
-    command = ["bash", "-c", line]
+    command = ["bash", "-c", shell.replace("clg ", '"$CLG" -c "$MAIN" ')]
     return subprocess.run(
         command, cwd=here, env=os.environ | own, capture_output=True, errors="surrogateescape"
     )
