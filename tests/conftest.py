@@ -23,11 +23,6 @@ hypothesis.settings.load_profile("same")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
-def _seen(descriptor: int) -> None:
-    """Ask for a file that must be open, as os.fsync does, and wait for nothing."""
-    os.fstat(descriptor)
-
-
 def pytest_collection_finish() -> None:
     """Let no collection of garbage look through what was there before the first test."""
     gc.collect()
@@ -41,8 +36,16 @@ def _no_power_failures() -> Iterator[None]:
     Of a file that is not open it is an error as before. Processes that tests start wait.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "fsync", _seen)
+        patch.setattr(os, "fsync", os.fstat)  # which asks for a file that must be open, too
         yield
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that is current, where no store is the user's."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CLG_STORE", raising=False)
+    return tmp_path
 
 
 @pytest.fixture(scope="session")

@@ -5,8 +5,6 @@ Robustness scripts are run in short. The page that they write is checked in `tes
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -16,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from benchmark_scripts import FOLDER, FOLDERS, loaded
+from programs import printed_by
 
 classify, climatenet, peers, studies, study_plans, equal_time, natural = loaded(
     "classify", "climatenet", "peers", "studies", "study_plans", "equal_time", "natural"
@@ -161,26 +160,17 @@ def test_side_by_side(run: Run) -> None:
     assert max(changes.values()) < 1e-5
 
 
-def printed_by(*command: object) -> str:
-    """By a process, which must succeed."""
-    options = {**os.environ, "PYTEST_ADDOPTS": "-k nothing"}  # which is not for tests within
-    words = [sys.executable, *map(str, command)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, env=options)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("arguments", "expected"),
+    ("command", "expected"),
     [
-        (["kill.py", "--kills", 2, "--processes", 2], "killed: 2"),
-        (["fuzz.py", "--mutants", 5, "--seed", 1], "refused: "),
+        ("kill.py --kills 2 --processes 2", "killed: 2"),
+        ("fuzz.py --mutants 5", "refused: "),
     ],
 )
-def test_stores_are_disturbed(arguments: list[object], expected: str) -> None:
-    script, *options = arguments
-    assert expected in printed_by(FOLDER / "robustness" / str(script), *options)
+def test_stores_are_disturbed(command: str, expected: str) -> None:
+    script, *options = command.split()
+    assert expected in printed_by(FOLDER / "robustness" / script, *options)
 
 
 EXAMINE = """
@@ -202,6 +192,7 @@ def test_code_is_changed(tmp_path: Path) -> None:
     (tmp_path / "tiny/larger.py").write_text("def larger(a, b):\n    return a if a > b else b\n")
     test = "from tiny.larger import larger\n\ndef test_larger(): assert larger(1, 2) == 2\n"
     (tmp_path / "tests/test_larger.py").write_text(test)
-    printed = printed_by("-c", EXAMINE, FOLDER / "robustness", tmp_path)
+    options = os.environ | {"PYTEST_ADDOPTS": "-k nothing"}  # which is not for tests within
+    printed = printed_by("-c", EXAMINE, FOLDER / "robustness", tmp_path, env=options)
     assert "| tiny | 3 | 2 | 0 | 1 |" in printed
     assert "`a > b` -> `(a >= b)`" in printed

@@ -32,9 +32,8 @@ Run = Callable[..., None]
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+def run(monkeypatch: pytest.MonkeyPatch, here: Path) -> Run:
     """A script as Python runs it, in an empty folder."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(EXAMPLES)
 
     def script(name: str, *arguments: object) -> None:
@@ -99,9 +98,6 @@ def test_train_vessels(run: Run) -> None:
     assert correlation(vessels, LINES) > 0.7 > correlation(green, LINES)
 
 
-SIZES = (40, 30), (24, 64), (33, 33), (90, 20)
-
-
 def stripes(width: int, height: int, period: int) -> NDArray[np.float64]:
     """(height, width), vertical stripes whose phase is that of the middle."""
     across = np.arange(width) - width / 2
@@ -114,7 +110,7 @@ def test_photos(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("fine", "even"):
         Path("photos", name).mkdir(parents=True)
         Path("photos", name, "notes.txt").write_text("notes")
-        for number, size in enumerate(2 * SIZES):
+        for number, size in enumerate(2 * [(40, 30), (24, 64), (33, 33), (90, 20)]):
             picture = stripes(*size, 4) if name == "fine" else stripes(*size, 10**6)
             save(f"photos/{name}/{number}.png", picture + 0.02 * number)
     run("photos.py", "train", "photos", "model.pt", "--side", 16, "--steps", 12)

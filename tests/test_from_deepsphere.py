@@ -8,14 +8,10 @@ import pytest
 import torch
 
 PAGE = (Path(__file__).parents[1] / "docs/how-to/from-deepsphere.md").read_text()
-EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-PYGSP, THEIRS, OURS, PARTIAL = EXAMPLES
+PYGSP, THEIRS, OURS, PARTIAL = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def names_after(*examples: str) -> dict[str, Any]:

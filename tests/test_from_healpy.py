@@ -20,8 +20,7 @@ from cheblienet_models import (
     smoothing_matrix,
 )
 
-SPECS = {"sky": GraphSpec("s2", nside=16, weights="voronoi", levels=2)}
-store = store_of(SPECS, opened=True)
+store = store_of({"sky": GraphSpec("s2", nside=16, weights="voronoi", levels=2)}, opened=True)
 
 
 @pytest.fixture(scope="module")

@@ -44,11 +44,9 @@ def copied(schema: str, folder: Path) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that is current, with one for results in it."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "out").mkdir()
-    return tmp_path
+def _out(here: Path) -> None:
+    """Let there be a folder for results in the current one."""
+    (here / "out").mkdir()
 
 
 @pytest.fixture(params=golden.SPECS)

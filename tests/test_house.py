@@ -5,7 +5,6 @@ Floors themselves are lint-imports'.
 
 import ast
 import re
-import subprocess
 import sys
 import tomllib
 from collections.abc import Collection
@@ -13,6 +12,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+from programs import printed_by
 
 import cheblienet_graphs
 
@@ -95,14 +95,8 @@ def test_training_side_imports_only_torch_numpy_and_the_standard_library() -> No
 def modules_after(*steps: str) -> list[set[str]]:
     """What is loaded after each of the steps, which one process takes."""
     program = "\n".join(f"{step}; print('loaded', *sys.modules)" for step in steps)
-    command = [sys.executable, "-c", f"import sys; {program}"]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    return [set(line.split()) for line in printed.splitlines() if line.startswith("loaded ")]
-
-
-def after_commands(*commands: str) -> list[set[str]]:
-    run = "from cheblienet_cli.main import run; assert run({!r}) == 0"
-    return modules_after(*(run.format(command.split()) for command in commands))
+    printed = printed_by("-c", f"import sys; {program}").splitlines()
+    return [set(line.split()) for line in printed if line.startswith("loaded ")]
 
 
 def test_training_side_loads_only_torch_and_numpy(store: Path) -> None:
@@ -119,12 +113,15 @@ def test_training_side_loads_only_torch_and_numpy(store: Path) -> None:
 
 
 def test_commands_load_what_they_need(tmp_path: Path, store: Path) -> None:
-    *helped, lattice, cells, report = after_commands(
+    commands = (
         *(f"{command}--help" for command in ("", "build ", "build se2 ")),
         f"build se2 --size 12 --store {tmp_path / 'g.zarr'} --quiet",
         f"build s2 --points 60 --weights voronoi --store {tmp_path / 'g.zarr'} --quiet",
         f"inspect torus --store {store} --json",
     )
+    run = "from cheblienet_cli.main import run; assert run({!r}) == 0"
+    loaded = modules_after(*(run.format(command.split()) for command in commands))
+    *helped, lattice, cells, report = loaded
     for after in helped:
         assert {"numpy", "scipy", "zarr", "torch", "tqdm"}.isdisjoint(after)
     assert "scipy.sparse" in lattice

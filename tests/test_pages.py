@@ -112,21 +112,9 @@ LINKS = [
 PLACEHOLDERS = re.compile(r"--help|\b[A-Z]+\b|mine\.toml")
 SMALL = {'"se2", 96': '"se2", 16', "96, 96": "16, 16", "64, 96": "16, 24", "96x64": "24x16"}
 """Of sizes of examples."""
-BROUGHT = {
-    "disc.png": lambda file: Image.fromarray(np.uint8(255 * disc(16))).save(file),
-    "scheduler.json": lambda file: file.write_text('{"address": "tcp://10.0.0.1:8786"}'),
-    "stations.csv": lambda file: file.write_text(
-        "latitude,longitude\n" + "\n".join(f"{n * 7 % 90},{n * 31 % 180}" for n in range(20))
-    ),
-}
-"""What users bring along, by name."""
 
 
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("CLG_STORE", raising=False)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def namespace_after(example: str) -> dict[str, Any]:
@@ -152,11 +140,14 @@ def test_examples_run_in_order_each_by_itself() -> None:
 
 @pytest.mark.parametrize("command", [c for c in sorted(BUILDS) if not PLACEHOLDERS.search(c)])
 def test_builds_are_valid(here: Path, command: str) -> None:
-    brought = {name for name in BROUGHT if name in command}
-    for name in brought:
-        BROUGHT[name](here / name)
+    """With the files that users bring along."""
+    Image.fromarray(np.uint8(255 * disc(16))).save("disc.png")
+    Path("scheduler.json").write_text('{"address": "tcp://10.0.0.1:8786"}')
+    points = "\n".join(f"{n * 7 % 90},{n * 31 % 180}" for n in range(20))
+    Path("stations.csv").write_text(f"latitude,longitude\n{points}")
+    before = sorted(here.iterdir())
     assert run([*shlex.split(command), "--dry-run"]) == 0
-    assert {path.name for path in here.iterdir()} == brought
+    assert sorted(here.iterdir()) == before
 
 
 @pytest.mark.slow

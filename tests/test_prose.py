@@ -24,14 +24,3 @@ def test_the_pages_are_all_of_them() -> None:
     built = {name for name in hand_written if re.search("/_(build|gallery)/", name)}
     assert hand_written - built - set(PAGES) == {"docs/reference/cli.md"}
     assert {"README.md", "CHANGELOG.md", "docs/gallery/plot_heat.py"} <= set(PAGES)
-
-
-def test_what_counts() -> None:
-    """Sentences and items of lists; code, tables, headings and formulas are no prose."""
-    page = "# A heading\n\n- One two `code` four.\n- One [linked text](page.md) four, 5.6 six\n\n"
-    page += "| a | table |\n|---|---|\n\n```sh\na command\n```\n\n$$x = 1$$\n"
-    prose = PROSE["prose_of"](page)
-    assert [len(sentence) for sentence in prose.sentences] == [4, 6]
-    assert (prose.mean, prose.longest) == (5, 6)
-    several = PROSE["prose_of"]("Half is 0.5. It ends! So does 2.").sentences
-    assert [len(sentence) for sentence in several] == [3, 2, 3]

@@ -14,9 +14,7 @@ import numpy as np
 import pytest
 import torch
 
-import cheblienet_graphs
 import cheblienet_graphs as graphs
-import cheblienet_models
 import cheblienet_models as models
 from cheblienet_graphs import GraphSpec, LatLonMask, MapSpec, Volume, build, build_map, write_nifti
 from cheblienet_models import harmonics, open_store, resampling
@@ -250,12 +248,6 @@ def of_graphs(store: Path) -> Iterator[Call]:
     yield call(write_nifti, target=image, **content)
 
 
-def all_calls(store: Path) -> list[Call]:
-    calls = [*of_models(store), *of_graphs(store)]
-    layers = [each for each in calls if each.then and inspect.isclass(each.function)]
-    return calls + [forward(each) for each in layers]
-
-
 def names() -> Iterator[str]:
     """Of every public callable: functions, classes, and methods that these define."""
     for module in (models, graphs, harmonics, resampling):
@@ -279,8 +271,7 @@ def _names_of(name: str, function: Callable[..., Any]) -> Iterator[str]:
             yield f"{name}.{each}"
 
 
-SEED = 0
-PACKAGES = tuple(str(Path(p.__file__).parent) for p in (cheblienet_graphs, cheblienet_models))
+PACKAGES = tuple(str(Path(p.__file__).parent) for p in (graphs, models))
 
 
 def ignored(*_: object) -> None:
@@ -298,7 +289,10 @@ WRONG: tuple[Any, ...] = (
 
 @pytest.fixture(scope="module")
 def calls(tmp_path_factory: pytest.TempPathFactory) -> list[Call]:
-    return all_calls(publish(tmp_path_factory.mktemp("calls")))
+    store = publish(tmp_path_factory.mktemp("calls"))
+    calls = [*of_models(store), *of_graphs(store)]
+    layers = [each for each in calls if each.then and inspect.isclass(each.function)]
+    return calls + [forward(each) for each in layers]
 
 
 def test_every_public_callable_is_called_and_works(calls: list[Call]) -> None:
@@ -317,7 +311,7 @@ def is_ours(error: BaseException, changed: dict[str, Any]) -> bool:
     on_purpose = linecache.getline(last.filename, last.lineno or 0).strip().startswith("raise ")
     families = (
         *(ValueError, TypeError, AssertionError),
-        *(cheblienet_graphs.CheblienetError, cheblienet_models.StoreError),
+        *(graphs.CheblienetError, models.StoreError),
     )
     known = isinstance(error, families) and last.filename.startswith(PACKAGES)
     return known and on_purpose and len(text) > 0 and "\n" not in text
@@ -325,7 +319,7 @@ def is_ours(error: BaseException, changed: dict[str, Any]) -> bool:
 
 def wrong_calls(calls: list[Call]) -> Iterator[tuple[Call, dict[str, Any]]]:
     """Callables and each of their arguments in turn, or two, with what to give instead."""
-    drawn = random.Random(SEED)
+    drawn = random.Random(0)
     for call, argument in [(each, name) for each in calls for name in sorted(each.arguments)] * 2:
         others = sorted(call.arguments.keys() - {argument})
         chosen = [argument, *drawn.sample(others, k=min(len(others), drawn.choice((0, 0, 1))))]

@@ -39,7 +39,7 @@ def test_the_contents_lead_to_headings() -> None:
 
 
 @pytest.mark.parametrize("name", BLOCKS)
-def test_a_block_says_where_it_is_from(name: str) -> None:
+def test_a_block_says_where_it_is_from_by_a_command_that_its_script_knows(name: str) -> None:
     block = BLOCKS[name]
     _, _, printed = TEXT[block.start : block.end].partition("\n")
     if block.state == NOT_YET:
@@ -47,11 +47,7 @@ def test_a_block_says_where_it_is_from(name: str) -> None:
     else:
         assert RECORDED.fullmatch(block.state) or block.state.startswith(BEFORE)
         assert printed.strip()
-
-
-@pytest.mark.parametrize("name", BLOCKS)
-def test_the_script_of_a_block_knows_what_its_command_names(name: str) -> None:
-    _, script, *words = shlex.split(BLOCKS[name].command)
+    _, script, *words = shlex.split(block.command)
     source = (ROOT / script).read_text()
     named = [w for w in words if not (NUMBER.fullmatch(w) or record.PLACEHOLDER.fullmatch(w))]
     options = {f"--{name}" for name in re.findall(r"(\w+)=", "".join(PARSED.findall(source)))}
@@ -70,53 +66,42 @@ def test_numbers_of_the_documentation_name_scripts_of_the_page() -> None:
     assert quoted <= {shlex.split(block.command)[1] for block in BLOCKS.values()}
 
 
-@pytest.mark.parametrize(("cell", "far"), [("2.6 (2.4 to 2.7)", 0), ("1.5 (1.4 to 1.59)", 1)])
-def test_ratios_are_checked(
-    page: Path, cell: str, far: int, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Far is an interval wholly beyond 1.25 times what is recorded; nothing is written."""
-    before = page.read_text().replace("| old |", TABLE.format("2 (1.9 to 2.3)"), 1)
-    before = before.replace("table.py 7", f"table.py '{cell}'")
-    page.write_text(before)
-    assert record.main(["table", "--check"], page) == far
-    printed = capsys.readouterr().out
-    assert ("b is " + cell in printed) == far
-    assert page.read_text() == before
-    assert record.main(["fails", "--check"], page) == 1
-
-
 TABLE = "| a | b |\n|---|---|\n| 1 | {} |"
 PRINTS_TABLE = f"import sys\nprint('''{TABLE}'''.format(sys.argv[1]))\n"
 
 
-@pytest.fixture
-def page(tmp_path: Path) -> Path:
-    """With two blocks, of a script that prints a table and one that fails."""
-    folder = tmp_path / "benchmarks"
+def test_a_block_is_replaced_and_nothing_else_and_ratios_are_checked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of two blocks, of a script that prints a table and one that fails.
+
+    Far is an interval wholly beyond 1.25 times what is recorded; then, too, nothing is written.
+    """
+    page, folder = tmp_path / "benchmarks/RESULTS.md", tmp_path / "benchmarks"
     folder.mkdir()
     (folder / "table.py").write_text(PRINTS_TABLE)
     (folder / "fails.py").write_text("print('| a |')\nraise SystemExit('a fault\\nthe last line')")
-    blocks = (
-        f"<!-- {name} -->\n`python benchmarks/{name}.py 7`, old.\n\n| old |\n<!-- /{name} -->\n"
-        for name in ("table", "fails")
-    )
-    (folder / "RESULTS.md").write_text("# Measured\n\n" + "\nBetween | all.\n\n".join(blocks))
-    return folder / "RESULTS.md"
-
-
-def test_a_block_is_replaced_and_nothing_else(
-    page: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    before = page.read_text()
-    assert record.main(["fails"], page) == 1
-    assert re.fullmatch("Error: .* 1: the last line\n", capsys.readouterr().err)
+    cell = "2 (1.9 to 2.3)"
+    block = "<!-- {0} -->\n`python benchmarks/{0}.py '{1}'`, old.\n\n| old |\n<!-- /{0} -->\n"
+    blocks = (block.format(name, cell) for name in ("table", "fails"))
+    before = "# Measured\n\n" + "\nBetween | all.\n\n".join(blocks)
+    page.write_text(before)
+    for options in ([], ["--check"]):
+        assert record.main(["fails", *options], page) == 1
+        assert re.fullmatch("Error: .* 1: the last line\n", capsys.readouterr().err)
     assert page.read_text() == before
     assert record.main(["table"], page) == 0
     after = page.read_text()
     old, new = (record.blocks(text)["table"] for text in (before, after))
     assert RECORDED.fullmatch(new.state)
     first, _, rest = after[new.start : new.end].partition("\n")
-    assert first.startswith("`python benchmarks/table.py 7` took ")
-    assert rest == f"\n{TABLE.format(7)}\n"
+    assert first.startswith(f"`python benchmarks/table.py '{cell}'` took ")
+    assert rest == f"\n{TABLE.format(cell)}\n"
     assert after[: new.start] == before[: old.start]
     assert after[new.end :] == before[old.end :]
+    for ratio, far in (("2.6 (2.4 to 2.7)", 0), ("1.5 (1.4 to 1.59)", 1)):
+        changed = after.replace(f"table.py '{cell}'", f"table.py '{ratio}'")
+        page.write_text(changed)
+        assert record.main(["table", "--check"], page) == far
+        assert ("b is " + ratio in capsys.readouterr().out) == far
+        assert page.read_text() == changed

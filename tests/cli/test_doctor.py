@@ -9,28 +9,24 @@ from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
+from failures import Clg
 
-from cheblienet_cli.main import run
 from cheblienet_graphs import CheblienetError
 from cheblienet_graphs.doctor import Outcome, apart, examine
 from cheblienet_graphs.search import keops
 
 
-def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["doctor"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+def test_doctor(clg: Clg) -> None:
+    lines = clg("doctor").out.splitlines()
     tried = ["stencil cpu", "pruned cpu", "pruned cuda", "keops cpu", "keops cuda", "healpix cpu"]
     assert [" ".join(line.split()[:2]) for line in lines] == tried
     assert all(line.endswith("works") for line in lines[:2])
 
 
-def test_doctor_fails_where_a_needed_engine_does(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_doctor_fails_where_a_needed_engine_does(clg: Clg, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = Outcome("pruned", "cpu", works=False, needed=True, remedy="Buy another computer.")
     monkeypatch.setattr("cheblienet_graphs.doctor.examine", lambda: iter([broken]))
-    assert run(["doctor", "--json"]) == 1
-    (outcome,) = json.loads(capsys.readouterr().out)
+    (outcome,) = json.loads(clg("doctor --json", 1).out)
     assert (outcome["works"], outcome["remedy"]) == (False, "Buy another computer.")
 
 

@@ -1,7 +1,6 @@
 """Building on masks, regions and given points, as a user meets it."""
 
 import json
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from astropy_healpix import HEALPix
-from failures import failing
+from failures import Clg, Failing
 from PIL import Image
 
 from cheblienet_graphs import GraphSpec, LatLonMask
@@ -34,21 +33,17 @@ NORTH = LatLonMask(np.repeat([[False], [True]], 36, axis=1), [-45, 45], np.arang
     [
         ("se2", "--mask disc.png --orientations 4", {"mask": DISC, "orientations": 4}),
         ("r3", "--mask v.nii.gz", {"mask": VOXELS, "spacing": (2, 2, 3)}),
-        ("r3s2", "--mask v.npy --axes 3", {"mask": VOXELS, "axes": 3}),
         ("s2", "--nside 4 --mask nested.npy", {"nside": 4, "mask": SKY}),
         ("s2", "--nside 4 --mask ring.npy --mask-order ring", {"nside": 4, "mask": SKY}),
-        ("s2", "--nside 4 --region 150,-30,-150,60", {"nside": 4, "region": (150, -30, -150, 60)}),
         ("s2", "--subdivisions 2 --mask sst.nc", {"subdivisions": 2, "mask": NORTH}),
-        ("so3", "--gaussian F8 --orientations 2", {"gaussian": "F8", "orientations": 2}),
         ("r2", "--points-file p.csv --domain 0,0,3,3", {"coordinates": PLANE, "domain": "0,0,3,3"}),
         ("s2", "--points-file f.npy --points-file c.npz", {"coordinates": [FINE, FINE[:20]]}),
     ],
 )
 def test_files_and_options_are_what_the_library_takes(
-    here: Path, clg: Callable[..., Any], manifold: str, options: str, fields: Any
+    here: Path, clg: Clg, manifold: str, options: str, fields: Any
 ) -> None:
     Image.fromarray(DISC).save(here / "disc.png")
-    np.save(here / "v.npy", VOXELS)
     volume = nibabel.Nifti1Image(VOXELS.T.astype(np.uint8), np.diag([2, 2, 3, 1]))
     nibabel.save(volume, here / "v.nii.gz")
     np.save(here / "nested.npy", SKY)
@@ -63,7 +58,7 @@ def test_files_and_options_are_what_the_library_takes(
     assert plan["spec"] == GraphSpec(manifold, **fields).to_dict()
 
 
-def test_areas_far_from_cells_are_remarked_on(here: Path, clg: Callable[..., Any]) -> None:
+def test_areas_far_from_cells_are_remarked_on(here: Path, clg: Clg) -> None:
     points = "".join(f"{x},{x * x % 7},{1 + 9 * (x == 3)}\n" for x in range(12))
     (here / "p.csv").write_text("x,y,area\n" + points)
     clg("build r2 --points-file p.csv --name p --quiet")
@@ -76,7 +71,7 @@ def test_areas_far_from_cells_are_remarked_on(here: Path, clg: Callable[..., Any
 
 
 def test_what_the_specification_refuses_names_its_file(
-    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    here: Path, failing: Failing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(field: str, *_: Any, **__: Any) -> None:
         raise SpecError(field, "true", 1, Words("Or leave out ", Remedy("coordinates"), "."))
@@ -91,5 +86,5 @@ def test_what_the_specification_refuses_names_its_file(
         ("mask", "--points-file p.csv", "--mask must be true."),
     ):
         monkeypatch.setattr("cheblienet_graphs.spec.graph_spec.GraphSpec", partial(refuse, field))
-        code, message = failing(capsys, "build", "s2", *options.split())
+        code, message = failing(f"build s2 {options}")
         assert (code, message.startswith(f"Error: {named}")) == (2, True), message

@@ -1,72 +1,49 @@
-"""Every help page, as a user reads it on terminals of several widths."""
+"""Every help page, as a user reads it on a narrow terminal; ranges in it are those of errors."""
 
 import re
 import runpy
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
-from failures import failing
+from failures import Clg, Failing
 
-from cheblienet_cli.commands import clg
-from cheblienet_cli.main import run
+from cheblienet_cli import commands
 
-
-def pages(group: click.Group, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], click.Command]:
-    """Every command by the words that call it, the group itself included."""
-    commands: dict[tuple[str, ...], click.Command] = {path: group}
-    for name, command in group.commands.items():
-        below = pages(command, (*path, name)) if isinstance(command, click.Group) else None
-        commands |= below or {(*path, name): command}
-    return commands
-
-
-PAGES = pages(clg)
 DOCS = Path(__file__).parents[2] / "docs"
+REFERENCE = runpy.run_path(str(DOCS / "cli_reference.py"))
+PAGES = {
+    context.command_path: context.command
+    for context in REFERENCE["_commands"](REFERENCE["_context"](commands.clg, "clg"))
+}
+"""Every command by the words that call it, groups included."""
 
 
-@pytest.fixture(params=[60, 80, 200])
-def width(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    """That of the terminal, in columns."""
-    monkeypatch.setenv("COLUMNS", str(request.param))
-    return int(request.param)
-
-
-def page(path: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> str:
-    assert run([*path, "--help"]) == 0
-    return capsys.readouterr().out
-
-
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: " ".join(("clg", *path)))
-def test_pages_are_whole(
-    path: tuple[str, ...], width: int, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("called", PAGES)
+def test_pages_are_whole_and_say_what_each_option_does(
+    called: str, clg: Clg, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    usage, _, body = page(path, capsys).partition("\n\n")
-    assert usage.startswith(" ".join(("Usage: clg", *path)))
-    assert "\\" not in body
-    assert "\b" not in body
-    assert "..." not in body, "a sentence is cut short"
-    assert max(map(len, body.splitlines())) <= width
-
-
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: " ".join(("clg", *path)))
-def test_every_command_and_option_says_what_it_does(path: tuple[str, ...]) -> None:
-    assert " ".join(("clg", *path)) in (DOCS / "reference/commands.md").read_text()
-    for parameter in PAGES[path].params:
+    monkeypatch.setenv("COLUMNS", "60")  # of the terminal
+    usage, _, body = clg(f"{called} --help".removeprefix("clg ")).out.partition("\n\n")
+    assert usage.startswith(f"Usage: {called}")
+    assert not re.search(r"\\|\x08|\.\.\.", body), "a sentence is cut short, or a sign is shown"
+    assert max(map(len, body.splitlines())) <= 60
+    assert called in (DOCS / "reference/commands.md").read_text()
+    for parameter in PAGES[called].params:
         if isinstance(parameter, click.Option) and not parameter.hidden:
-            words = re.sub(r"\[default.*\]", "", parameter.help or "")
-            assert len(words.split()) >= 2, parameter.opts
-            assert words.strip().endswith("."), parameter.opts
+            words = re.sub(r"\[default.*\]", "", parameter.help or "").strip()
+            assert re.fullmatch(r"(?s)\S+ .*\.", words), parameter.opts
 
 
-def test_an_option_given_twice_is_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_option_given_twice_is_refused(here: Path, failing: Failing) -> None:
     """No option is ignored in silence."""
     tried = 0
-    for path, command in PAGES.items():
+    for called, command in PAGES.items():
         for option in command.params if not isinstance(command, click.Group) else []:
             if isinstance(option, click.Option) and option.expose_value and not option.multiple:
                 given = [option.opts[-1]] if option.is_flag else [option.opts[-1], "1"]
-                code, message = failing(capsys, *path, *given, *given)
+                code, message = failing(" ".join([*called.split()[1:], *given, *given]))
                 assert code == 2
                 assert message.startswith(f"Error: {option.opts[-1]} must be given once. See `clg ")
                 tried += 1
@@ -76,5 +53,51 @@ def test_an_option_given_twice_is_refused(here: Path, capsys: pytest.CaptureFixt
 
 def test_the_page_of_the_reference_is_as_the_commands_are() -> None:
     written = (DOCS / "reference/cli.md").read_text()
-    made = runpy.run_path(str(DOCS / "cli_reference.py"))["reference"]()
-    assert written == made, "Write docs/reference/cli.md anew: python docs/cli_reference.py"
+    assert written == REFERENCE["reference"](), (
+        "Write docs/reference/cli.md anew: python docs/cli_reference.py"
+    )
+
+
+BUILDS = commands.clg.commands["build"].commands
+NUMERIC = re.compile(r"\bin \[(\S+), (\S+)\]")
+BESIDE = {
+    **dict.fromkeys(("points", "subdivisions", "nside", "bandlimit"), ""),
+    "seed": "--points 9",
+    "size": "--levels 1 {alone}",
+    "in_plane_fraction": "{sized} --xi auto",
+    "eigenpairs": "{sized} --levels 1",
+    "drift": "{sized} --weights matched --neighbors 24",
+}
+"""Options that a limit needs beside it; else the size."""
+
+
+def ranges(manifold: str) -> Iterator[tuple[str, str, float, float]]:
+    """Option, range as written, and its ends, of every option whose help states one."""
+    for option in BUILDS[manifold].params:
+        written = NUMERIC.search(getattr(option, "help", None) or "")
+        if written and not option.hidden:
+            yield option.name, written[0].removeprefix("in "), *map(float, written.groups())
+
+
+def line(manifold: str, name: str, value: str) -> str:
+    sized = "--size 64" if manifold in {"r2", "se2"} else "--subdivisions 4"
+    alone = "--orientations 1" if manifold == "se2" else ""
+    beside = BESIDE.get(name, "{sized}").format(sized=sized, alone=alone)
+    return f"build {manifold} --{name.replace('_', '-')} {value} {beside}"
+
+
+@pytest.mark.parametrize("manifold", ["r2", "se2", "s2", "so3"])
+def test_what_is_beyond_is_refused_with_the_range_of_the_help(
+    manifold: str, failing: Failing
+) -> None:
+    for name, written, low, high in ranges(manifold):
+        for beyond in (low - 1, high + 1):
+            code, message = failing(line(manifold, name, f"{beyond:.17g}"))
+            assert code == 2
+            assert message.startswith(f"Error: --{name.replace('_', '-')} must be ")
+            assert f"in {written}" in message
+
+
+def test_all_numbers_have_a_range() -> None:
+    numbers = {field for field, *_ in ranges("se2")} | {field for field, *_ in ranges("so3")}
+    assert len(numbers) == 18

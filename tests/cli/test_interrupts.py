@@ -10,7 +10,7 @@ import shlex
 import signal
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext
 from itertools import count
 from pathlib import Path
@@ -21,7 +21,7 @@ import pytest
 import cheblienet_cli
 import cheblienet_graphs
 from cheblienet_cli import build as build_command
-from cheblienet_cli.main import Terminated, run
+from cheblienet_cli.main import _terminate, run
 from cheblienet_graphs.assembly import pipeline
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.layout import check_version
@@ -42,23 +42,17 @@ WATCHED = {
 assert all(Path(file).is_file() for file in WATCHED)
 
 BUILD = shlex.split("build r2 --size 12 --levels 1 --lambda-max 2 --name g --quiet --store")
-BLOCK_ROWS = 40
 
 # A signal can come after a file is opened and before anybody has it to close it.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
 Line = tuple[str, int]
-Trace = Callable[[FrameType, str, object], object]
-
-
-def terminate(*_: object) -> None:
-    raise Terminated
 
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(pipeline, "rows_within", lambda *_: BLOCK_ROWS)
-    handlers = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: terminate}
+    monkeypatch.setattr(pipeline, "rows_within", lambda *_: 40)
+    handlers = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: _terminate}
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     yield
     for number, handler in before.items():
@@ -73,21 +67,6 @@ def code_of(arguments: list[str]) -> int:
     while another is being left can stay there, and would be the context of later ones.
     """
     return next(run(arguments) for _ in range(1))
-
-
-def traced(trace: Trace, arguments: list[str]) -> int:
-    """Exit code of a command, its lines in the watched files seen by a trace function."""
-
-    def entered(frame: FrameType, event: str, argument: object) -> object:
-        within = frame.f_code.co_filename in WATCHED and frame.f_code.co_name != "run"
-        return trace if within else None
-
-    before = sys.gettrace()
-    sys.settrace(entered)
-    try:
-        return code_of(arguments)
-    finally:
-        sys.settrace(before)
 
 
 def lines_of_a_build(
@@ -108,7 +87,16 @@ def lines_of_a_build(
                 signal.raise_signal(number)
         return noticed
 
-    return traced(noticed, [*BUILD, str(store)]), seen
+    def entered(frame: FrameType, event: str, argument: object) -> object:
+        within = frame.f_code.co_filename in WATCHED and frame.f_code.co_name != "run"
+        return noticed if within else None
+
+    before = sys.gettrace()
+    sys.settrace(entered)
+    try:
+        return code_of([*BUILD, str(store)]), seen
+    finally:
+        sys.settrace(before)
 
 
 def manifest(store: Path) -> object:

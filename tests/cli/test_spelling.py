@@ -4,14 +4,11 @@ import pickle
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
-from failures import failing
+from failures import Clg, Failing
 
-from cheblienet_cli.main import run
 from cheblienet_cli.spelling import option
-from cheblienet_graphs import read_mask
-from cheblienet_graphs.errors import InputError, Remedy, SpecError, StoreError, Words
+from cheblienet_graphs.errors import Remedy, SpecError, StoreError, Words
 
 
 def test_parameters_are_options() -> None:
@@ -35,22 +32,11 @@ def test_messages_know_their_parameters_wherever_they_come_from() -> None:
     )
 
 
-def test_messages_of_files_know_them_too(tmp_path: Path) -> None:
-    np.save(tmp_path / "f.npy", np.full((4, 4), 0.5))
-    with pytest.raises(InputError) as refused:
-        read_mask(tmp_path / "f.npy")
-    assert refused.value.spelled(option).endswith("or on lattices give --mask-edge cut.")
-
-
-def test_what_is_told_of_a_build_and_in_a_report_names_options(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    build = ["build", "se2", "--size", "16", "--eps", "0.1", "--levels", "1"]
-    inspect = [["inspect"], ["inspect", "--full"], ["inspect", "--json"]]
-    texts = []
-    for command in ([*build, "--dry-run"], [*build, "--verbose"], *inspect):
-        assert run(command) == 0
-        texts.append("".join(capsys.readouterr()))
+def test_what_is_told_of_a_build_and_in_a_report_names_options(clg: Clg) -> None:
+    build, texts = "build se2 --size 16 --eps 0.1 --levels 1", []
+    inspect = "inspect", "inspect --full", "inspect --json"
+    for command in (f"{build} --dry-run", f"{build} --verbose", *inspect):
+        texts.append("".join(clg(command)))
         assert not re.search(r"`\w+(=[^`]*)?`", texts[-1])
     assert [text.count("--eps-squared 0.1") for text in texts[:4]] == [1, 1, 0, 1]
     assert all("--weights selling" in text for text in texts[2:])
@@ -58,26 +44,28 @@ def test_what_is_told_of_a_build_and_in_a_report_names_options(
 
 @pytest.mark.parametrize("name", ["`eps`.zarr", "a `eps=1` b"])
 def test_what_a_user_gives_is_never_rewritten(
-    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str
+    here: Path,
+    clg: Clg,
+    failing: Failing,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
 ) -> None:
     (here / name).touch()
-    for refused, *command in (
-        (f"There is no store at {here}/no{name}; ", "ls", "--store", f"no{name}"),
-        (f"There is no store at {here}/no{name}; ", "ls", f"--store=no{name}"),
-        (f"{here}/{name} is a file, not a store; ", "ls", "--store", name),
-        (f"no{name}.npy does not exist", "build", "r2", "--mask", f"no{name}.npy"),
-        (f"no{name}.toml can't be read", "build", "recipe", f"no{name}.toml"),
-        (f"Got '{name}'", "build", "r2", "--size", name),
-        (f"Got '{name}'", "build", "r2", "--size", "8", "--engine", name),
+    for refused, command in (
+        (f"There is no store at {here}/no{name}; ", f"ls '--store=no{name}'"),
+        (f"{here}/{name} is a file, not a store; ", f"ls --store '{name}'"),
+        (f"no{name}.npy does not exist", f"build r2 --mask 'no{name}.npy'"),
+        (f"no{name}.toml can't be read", f"build recipe 'no{name}.toml'"),
+        (f"Got '{name}'", f"build r2 --size '{name}'"),
+        (f"Got '{name}'", f"build r2 --size 8 --engine '{name}'"),
     ):
-        assert refused in failing(capsys, *command)[1]
+        assert refused in failing(command)[1]
     (here / f"in{name}" / "mine" / "other").mkdir(parents=True)
     monkeypatch.chdir(here / f"in{name}")
-    build = ["build", "r2", "--size", "8", "--store"]
-    refused = failing(capsys, *build, "mine")[1]
+    refused = failing("build r2 --size 8 --store mine")[1]
     assert refused.startswith(f"Error: {here}/in{name}/mine is a folder of other files; choose")
     assert refused.endswith("choose another --store.\n")
-    assert run([*build, f"new{name}"]) == 0
-    assert f"Published as r2-8x8@v001 in new{name}." in capsys.readouterr().err
+    published = clg(f"build r2 --size 8 --store 'new{name}'").err
+    assert f"Published as r2-8x8@v001 in new{name}." in published
     monkeypatch.setenv("CLG_STORE", f"new{name}")
-    assert "--lambda" not in failing(capsys, "inspect", name)[1]
+    assert "--lambda" not in failing(f"inspect '{name}'")[1]

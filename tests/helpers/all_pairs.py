@@ -10,12 +10,8 @@ from cheblienet_graphs import GraphSpec, SpecError
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
-from cheblienet_graphs.search import lists
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.engines import NeighborRule
-from cheblienet_graphs.search.keops import KeopsSearch
-from cheblienet_graphs.search.nearest import Shells
-from cheblienet_graphs.search.pruned import PrunedSearch
 from cheblienet_graphs.search.rule import Cloud, Engine, Lengths, cloud
 
 PRUNED = Choice("pruned", "cpu")
@@ -136,9 +132,3 @@ SOME = [
 def cloud_of(spec: GraphSpec) -> Cloud:
     level = Level(spec, PRUNED)
     return cloud(level.sampled())
-
-
-def nearest(search: PrunedSearch | KeopsSearch, points: int, count: int) -> tuple:
-    """(n_o, points) r^2 and (n_o, points, K) neighbors ascending, -1 first."""
-    radii, vertices = search.nearest(0, points, Shells(count, lists.SHELL))
-    return radii.numpy(), np.sort(vertices.numpy(), axis=2)

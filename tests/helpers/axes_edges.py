@@ -1,10 +1,9 @@
 """Independent truth on positions and axes: translations and rotation vectors of SE(3)."""
 
-import itertools
+from typing import Any
 
 import numpy as np
-from space_truth import voxels
-from truth import Edges, edges_within, of_fibers, squared_radius
+from truth import Edges, lattice_edges
 
 
 def squared_distances(
@@ -39,60 +38,13 @@ def squared_norm(
     return along**2 + across / eps**2 + xi**2 * angle**2
 
 
-def stencil_radii(
-    axes: np.ndarray, sides: np.ndarray, count: int, eps: float, xi: float, reach: int
-) -> np.ndarray:
-    """(n_o,) r^2 of the infinite lattice, lengths in units of the sides', by a box of offsets.
-
-    Args:
-        axes: (n_o, 3).
-        sides: (3,) of voxels along x, y, z.
-        count: K.
-        eps, xi: of the metric.
-        reach: of the box, larger than r over the shortest side.
-    """
-    box = np.array(list(itertools.product(range(-reach, reach + 1), repeat=3))) * sides
-    radii = []
-    for axis in axes:
-        starts = np.broadcast_to(axis, (len(box) * len(axes), 3))
-        steps, ends = np.tile(box, (len(axes), 1)), np.repeat(axes, len(box), axis=0)
-        squared = np.sort(squared_distances(steps, starts, ends, eps, xi))[1 : count + 2]
-        assert squared[count] < (reach * sides.min()) ** 2
-        radii.append(squared_radius(squared, count))
-    return np.array(radii)
-
-
 def edges(
-    shape: tuple[int, int, int],
-    axes: np.ndarray,
-    count: int,
-    eps: float,
-    xi: float,
-    *,
-    sides: tuple[float, float, float] = (1.0, 1.0, 1.0),
-    periodic: bool = False,
-    reach: int = 7,
+    shape: tuple[int, int, int], axes: np.ndarray, *, eps: float, xi: float, **rule: Any
 ) -> Edges:
-    """Both directions of each edge and d^2, by looking at all pairs; lengths as the sides'.
+    """Both directions of each edge and d^2, of (n_o, 3) axes over a lattice."""
 
-    Args:
-        shape: (depth, height, width).
-        axes: (n_o, 3).
-        count: K.
-        eps, xi: of the metric.
-        sides: of voxels along x, y, z.
-        periodic: whether opposite sides are glued: the nearest image counts.
-        reach: as in `stencil_radii`.
-    """
-    radii = stencil_radii(axes, np.array(sides), count, eps, xi, reach)
-    places, period = voxels(shape), np.array(shape[::-1]) * sides
-    pairs = (places - places[:, None]).reshape(-1, 3)
-    offsets, of_pair = np.unique(pairs, axis=0, return_inverse=True)
-    apart = offsets * np.array(sides)
-    shifts = list(itertools.product((-1, 0, 1), repeat=3)) if periodic else [(0, 0, 0)]
-    squared = np.empty((len(axes), len(axes), len(places), len(places)))
-    for k, j in itertools.product(range(len(axes)), repeat=2):
-        ends = [np.broadcast_to(axes[i], apart.shape) for i in (k, j)]
-        images = [squared_distances(apart + period * s, *ends, eps, xi) for s in shifts]
-        squared[k, j] = np.min(images, axis=0)[of_pair].reshape(squared.shape[2:])
-    return edges_within(of_fibers(squared), np.repeat(radii, len(places)))
+    def between(k: int, steps: np.ndarray) -> np.ndarray:
+        start, *ends = (np.broadcast_to(axis, steps.shape) for axis in (axes[k], *axes))
+        return np.array([squared_distances(steps, start, end, eps, xi) for end in ends])
+
+    return lattice_edges(shape, between, len(axes), reach=7, **rule)

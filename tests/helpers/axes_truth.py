@@ -21,9 +21,7 @@ def logarithm_moments(axis: np.ndarray, other: np.ndarray, step: np.ndarray) -> 
     ends = [other, -other] if abs(cosine) < 1e-9 else [other * np.sign(cosine)]
     moments = np.zeros((3, 3))
     for end in ends:
-        motion = np.eye(4)
-        motion[:3, :3], motion[:3, 3] = _smallest_rotation(axis, end), step
-        part = scipy.linalg.logm(motion).real[:3, 3]
+        part = _translation(axis, end, step)
         moments += np.outer(part, part) / len(ends)
     return moments
 
@@ -33,20 +31,19 @@ def logarithm_of(axis: np.ndarray, end: np.ndarray, step: np.ndarray) -> tuple[f
 
     The motion turns the axis to an end by the smallest rotation, and moves it by a step.
     """
-    motion = np.eye(4)
-    motion[:3, :3], motion[:3, 3] = _smallest_rotation(axis, end), step
-    part = scipy.linalg.logm(motion).real[:3, 3]
+    part = _translation(axis, end, step)
     along = float(part @ axis)
     across = float(np.linalg.norm(part - along * axis))
     return along, across, float(np.arccos(np.clip(axis @ end, -1, 1)))
 
 
-def _smallest_rotation(start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    cross = np.cross(start, end)
-    generator = np.array(
-        [[0, -cross[2], cross[1]], [cross[2], 0, -cross[0]], [-cross[1], cross[0], 0]]
-    )
-    return np.eye(3) + generator + generator @ generator / (1 + start @ end)
+def _translation(start: np.ndarray, end: np.ndarray, step: np.ndarray) -> np.ndarray:
+    """(3,) of the logarithm of the smallest rotation to an end, followed by a step."""
+    generator = np.cross(np.eye(3), np.cross(start, end))
+    motion = np.eye(4)
+    motion[:3, :3] += generator + generator @ generator / (1 + start @ end)
+    motion[:3, 3] = step
+    return scipy.linalg.logm(motion).real[:3, 3]
 
 
 def cube_permutations(side: int, points: np.ndarray) -> list[np.ndarray]:

@@ -1,15 +1,12 @@
 """Pyramids with encoders and decoders, built once, for tests of what other libraries are given."""
 
-import atexit
-import shutil
 from functools import cache
-from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 import torch
+from stores import folder
 
 from cheblienet_graphs import GraphSpec, MapSpec, build, build_map
 from cheblienet_models import Graph, Pyramid, VertexMap
@@ -31,10 +28,7 @@ MESHES = {
 @cache
 def coupled(name: str) -> tuple[Pyramid, VertexMap, VertexMap]:
     """A pyramid, an encoder to its finest level and a decoder from it."""
-    folder = mkdtemp(prefix="cheblienet-tests-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    store = Path(folder) / "g.zarr"
-    data, mesh = MESHES[name]
+    store, (data, mesh) = folder() / "g.zarr", MESHES[name]
     encoder = build_map(MapSpec(data, mesh, neighbors=3), store, name="encoder").open()
     decoder = build_map(MapSpec(mesh, data, neighbors=4), store, name="decoder").open()
     return build(mesh, store, name="mesh").open(), encoder, decoder

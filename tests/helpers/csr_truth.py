@@ -14,6 +14,18 @@ def stored(group: zarr.Group) -> scipy.sparse.csr_array:
     return scipy.sparse.csr_array(parts, shape=tuple(group.attrs["shape"]))
 
 
+def dense_weights(version: zarr.Group, level: int = 0) -> np.ndarray:
+    """(V, V) W: -Delta_ij sqrt(n_i n_j) off the diagonal, from the arrays as zarr reads them."""
+    arrays, clg = version[f"levels/{level}"], dict(version.attrs)["clg"]
+    delta = stored(arrays["laplacian"]).toarray().astype(np.float64)
+    delta *= clg["levels"][level]["lambda_max"] / 2
+    normal = clg["spec"]["laplacian"] == "normalized"
+    mass = arrays["degree" if normal else "area"][:].astype(np.float64)
+    weights = -delta * np.sqrt(np.outer(mass, mass))
+    np.fill_diagonal(weights, 0)
+    return weights
+
+
 def of_tensor(matrix: torch.Tensor) -> Any:
     parts = matrix.values(), matrix.col_indices(), matrix.crow_indices()
     return scipy.sparse.csr_array(tuple(map(np.asarray, parts)), shape=tuple(matrix.shape))

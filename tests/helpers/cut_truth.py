@@ -18,15 +18,11 @@ def turned(degrees: float) -> np.ndarray:
     return np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
 
 
-def ellipse(axes: np.ndarray, size: int, center: np.ndarray = CENTER) -> np.ndarray:
-    """(N, 2) corners in pixels of an image of this width: axes times the unit circle."""
-    angles = np.linspace(0, 2 * np.pi, 8001)[:-1]
-    corners = (axes @ np.stack([np.cos(angles), np.sin(angles)])).T + center
-    return corners * size
-
-
 def elliptic(axes: np.ndarray, size: int) -> Polygons:
-    return Polygons.of(ellipse(axes, size))
+    """In pixels of an image of this width: axes times the unit disc."""
+    angles = np.linspace(0, 2 * np.pi, 8001)[:-1]
+    corners = (axes @ np.stack([np.cos(angles), np.sin(angles)])).T + CENTER
+    return Polygons.of(corners * size)
 
 
 def _polynomials(degree: int) -> tuple[np.ndarray, list[list[np.ndarray]]]:

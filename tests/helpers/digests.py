@@ -111,9 +111,6 @@ MAPS = {
         neighbors=9,
     ),
 }
-SEARCHED = {"engine": "pruned", "device": "cpu"}
-"""Of lattices named so."""
-BLOCKS: list[dict[str, int]] = [{}, {"block_rows": 97}, {"block_rows": 200, "workers": 2}]
 
 
 def made_with() -> dict[str, str]:
@@ -135,7 +132,7 @@ def arrays(name: str, folder: Path, **how: Any) -> tuple[str, dict[str, dict[str
         return MAPS[name].sha256, dict(_arrays(folder / "g.zarr" / name / made.version))
     spec = SPECS[name]
     if name.endswith("-pruned"):
-        how |= SEARCHED
+        how |= {"engine": "pruned", "device": "cpu"}
     built = build(spec, folder / "g.zarr", name="g", force=True, **how)
     return spec.sha256, dict(_arrays(folder / "g.zarr" / "g" / built.version))
 
@@ -165,7 +162,7 @@ def main() -> None:
     """Build everything, in blocks too, and write what comes out."""
     record: dict[str, Any] = {"made_with": made_with(), "graphs": {}}
     for name in (*SPECS, *MAPS):
-        for how in BLOCKS:
+        for how in ({}, {"block_rows": 97}, {"block_rows": 200, "workers": 2}):
             with tempfile.TemporaryDirectory() as folder:
                 sha256, files = arrays(name, Path(folder), **how)
             known = record["graphs"].setdefault(name, {"spec_sha256": sha256, "files": files})

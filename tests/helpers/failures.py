@@ -2,11 +2,17 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cheblienet_cli.main import run
 from cheblienet_graphs.errors import InputError
+
+Clg = Callable[..., Any]
+"""The fixture that runs a line of the command line."""
+Failing = Callable[[str], tuple[int, str]]
+"""The one that runs a line that must fail."""
 
 
 def failing(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import torch
 from scipy.special import sph_harm_y
+from sphere_truth import unit_vectors
 
 from cheblienet_models import Graph, Pyramid
 
@@ -14,9 +15,7 @@ SIGMA = 1 / math.sqrt(8 * math.log(2))
 
 def vectors(pyramid: Pyramid, level: int = 0) -> np.ndarray:
     """(V, 3) of a graph on s2."""
-    beta, gamma = pyramid.levels[level].coordinates.numpy().T
-    parts = np.sin(beta) * np.cos(gamma), np.sin(beta) * np.sin(gamma), np.cos(beta)
-    return np.stack(parts, axis=1)
+    return unit_vectors(pyramid.levels[level].coordinates.numpy())
 
 
 def spacing(pyramid: Pyramid) -> float:

@@ -36,12 +36,7 @@ ELEMENTS = {
 }
 """Pairs of elements of which the pages tell distances, with eps^2 = 0.1 and xi = 0.3."""
 XI = 0.3
-TRIANGLE = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.5), (0.2, 0.2, 0.5))
-SIDEWAYS = ((0.0, 0.0, 0.0), (0.0, 0.3, 0.0), 0.1)
-"""Two elements side by side, and an xi for which turning round is shorter."""
-SELLING_ANGLE = -math.pi / 3
 SIDE_ANGLE = math.radians(75)
-TIMES = (1.0, 10.0, 100.0, 1000.0)
 TOLERANCE = 1e-6
 
 Numbers = list[float]
@@ -59,12 +54,13 @@ def se2_distance() -> Numbers:
 
 
 def se2_sideways() -> Numbers:
-    _, (x, y, _), xi = SIDEWAYS
+    """Between two elements side by side, by an xi for which turning round is shorter."""
+    x, y, xi = 0.0, 0.3, 0.1
     return [y / EPS, math.sqrt(half_turn_distance(x, y, 0.0, EPS, xi))]
 
 
 def se2_triangle() -> Numbers:
-    a, b, c = (matrix(*element) for element in TRIANGLE)
+    a, b, c = matrix(0, 0, 0), matrix(0, 0, 0.5), matrix(0.2, 0.2, 0.5)
     return [math.sqrt(log_distance(*pair, EPS, XI)) for pair in ((a, b), (b, c), (a, c))]
 
 
@@ -242,7 +238,7 @@ def selling_stencil(angle: float, eps_squared: float) -> list[tuple[np.ndarray, 
 
 
 def selling_weights() -> Numbers:
-    return sorted(weight for _, weight in selling_stencil(SELLING_ANGLE, 0.1))
+    return sorted(weight for _, weight in selling_stencil(-math.pi / 3, 0.1))
 
 
 def selling_reach() -> Numbers:
@@ -272,7 +268,7 @@ def side_energy() -> Numbers:
 def heat_degrees() -> Numbers:
     """Degrees for exp(-t lambda) on [0, 2] to a tolerance, by Bessel functions: z = t."""
     degrees_of_times = []
-    for z in TIMES:
+    for z in (1.0, 10.0, 100.0, 1000.0):
         orders = np.arange(int(z) + 200)
         sizes = 2 * scipy.special.ive(orders, z)
         left_out = sizes[::-1].cumsum()[::-1] - sizes

@@ -2,18 +2,11 @@
 
 import numpy as np
 import torch
+from masks import islands
 from torch import Tensor
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_models import Graph
-
-
-def _lone() -> np.ndarray:
-    """A block of pixels, and one far from it, which has no neighbors."""
-    inside = np.zeros((16, 16), bool)
-    inside[2:9, 1:9] = inside[14, 14] = True
-    return inside
-
 
 SPECS = {
     "normalized": GraphSpec("se2", 8, orientations=4, levels=1),
@@ -23,8 +16,8 @@ SPECS = {
     "stiff": GraphSpec("se2", 8, orientations=4, weights="selling", xi=0.01, levels=1),
     "icosphere": GraphSpec("s2", subdivisions=2, levels=1),
     "icosphere-matched": GraphSpec("s2", subdivisions=2, weights="matched", neighbors=24, levels=1),
-    "lone": GraphSpec("r2", mask=_lone(), levels=1),
-    "lone-combinatorial": GraphSpec("r2", mask=_lone(), laplacian="combinatorial", levels=1),
+    "lone": GraphSpec("r2", mask=islands(), levels=1),
+    "lone-combinatorial": GraphSpec("r2", mask=islands(), laplacian="combinatorial", levels=1),
 }
 """lambda_max from 1.4 to 9e4; areas equal and not, degrees equal, not, and 0."""
 

@@ -1,6 +1,5 @@
 """Specifications of every kind: what they are made from, and they themselves."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -50,9 +49,5 @@ MANY: list[Given] = [
     {"manifold": "r3s2", "size": 8, "axes": 6, "spacing": (1, 1, 2), "xi": "auto"},
     {"manifold": "r3s2", "size": 8, "axes": "ico21", "weights": "selling", "boundary": "periodic"},
 ]
-
-
-def many_specs() -> Iterator[tuple[Given, GraphSpec]]:
-    """All manifolds, samplings and weights."""
-    for given in MANY:
-        yield given, GraphSpec(**given)
+MANY_SPECS = [(given, GraphSpec(**given)) for given in MANY]
+"""All manifolds, samplings and weights."""

@@ -60,16 +60,11 @@ def half(_: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     return np.indices(shape)[0] < shape[0] // 2
 
 
-def everything(_: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """All points."""
-    return np.ones(shape, dtype=bool)
-
-
 GRAPHS: dict[str, tuple[GraphSpec, Mask]] = {
     "ring": (GraphSpec("se2", 16, orientations=4, levels=2), disc),
     "crescent": (GraphSpec("se2", "12x10", orientations=2, weights="selling", levels=2), crescent),
     "half": (GraphSpec("se2", 8, orientations=2, period="2pi", levels=2), half),
-    "all": (GraphSpec("r2", 8, levels=1), everything),
+    "all": (GraphSpec("r2", 8, levels=1), lambda _, shape: np.ones(shape, bool)),
     "ball": (GraphSpec("r3", 8, levels=2), disc),
     "healpix": (GraphSpec("so3", nside=4, orientations=2, period="2pi", levels=2), north),
     "equiangular": (GraphSpec("s2", bandlimit=6, levels=2), north),

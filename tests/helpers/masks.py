@@ -30,3 +30,10 @@ def points_mask(points: int, share: float, seed: int = 0) -> np.ndarray:
 def fractions(side: int) -> np.ndarray:
     """Parts of pixels inside a disc, which is off the middle."""
     return np.clip(0.42 * side - np.hypot(*(np.indices((side, side)) - side / 2 + 0.7)), 0, 1)
+
+
+def islands() -> np.ndarray:
+    """Two squares and a pixel that is alone."""
+    inside = np.zeros((14, 14), bool)
+    inside[1:6, 1:6] = inside[8:13, 8:13] = inside[2, 12] = True
+    return inside

@@ -19,8 +19,7 @@ class Element:
 
     def inside(self, tag: str) -> list["Element"]:
         """All elements of a kind within this one, in order."""
-        own = [self] if self.tag == tag else []
-        return own + [e for child in self.children for e in child.inside(tag)]
+        return [e for e in every(self) if e.tag == tag]
 
     @property
     def words(self) -> str:

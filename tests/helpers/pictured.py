@@ -1,16 +1,13 @@
 """Small graphs of all kinds whose figures are tested, each built when it is first asked for."""
 
-import atexit
 import functools
-import shutil
-import tempfile
-from pathlib import Path
 
+import csr_truth
+import masks
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
 import zarr
-from csr_truth import stored
+from stores import folder
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.report.opened import OpenedGraph, open_graph
@@ -19,8 +16,7 @@ from cheblienet_graphs.report.opened import OpenedGraph, open_graph
 def disc(side: int) -> npt.NDArray[np.bool_]:
     """A disc with a hole off its middle."""
     y, x = np.mgrid[:side, :side] - (side - 1) / 2
-    hole = (x - side / 4) ** 2 + y**2 < (side / 12) ** 2
-    return (x**2 + y**2 < (0.45 * side) ** 2) & ~hole
+    return masks.disc(side, across=0.9 * side) & ((x - side / 4) ** 2 + y**2 >= (side / 12) ** 2)
 
 
 def ball(side: int) -> npt.NDArray[np.bool_]:
@@ -29,17 +25,7 @@ def ball(side: int) -> npt.NDArray[np.bool_]:
     return x**2 + y**2 + z**2 < (0.5 * side) ** 2
 
 
-def islands() -> npt.NDArray[np.bool_]:
-    """Two squares and a pixel that is alone."""
-    inside = np.zeros((14, 14), bool)
-    inside[1:6, 1:6] = inside[8:13, 8:13] = inside[2, 12] = True
-    return inside
-
-
-def given_points() -> npt.NDArray[np.float64]:
-    return np.random.default_rng(0).uniform(size=(150, 2))
-
-
+GIVEN = np.random.default_rng(0).uniform(size=(150, 2))
 SPECS = {
     "plane": lambda: GraphSpec("r2", "20x16"),
     "flat torus": lambda: GraphSpec("r2", 32, weights="selling", boundary="periodic", levels=1),
@@ -60,11 +46,11 @@ SPECS = {
     "odd": lambda: GraphSpec("se2", 12, orientations=1, levels=1),
     "tiny": lambda: GraphSpec("se2", 2, orientations=2, weights="selling", levels=1),
     "masked": lambda: GraphSpec("se2", orientations=4, mask=disc(24), weights="selling", levels=2),
-    "islands": lambda: GraphSpec("r2", mask=islands(), levels=1),
+    "islands": lambda: GraphSpec("r2", mask=masks.islands(), levels=1),
     "dust": lambda: GraphSpec("r2", mask=np.random.default_rng(0).random((16, 16)) < 0.25),
     "random": lambda: GraphSpec("se2", points=200, orientations=3, levels=1),
     "random torus": lambda: GraphSpec("r2", points=150, boundary="periodic", levels=1),
-    "own": lambda: GraphSpec("se2", coordinates=given_points(), orientations=3),
+    "own": lambda: GraphSpec("se2", coordinates=GIVEN, orientations=3),
     "sphere": lambda: GraphSpec("s2", subdivisions=3),
     "grid": lambda: GraphSpec("s2", bandlimit=8),
     "rotations": lambda: GraphSpec("so3", subdivisions=2, orientations=4, levels=2),
@@ -85,29 +71,14 @@ SPECS = {
 @functools.cache
 def opened(name: str) -> OpenedGraph:
     """One of `SPECS`, built."""
-    store = _folder() / f"{name.replace(' ', '-')}.zarr"
+    store = folder() / f"{name.replace(' ', '-')}.zarr"
     build(SPECS[name](), store, device="cpu")
     return open_graph(store)
 
 
-@functools.cache
-def _folder() -> Path:
-    folder = tempfile.mkdtemp(prefix="cheblienet-pictured-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder)
-
-
 def dense_weights(graph: OpenedGraph, level: int = 0) -> npt.NDArray[np.float64]:
-    """(V, V) W: -Delta_ij sqrt(n_i n_j) off the diagonal, from the arrays as zarr reads them."""
-    version = zarr.open_group(graph.version, mode="r")
-    arrays, clg = version[f"levels/{level}"], dict(version.attrs)["clg"]
-    delta = stored(arrays["laplacian"]).toarray().astype(np.float64)
-    delta = (delta + np.eye(len(delta))) * clg["levels"][level]["lambda_max"] / 2
-    normal = clg["spec"]["laplacian"] == "normalized"
-    mass = arrays["degree" if normal else "area"][:].astype(np.float64)
-    weights = -delta * np.sqrt(np.outer(mass, mass))
-    np.fill_diagonal(weights, 0)
-    return weights
+    """(V, V) W, from the arrays as zarr reads them."""
+    return csr_truth.dense_weights(zarr.open_group(graph.version, mode="r"), level)
 
 
 def generator(graph: OpenedGraph, level: int = 0) -> npt.NDArray[np.float64]:
@@ -115,9 +86,3 @@ def generator(graph: OpenedGraph, level: int = 0) -> npt.NDArray[np.float64]:
     weights = dense_weights(graph, level)
     stiffness = np.diag(weights.sum(axis=1)) - weights
     return stiffness / graph.level(level).mass.astype(np.float64)[:, None]
-
-
-def dense(graph: OpenedGraph, level: int = 0) -> npt.NDArray[np.float64]:
-    """(V, V) the stored Laplacian, rescaled."""
-    matrix: scipy.sparse.csr_array = graph.level(level).laplacian
-    return matrix.toarray().astype(np.float64)

@@ -9,8 +9,7 @@ from scipy.special import sph_harm_y
 
 from cheblienet_models import Pyramid, regular_grid
 
-METHODS = ("bilinear", "conservative", "nearest")
-EVERY_METHOD = pytest.mark.parametrize("method", METHODS)
+EVERY_METHOD = pytest.mark.parametrize("method", ["bilinear", "conservative", "nearest"])
 LAT, LON = regular_grid(6, 12, west=0)
 
 

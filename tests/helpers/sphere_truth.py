@@ -51,12 +51,6 @@ def arcs(u: np.ndarray, v: np.ndarray) -> np.ndarray:
     return 2 * np.arctan2(np.linalg.norm(u - v, axis=-1), np.linalg.norm(u + v, axis=-1))
 
 
-def of_vectors(vector: np.ndarray, eps: float, xi: float) -> np.ndarray:
-    """c^T R c of rotation vectors (..., 3), c = (w_y, -w_x, w_z)."""
-    x, y, z = np.moveaxis(vector, -1, 0)
-    return weighed((y, -x, z), eps, xi)
-
-
 def logarithms(g: Rotation, h: Rotation) -> np.ndarray:
     """(2, N, 3) c = (w_y, -w_x, w_z) of the rotation vectors to h, and to h after a half turn."""
     relative = g.inv() * h
@@ -85,7 +79,8 @@ def so3_rows(
         vector, scalar = relative[..., :3], np.abs(relative[..., 3])
         sine = np.linalg.norm(vector, axis=-1) + 1e-300
         stretch = 2 * np.arctan2(sine, scalar) / sine
-        yield of_vectors(stretch[..., None] * vector, eps, xi).min(axis=0)[None]
+        turn_x, turn_y, turn_z = np.moveaxis(stretch[..., None] * vector, -1, 0)
+        yield weighed((turn_y, -turn_x, turn_z), eps, xi).min(axis=0)[None]
 
 
 def s2_rows(coordinates: np.ndarray) -> Iterator[np.ndarray]:

@@ -1,7 +1,10 @@
 """Stores and graphs that tests build for themselves."""
 
+import atexit
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import pytest
@@ -21,6 +24,13 @@ def store_of(specs: Mapping[str, GraphSpec], scope: Any = "module", *, opened: b
         return open_store(path) if opened else path
 
     return store
+
+
+def folder() -> Path:
+    """One for stores that functions build once; it is deleted when all tests have run."""
+    made = mkdtemp(prefix="cheblienet-tests-")
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return Path(made)
 
 
 def level(store: Path, name: str) -> Graph:

@@ -19,7 +19,6 @@ SPECS = {
     "equiangular": GraphSpec("so3", bandlimit=4, orientations=4, levels=2),
     "s2": GraphSpec("s2", subdivisions=2, levels=2),
     "s2-equiangular": GraphSpec("s2", bandlimit=4, levels=2),
-    "random-sphere": GraphSpec("so3", points=60, orientations=3),
     "random-plane": GraphSpec("r2", points=60),
 }
 PLANE = {"rotation_180", "flip"}

@@ -1,9 +1,9 @@
 """The mathematics once more, from matrix logarithms, sharing no code with the package."""
 
-import functools
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.linalg import logm
@@ -103,43 +103,43 @@ def edges_within(squared: np.ndarray, radii: np.ndarray, tolerance: float = 1e-7
     return dict(zip(map(tuple, pairs.tolist()), squared[*pairs.T].tolist(), strict=True))
 
 
-def of_fibers(squared: np.ndarray) -> np.ndarray:
-    """(n_o, n_o, P, P) by both orientations and points -> (V, V)."""
-    size = squared.shape[0] * squared.shape[2]
-    return squared.swapaxes(1, 2).reshape(size, size)
-
-
-@functools.lru_cache(maxsize=2)
-def lattice_distances(
-    width: int,
-    height: int,
-    n_o: int | None,
-    eps: float,
-    alpha: float,
+def lattice_edges(
+    shape: tuple[int, ...],
+    between: Callable[[int, np.ndarray], np.ndarray],
+    orientations: int,
+    *,
+    count: int,
+    reach: int,
+    sides: Sequence[float],
     periodic: bool,
-    period: float,
-) -> tuple[np.ndarray, np.ndarray]:
-    """All pairs of a lattice: (n_o, places) d^2 on a patch around a vertex, ascending; (V, V)."""
-    h, orientations = 1 / width, n_o or 1
-    thetas = -period / 2 + np.arange(orientations) * period / orientations
-    xi = math.sqrt(alpha * orientations * math.pi / period) * h
+) -> Edges:
+    """Both directions of each edge of a lattice and d^2, by looking at all pairs.
 
-    def squared(dx: np.ndarray, dy: np.ndarray, theta: float) -> np.ndarray:
-        if n_o is None:
-            return (dx**2 + dy**2)[None]
-        return np.array([se2_squared_distance(dx, dy, theta, t, eps, xi, period) for t in thetas])
-
-    patch = (np.indices((41, 41)) - 20) * h
-    near = np.array([np.sort(squared(*patch, theta).ravel())[1:] for theta in thetas])
-    places = np.indices((height, width)).reshape(2, -1).T
-    pairs = (places - places[:, None]).reshape(-1, 2)
+    Args:
+        shape: of the points, along x last.
+        between: d^2 from an orientation at the origin to (n_o, N) all of them at (N, d) steps.
+        orientations: n_o; indices are those of an orientation, then of a point.
+        count: K.
+        reach: half the width of a box that holds the neighbors in the infinite lattice, in points.
+        sides: between points along x, y and z.
+        periodic: whether opposite sides are glued: the nearest image counts.
+    """
+    dimension, period = len(shape), np.array(shape[::-1])
+    box = np.indices([2 * reach + 1] * dimension).reshape(dimension, -1).T - reach
+    near = np.array([np.sort(between(k, box * sides).ravel())[1:] for k in range(orientations)])
+    assert near[:, count].max() < (reach * min(sides)) ** 2
+    radii = [squared_radius(distances, count) for distances in near]
+    places = np.indices(shape).reshape(dimension, -1)[::-1].T
+    pairs = (places - places[:, None]).reshape(-1, dimension)
     steps, of_pair = np.unique(pairs, axis=0, return_inverse=True)
-    dy, dx = steps.T * h
-    shifts = list(itertools.product((-1, 0, 1), repeat=2)) if periodic else [(0, 0)]
-    images = [(dx + sx * width * h, dy + sy * height * h) for sy, sx in shifts]
-    best = [np.min([squared(*image, theta) for image in images], axis=0) for theta in thetas]
-    of_pairs = np.array(best)[..., of_pair].reshape(orientations, orientations, *[len(places)] * 2)
-    return near, of_fibers(of_pairs)
+    rings = math.ceil(math.sqrt(max(radii)) / (period * sides).min()) if periodic else 0
+    images = itertools.product(range(-rings, rings + 1), repeat=dimension)
+    ends = [(steps + period * image) * sides for image in images]
+    best = [np.min([between(k, end) for end in ends], axis=0) for k in range(orientations)]
+    squared = np.array(best)[..., of_pair].reshape(orientations, orientations, *[len(places)] * 2)
+    vertices = orientations * len(places)
+    squared = squared.swapaxes(1, 2).reshape(vertices, vertices)
+    return edges_within(squared, np.repeat(radii, len(places)))
 
 
 def brute_force_edges(
@@ -147,16 +147,23 @@ def brute_force_edges(
     height: int,
     n_o: int | None,
     *,
-    count: int,
+    eps: float,
+    alpha: float,
     period: float = math.pi,
-    **metric: float,
+    **rule: Any,
 ) -> Edges:
-    """All edges by the neighbor rule on a lattice, comparing every pair; n_o None: the plane."""
-    near, between = lattice_distances(width, height, n_o, period=period, **metric)
-    assert near[:, count].max() < (20 / width) ** 2  # the patch is large enough
-    radii = np.array([squared_radius(distances, count) for distances in near])
-    assert max(radii) < (min(width, height) / width) ** 2  # one image each way is enough
-    return edges_within(between, np.repeat(radii, width * height))
+    """All edges by the neighbor rule on a lattice of the plane, of width 1; n_o None: R^2."""
+    h, orientations = 1 / width, n_o or 1
+    thetas = -period / 2 + np.arange(orientations) * period / orientations
+    xi = math.sqrt(alpha * orientations * math.pi / period) * h
+
+    def between(k: int, steps: np.ndarray) -> np.ndarray:
+        if n_o is None:
+            return (steps**2).sum(axis=1)[None]
+        to = [se2_squared_distance(*steps.T, thetas[k], t, eps, xi, period) for t in thetas]
+        return np.array(to)
+
+    return lattice_edges((height, width), between, orientations, reach=20, sides=(h, h), **rule)
 
 
 def strip_energies(steps: np.ndarray, weights: np.ndarray, p: np.ndarray) -> tuple[float, float]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any, cast
 
-from many_specs import many_specs
+from many_specs import MANY_SPECS
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.errors import Remedy
@@ -65,7 +65,7 @@ def follows(spec: GraphSpec, change: dict[str, Any]) -> GraphSpec:
 
 def test_all_advice_can_be_followed() -> None:
     count = 0
-    for given, made in many_specs():
+    for given, made in MANY_SPECS:
         spec = made.recorded()
         for kind, remedies in advice(spec):
             if "coordinates" in given:  # nobody is asked for more points of their own

@@ -4,8 +4,8 @@ import itertools
 
 import axes_edges
 import pytest
-import space_truth
 from all_pairs import check_rule, edges
+from truth import lattice_edges
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.samplings.axes import axis_set
@@ -23,8 +23,10 @@ from cheblienet_graphs.search.choice import Choice
 @pytest.mark.parametrize("size", ["7x7x7", "6x5x8"])
 def test_edges_equal_all_pairs(size: str, count: int, boundary: str, engine: str) -> None:
     spec = GraphSpec("r3", size, neighbors=count, boundary=boundary, levels=1)
-    expected = space_truth.edges(spec.size[::-1], count, periodic=boundary == "periodic")
-    assert edges(spec, Choice(engine, "cpu")).keys() == expected
+    around = {"reach": 9, "sides": (1, 1, 1), "periodic": boundary == "periodic"}
+    squares = lambda _, steps: (steps**2).sum(axis=1)[None]  # noqa: E731
+    expected = lattice_edges(spec.size[::-1], squares, 1, count=count, **around)
+    assert edges(spec, Choice(engine, "cpu")).keys() == expected.keys()
 
 
 OVER_AXES = [
@@ -43,7 +45,7 @@ def test_edges_over_axes_equal_all_pairs(fields: dict) -> None:
     width, axes = spec.size[0], axis_set(spec.axes).points
     metric = {"eps": spec.eps, "xi": spec.metric(0).xi * width}
     around = {"sides": spec.spacing or (1.0, 1.0, 1.0), "periodic": spec.boundary == "periodic"}
-    truth = axes_edges.edges(spec.size[::-1], axes, spec.neighbors, **metric, **around)
+    truth = axes_edges.edges(spec.size[::-1], axes, count=spec.neighbors, **metric, **around)
     expected = {edge: squared / width**2 for edge, squared in truth.items()}
     for engine in ("stencil", "pruned"):
         check_rule(edges(spec, Choice(engine, "cpu")), expected, spec.neighbors)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cheblienet_graphs import GraphSpec, Polygons, SpecError
+from cheblienet_graphs import GraphSpec, Polygons, SpecError, Volume
 from cheblienet_graphs.errors import quoted
 from cheblienet_graphs.inputs.masks import LatLonMask
 from cheblienet_graphs.spec.fields import SIZES
@@ -26,13 +26,14 @@ VALUES: dict[str, list[Any]] = {
     "size": [1, 10**6, "12x", "12x13x14", [8, -8], math.inf],
     "manifold": ["so4", None],
 }
-"""What fields of se2 do not take; `tests/cli/test_ranges.py` has the ends of all ranges."""
+"""What fields of se2 do not take; `tests/cli/test_help.py` has the ends of all ranges."""
 SELLING, MATCHED, ONE = {"weights": "selling"}, {"weights": "matched"}, {"orientations": 1}
 PLANE = np.random.default_rng(1).random((90, 2))
 SPHERE = np.random.default_rng(2).uniform([-90, -180], [90, 180], (120, 2))
 EARTH = LatLonMask.whole_sphere(np.ones((8, 16), bool))
 SQUARE, NAN = np.ones((8, 8), bool), float("nan")
 TRIANGLE = Polygons.of([[0, 0], [4, 0], [4, 4]])
+VOLUME = Volume(np.ones((6, 5, 4), bool), np.diag([1.7, 1.7, 1.7, 1]))
 EUROPE = (-10.0, 35.0, 30.0, 60.0)
 SETS = "axes must be one of 3, 4, 6, 7, 12, 13, 22, 43, ico6, ico21, ico81"
 LATITUDES = r"gaussian must be O or F with .* \[2, 8192\]"
@@ -69,6 +70,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("r3s2", {"orientations": 12}, "orientations must be .*`axes` says how many"),
     ("se2", {"spacing": (1, 1, 1)}, "spacing must be left out on se2"),
     *(("r3s2", {"spacing": sides}, SIDES) for sides in ((1, 1), (1, 1, 0), (1, 1, 1e4), "1,1,x")),
+    ("r3s2", {"mask": VOLUME, "spacing": (1, 1, 2)}, "spacing must be 1.7,1.7,1.7, as of the mask"),
     # Edges and operators.
     ("s2", {**MATCHED, "neighbors": 23}, "neighbors must be at least 24"),
     ("se2", {**SELLING, "drift": 0.03}, "drift must be left out with selling weights"),

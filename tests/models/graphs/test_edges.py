@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from csr_truth import stored
+from csr_truth import dense_weights
 from heated import GRAPHS
 from refusing import refused
 from stores import level
@@ -14,19 +14,9 @@ from cheblienet_graphs import open_group
 from cheblienet_models import sample_edges
 
 
-def dense_weights(store: Path, name: str) -> np.ndarray:
-    """W from the stored arrays, read by zarr: -Delta_ij sqrt(m_i m_j) without its diagonal."""
-    group, graph = open_group(store, name)["levels/0"], level(store, name)
-    dense = stored(group["laplacian"]).toarray().astype(float)
-    mass = group["degree" if graph.laplacian_kind == "normalized" else "area"][:].astype(float)
-    weights = -dense * (graph.lambda_max / 2) * np.sqrt(np.outer(mass, mass))
-    np.fill_diagonal(weights, 0)
-    return weights
-
-
 @pytest.mark.parametrize("name", GRAPHS)
 def test_rows_of_the_weights(heated_graphs: Path, name: str) -> None:
-    graph, weights = level(heated_graphs, name), dense_weights(heated_graphs, name)
+    graph, weights = level(heated_graphs, name), dense_weights(open_group(heated_graphs, name))
     edges = graph.edges
     assert edges.weights.numpy() == pytest.approx(weights[edges.first, edges.second], rel=1e-5)
     for vertex in range(0, graph.num_vertices, 3):
