@@ -32,7 +32,7 @@ def log_distance(
         element = np.linalg.inv(g) @ h @ matrix(0, 0, k * math.pi)
         turn = math.atan2(element[1, 0], element[0, 0])
         if abs(abs(turn) - math.pi) < 1e-9:
-            continue  # logm is not defined there; see test_distance for that case
+            continue  # logm is not defined there; see test_flat for that case
         log = np.real(logm(element))
         best = min(best, weighed((log[0, 2], log[1, 2], log[1, 0]), eps, xi))
     return best
@@ -42,7 +42,7 @@ def plane_logarithm(dx: np.ndarray, dy: np.ndarray, start: np.ndarray, a: np.nda
     """(3, N): log of Rot(-start) (dx, dy) turned by a, by the inverse Jacobian of exp.
 
     From V(a)^-1 = (a / 2) [[cot(a/2), 1], [-1, cot(a/2)]], the form printed in the paper, with its
-    limits spelled out; tested against logm in test_distance.
+    limits spelled out; tested against logm in test_flat.
     """
     x = np.cos(start) * dx + np.sin(start) * dy
     y = -np.sin(start) * dx + np.cos(start) * dy
