@@ -2,13 +2,12 @@
 
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 
 import examined
 import pytest
 from builds import Whole
+from stores import store_of
 
-from cheblienet_graphs import build
 from cheblienet_graphs.machine import processes
 
 PRELOADED = ["cheblienet_graphs.assembly.pipeline", "cheblienet_graphs.search.pruned"]
@@ -20,12 +19,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> Whole:
     return Whole(tmp_path_factory.mktemp("expected"))
 
 
-@pytest.fixture(scope="session")
-def versions(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("blocks") / "g.zarr"
-    for name, spec in examined.SPECS.items():
-        build(spec, path, name=name)
-    return path
+versions = store_of(examined.SPECS, "session")
 
 
 @pytest.fixture

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 import zarr
+from stores import publish
 
-from cheblienet_graphs import GraphSpec, MapSpec, build, build_map, open_group
+from cheblienet_graphs import GraphSpec, MapSpec, open_group
 
 KEPT = Path(__file__).parents[1] / "data" / "stores"
 OWN_POINTS = np.array([(n / 6, n * n % 31 / 8) for n in range(24)])
@@ -125,11 +126,7 @@ def write(folder: Path) -> None:
     for schema, specs in (*SPECS.items(), *MAPS.items()):
         store = folder / schema
         store.mkdir(parents=True)
-        for name, spec in specs.items():
-            if isinstance(spec, MapSpec):
-                build_map(spec, store, name=name)
-            else:
-                build(spec, store, name=name)
+        publish(specs, store)
         records = {name: record(store, name) for name in specs}
         (folder / f"{schema}.json").write_text(_lines(records) + "\n")
 

@@ -9,18 +9,28 @@ from typing import Any
 
 import pytest
 
-from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs import GraphSpec, MapSpec, build, build_map
 from cheblienet_models import Graph, Pyramid, Store, open_store
 
+Spec = GraphSpec | MapSpec
 
-def store_of(specs: Mapping[str, GraphSpec], scope: Any = "module", *, opened: bool = False) -> Any:
-    """A fixture: a store with these graphs, built once in a scope; its path, or opened."""
+
+def publish(specs: Mapping[str, Spec], store: Path) -> None:
+    """Build graphs and maps into a store, by name."""
+    for name, spec in specs.items():
+        if isinstance(spec, MapSpec):
+            build_map(spec, store, name=name)
+        else:
+            build(spec, store, name=name, device="cpu")
+
+
+def store_of(specs: Mapping[str, Spec], scope: Any = "module", *, opened: bool = False) -> Any:
+    """A fixture: a store with these graphs and maps, built once in a scope; its path, or opened."""
 
     @pytest.fixture(scope=scope)
     def store(tmp_path_factory: pytest.TempPathFactory) -> Path | Store:
         path = tmp_path_factory.mktemp("built") / "graphs.zarr"
-        for name, spec in specs.items():
-            build(spec, path, name=name, device="cpu")
+        publish(specs, path)
         return open_store(path) if opened else path
 
     return store

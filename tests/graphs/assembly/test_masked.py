@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse
 import zarr
+from csr_truth import stored
 from masks import awkward, disc, points_mask
 
 from cheblienet_graphs import GraphSpec, SpecError, build, open_group
@@ -15,14 +15,14 @@ from cheblienet_graphs.store.reader import edge_weights
 
 
 def dense(csr: zarr.Group) -> np.ndarray:
-    parts = (csr["data"][:], csr["indices"][:], csr["indptr"][:])
-    return scipy.sparse.csr_array(parts, shape=csr.attrs["shape"]).toarray().astype(np.float64)
+    return stored(csr).toarray().astype(np.float64)
 
 
 def dense_pattern(csr: zarr.Group) -> np.ndarray:
     """(V, V) whether an entry is stored."""
-    parts = (np.ones(csr["data"].shape), csr["indices"][:], csr["indptr"][:])
-    return scipy.sparse.csr_array(parts, shape=csr.attrs["shape"]).toarray() > 0
+    matrix = stored(csr)
+    matrix.data[:] = 1
+    return matrix.toarray() > 0
 
 
 def vertices(inside: np.ndarray, orientations: int) -> np.ndarray:
@@ -54,7 +54,7 @@ def check_level(
         facts: of the level of the masked one.
         inside: (points,) booleans of the level.
     """
-    kept, stored = vertices(inside, spec.orientations), masked[f"levels/{level}"]
+    kept, arrays = vertices(inside, spec.orientations), masked[f"levels/{level}"]
     version = Path(str(whole.store.root)).resolve()
     weights = edge_weights(version, level).toarray()[np.ix_(kept, kept)]
     edges, degree = weights > 0, weights.sum(axis=1)
@@ -63,15 +63,15 @@ def check_level(
     mass = degree if spec.laplacian == "normalized" else area
     root = np.divide(1, np.sqrt(mass), out=np.zeros_like(mass), where=mass > 0)
     delta = root[:, None] * (np.diag(degree) - weights) * root
-    csr = stored["laplacian"]
+    csr = arrays["laplacian"]
     np.testing.assert_array_equal(dense_pattern(csr), edges | np.eye(len(edges), dtype=bool))
     rescaled = (dense(csr) + np.eye(len(edges))) * facts.lambda_max / 2
     np.testing.assert_allclose(rescaled, delta, atol=3e-7 * facts.lambda_max)
-    np.testing.assert_allclose(stored["degree"][:], degree, rtol=1e-5, atol=1e-30)
-    np.testing.assert_allclose(stored["area"][:], area, rtol=1e-6)
+    np.testing.assert_allclose(arrays["degree"][:], degree, rtol=1e-5, atol=1e-30)
+    np.testing.assert_allclose(arrays["area"][:], area, rtol=1e-6)
     coordinates = whole[f"levels/{level}/coordinates"][:]
-    np.testing.assert_array_equal(stored["coordinates"][:], coordinates[kept])
-    np.testing.assert_array_equal(stored["base_index"][:], np.flatnonzero(inside))
+    np.testing.assert_array_equal(arrays["coordinates"][:], coordinates[kept])
+    np.testing.assert_array_equal(arrays["base_index"][:], np.flatnonzero(inside))
     assert facts.vertices == len(edges)
     assert facts.edges * 2 == edges.sum() > 0
     assert facts.isolated == (degree == 0).sum()
@@ -92,9 +92,9 @@ def check_maps(
     pooling, unpooling = f"pooling/{level}to{level + 1}", f"unpooling/{level + 1}to{level}"
     down = dense(whole[pooling])[np.ix_(coarse, fine)]
     down /= down.sum(axis=1, keepdims=True)
-    stored = dense(masked[pooling])
-    np.testing.assert_allclose(stored, down, rtol=1e-6)
-    np.testing.assert_array_equal(stored > 0, down > 0)
+    means = dense(masked[pooling])
+    np.testing.assert_allclose(means, down, rtol=1e-6)
+    np.testing.assert_array_equal(means > 0, down > 0)
     up = dense(whole[unpooling])[np.ix_(fine, coarse)]
     np.testing.assert_array_equal(dense(masked[unpooling]), up)
 

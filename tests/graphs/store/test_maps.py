@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse
 from damage import writable_copy
 from sealing import put, reseal, reseal_array, reseal_file
+from stores import store_of
 
 from cheblienet_graphs import GraphSpec, MapSpec, StoreError, build_map, inspect_map, verify
 from cheblienet_graphs.store.map_facts import listing, read_map_facts
@@ -31,12 +32,7 @@ SPECS = {
 }
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    store = tmp_path_factory.mktemp("built") / "m.zarr"
-    for name, spec in SPECS.items():
-        build_map(spec, store, name=name)
-    return store
+built = store_of(SPECS)
 
 
 @pytest.fixture

@@ -14,9 +14,10 @@ from csr_truth import stored
 from damage import writable_copy
 from refusing import refused
 from sealing import put, reseal, reseal_array, reseal_file
+from stores import store_of
 from torch import nn
 
-from cheblienet_graphs import GraphSpec, MapSpec, build, build_map
+from cheblienet_graphs import GraphSpec, MapSpec, build_map
 from cheblienet_models import ChebConv, Pyramid, StoreError, VertexMap, load_weights, open_store
 
 GRID, MESH = GraphSpec("s2", gaussian="O8"), GraphSpec("s2", subdivisions=2)
@@ -29,13 +30,7 @@ SPECS = {
 }
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("built") / "m.zarr"
-    for name, spec in SPECS.items():
-        build_map(spec, path, name=name)
-    build(MESH, path, name="mesh")
-    return path
+store = store_of(SPECS | {"mesh": MESH})
 
 
 def dense(store: Path, name: str) -> torch.Tensor:
@@ -84,7 +79,7 @@ def test_nothing_is_copied(store: Path) -> None:
     mapped = Path("/proc/self/maps").read_text()
     for side in ("map", "transposed"):
         for part in ("data", "indices", "indptr"):
-            assert f"m.zarr/encoder/v001/{side}/{part}/c/0" in mapped
+            assert f"graphs.zarr/encoder/v001/{side}/{part}/c/0" in mapped
     assert not any(vertex_map.state_dict()[key].numel() > 10_000 for key in vertex_map.state_dict())
 
 
