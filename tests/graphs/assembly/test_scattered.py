@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from builds import manifest
 from sphere_truth import latitudes_longitudes
+from stores import store_of
 
 from cheblienet_graphs import CheblienetError, GraphSpec, SpecError, build, plan, verify
 from cheblienet_graphs.samplings.icosphere import Icosphere
@@ -21,22 +22,16 @@ INSIDE = RANDOM.random(600) < 0.7
 MATCHED = {"weights": "matched", "neighbors": 24}
 
 VORONOI = {
-    "voronoi sphere": GraphSpec("s2", points=600, levels=2, weights="voronoi"),
-    "voronoi torus": GraphSpec("r2", points=500, weights="voronoi", boundary="periodic"),
+    "voronoi-sphere": GraphSpec("s2", points=600, levels=2, weights="voronoi"),
+    "voronoi-torus": GraphSpec("r2", points=500, weights="voronoi", boundary="periodic"),
     "stations": GraphSpec("s2", coordinates=[STATIONS, STATIONS[::4]], weights="voronoi"),
     "masked": GraphSpec("s2", points=600, weights="voronoi", mask=INSIDE),
-    "voronoi gaussian": GraphSpec("s2", gaussian="O8", levels=2, weights="voronoi"),
+    "voronoi-gaussian": GraphSpec("s2", gaussian="O8", levels=2, weights="voronoi"),
     "eigenpairs": GraphSpec("s2", bandlimit=8, weights="voronoi", eigenpairs=9),
 }
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A store for each of the builds."""
-    folder = tmp_path_factory.mktemp("own")
-    for name, spec in VORONOI.items():
-        build(spec, folder / name, name="g")
-    return {name: folder / name for name in VORONOI}
+whole = store_of(VORONOI)
 
 
 @pytest.mark.parametrize("weights", [{}, MATCHED], ids=["kernel", "matched"])
@@ -75,9 +70,9 @@ def test_points_on_one_line_across_a_torus(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", VORONOI)
-def test_what_is_stored_is_what_the_diagram_gives(whole: dict[str, Path], name: str) -> None:
-    spec, version = VORONOI[name], resolve(whole[name], "g")
-    verify(whole[name], "g")
+def test_what_is_stored_is_what_the_diagram_gives(whole: Path, name: str) -> None:
+    spec, version = VORONOI[name], resolve(whole, name)
+    assert verify(whole, name) == []
     planned = plan(spec)
     for level in range(spec.levels):
         sampling = spec.full_sampling(level)
@@ -99,5 +94,5 @@ def test_what_cells_can_not_weigh_is_refused_and_nothing_is_published(tmp_path: 
     with pytest.raises(CheblienetError, match="kernel on level 1, whose 3 points lie on one"):
         build(spec, tmp_path / "g")
     with pytest.raises(SpecError, match="engine must be auto with voronoi weights"):
-        build(VORONOI["voronoi sphere"], tmp_path / "g", engine="pruned")
+        build(VORONOI["voronoi-sphere"], tmp_path / "g", engine="pruned")
     assert not list(tmp_path.rglob("zarr.json"))
