@@ -2,27 +2,24 @@
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import Pyramid, open_store
+from cheblienet_graphs import GraphSpec
+from cheblienet_models import Pyramid
 
 Mask = Callable[[np.ndarray, tuple[int, ...]], np.ndarray]
 """From one orientation's coordinates (points, d) and the base shape to (points,) booleans."""
 
 
-def build_masked(store: Path, name: str, masked: str, mask: Mask) -> None:
-    """Build a graph of the store once more, with a mask, under another name."""
-    pyramid = open_store(store)[name]
-    spec, graph = GraphSpec.from_dict(pyramid.spec), pyramid.levels[0]
-    shape = tuple(graph.grid[1:])
-    inside = np.asarray(mask(graph.coordinates[: graph.num_points].numpy(), shape), dtype=bool)
+def with_mask(spec: GraphSpec, mask: Mask) -> GraphSpec:
+    """The same, with a mask."""
+    shape, sampling = tuple(spec.grid(0)[1:]), spec.full_sampling(0)
+    inside = mask(sampling.coordinates()[: sampling.num_points], shape)
     inside = inside.reshape(shape) if spec.geometry.base.flat else inside.ravel()
-    build(GraphSpec.from_dict(spec.to_dict() | {"mask": inside}), store, name=masked)
+    return GraphSpec.from_dict(spec.to_dict() | {"mask": inside})
 
 
 def images_on(pyramid: Pyramid, count: int = 2) -> Tensor:
@@ -71,3 +68,8 @@ GRAPHS: dict[str, tuple[GraphSpec, Mask]] = {
     "icosahedral": (GraphSpec("s2", subdivisions=2, levels=2), north),
 }
 """By the name of the masked graph: what it was made from, and the mask."""
+SPECS = {
+    **{f"whole-{name}": spec for name, (spec, _) in GRAPHS.items()},
+    **{name: with_mask(spec, mask) for name, (spec, mask) in GRAPHS.items()},
+}
+"""Each beside the same with a mask."""

@@ -12,7 +12,6 @@ import torch
 from damage import writable_copy
 from stores import store_of
 
-from cheblienet_graphs import build
 from cheblienet_models import Pyramid, open_store
 
 
@@ -26,6 +25,7 @@ spectral_graphs = store_of(spectral.SPECS, "session")
 """Stored eigenpairs, all of them but in one graph."""
 gradient_graphs = store_of(first_order.SPECS, "session", opened=True)
 heated_graphs = store_of(heated.SPECS, "session")
+masked_graphs = store_of(masked.SPECS, "session")
 symmetric_graphs = store_of(symmetric.SPECS, "session")
 """Graphs on every sampling, most with symmetries."""
 
@@ -34,16 +34,6 @@ symmetric_graphs = store_of(symmetric.SPECS, "session")
 def pyramid(store: Path) -> Pyramid:
     """Two levels, periodic, 16 x 16 x 4 vertices on the finest."""
     return open_store(store)["torus"]
-
-
-@pytest.fixture(scope="session")
-def masked_graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store of graphs, each beside a copy with a mask."""
-    path = tmp_path_factory.mktemp("masked") / "graphs.zarr"
-    for name, (spec, mask) in masked.GRAPHS.items():
-        build(spec, path, name=f"whole-{name}")
-        masked.build_masked(path, f"whole-{name}", name, mask)
-    return path
 
 
 @pytest.fixture

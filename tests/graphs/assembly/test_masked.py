@@ -155,18 +155,13 @@ OWN = [
     for n in (90, 30)
 ]
 """Points on spirals, a coarser one below."""
+MATCHED = {"weights": "matched", "neighbors": 24, "drift": 0.1}
 SCATTERED = {
     "orientations": {"manifold": "so3", "subdivisions": 1, "levels": 2},
     "equiangular": {"manifold": "s2", "bandlimit": 6, "levels": 2},
     "random sphere": {"manifold": "s2", "points": 200},
     "random torus": {"manifold": "se2", "points": 120, "orientations": 3, "boundary": "periodic"},
-    "matched": {
-        "manifold": "s2",
-        "subdivisions": 2,
-        "weights": "matched",
-        "neighbors": 24,
-        "drift": 0.1,
-    },
+    "matched": {"manifold": "s2", "subdivisions": 2, **MATCHED},
     "given points": {"manifold": "so3", "orientations": 3, "coordinates": OWN},
 }
 

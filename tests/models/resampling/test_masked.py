@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from masked import Mask, build_masked
+from masked import Mask, with_mask
 from sphere_fields import EVERY_METHOD, angles, on_grid
+from stores import store_of
 
-from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs import GraphSpec
 from cheblienet_models import LatLonToVertices, VerticesToLatLon, open_store, regular_grid
 from cheblienet_models.resampling.samplings import full_sampling, unit_vectors
 
@@ -39,14 +40,10 @@ SPECS = {
 MASKS: dict[str, Mask] = {"continents": continents, "island": island}
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("masked") / "graphs.zarr"
-    for name, spec in SPECS.items():
-        build(spec, path, name=name)
-        for kind, mask in MASKS.items():
-            build_masked(path, name, f"{name}-{kind}", mask)
-    return path
+store = store_of(
+    SPECS
+    | {f"{n}-{kind}": with_mask(s, mask) for n, s in SPECS.items() for kind, mask in MASKS.items()}
+)
 
 
 @pytest.fixture(params=SPECS)
