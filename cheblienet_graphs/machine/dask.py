@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from cheblienet_graphs.errors import CheblienetError, Remedy
 from cheblienet_graphs.machine import Pool, Task, let_go
 from cheblienet_graphs.machine.interrupts import not_for_children
+from cheblienet_graphs.machine.processes import check_guarded
 
 try:
     import distributed
@@ -112,6 +113,7 @@ def opened_cluster(address: str, workers: int | None) -> Iterator[Pool]:
         CheblienetError: there is none, or it has no workers.
     """
     if address == "local":
+        check_guarded()
         with not_for_children():  # the workers start here
             cluster = distributed.LocalCluster(
                 n_workers=workers,

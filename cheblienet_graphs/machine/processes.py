@@ -42,7 +42,6 @@ def opened_pool(
     Raises:
         SpecError: no such number of workers.
         CheblienetError: no such cluster, or Dask is not installed.
-        SystemExit: a worker was asked for workers, by the script that it imports.
     """
     if not isinstance(dask, str | None):
         raise SpecError("dask", "an address, a file or 'local', as text", dask)
@@ -50,9 +49,6 @@ def opened_pool(
         workers = integer("workers", workers, *WORKERS)
         if dask not in {None, "local"}:
             raise SpecError("workers", "left out where a cluster has its own", workers)
-    several = dask is not None or (workers or 1) > 1
-    if several and getattr(multiprocessing.current_process(), "_inheriting", False):
-        sys.exit(UNGUARDED)
     if dask is None:
         processes = workers or 1
         alone = dry or processes == 1
@@ -79,7 +75,9 @@ class Processes(Pool):
 
         Raises:
             CheblienetError: a process died.
+            SystemExit: as `check_guarded`.
         """
+        check_guarded()
         futures: dict[Future[T], Task] = {}
         try:
             with not_for_children():  # the processes start here
@@ -112,6 +110,16 @@ def opened_processes(workers: int) -> Iterator[Pool]:
         yield Processes(executor, workers)
     finally:
         executor.shutdown(cancel_futures=True)
+
+
+def check_guarded() -> None:
+    """End a worker that is about to start workers, as the script that it imports builds.
+
+    Raises:
+        SystemExit: it is one; the message is its last line.
+    """
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        sys.exit(UNGUARDED)
 
 
 @contextmanager

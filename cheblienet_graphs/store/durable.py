@@ -10,6 +10,7 @@ import shutil
 import stat
 import time
 import uuid
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -20,14 +21,10 @@ from cheblienet_graphs.errors import CheblienetError, StoreError, UnreadableErro
 
 T = TypeVar("T")
 
-SYNCED_AT_ONCE = 8
-"""Files and folders made durable at once."""
 LONG = 1e-3
-"""Seconds to make one durable, more than a thread is worth."""
-READ_AT_ONCE = 8
-"""Files whose digests are computed at once."""
-WORTH_A_THREAD = 2**22
-"""Bytes to read."""
+"""Seconds that a file takes, more than a thread is worth."""
+MANY = 2**23
+"""Bytes whose reading takes longer than that."""
 MAX_METADATA = 4 * 2**20
 """Most bytes of a metadata document."""
 MAX_DEPTH = 32
@@ -75,11 +72,6 @@ def sha256_of(file: Path) -> str:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
-def readers(nbytes: int) -> int:
-    """The number of threads that read so many bytes."""
-    return min(READ_AT_ONCE, nbytes // WORTH_A_THREAD)
-
-
 def sync(path: Path) -> None:
     """Make a file's or folder's contents durable."""
     descriptor = os.open(path, os.O_RDONLY)
@@ -89,35 +81,39 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def sync_all(paths: Sequence[Path]) -> None:
-    """Make files and folders durable, from the first that takes long on several at once.
+def in_threads(
+    function: Callable[[Path], T], files: Sequence[Path], threads: int, nbytes: int = 0
+) -> list[T]:
+    """What a function gives for each file: by threads, from the first that takes long.
 
-    A journal is committed for all that wait for it.
+    As tasks of their own, most files would take less time than the pool does. After an error or a
+    signal no other file is begun.
+
+    Args:
+        function: called with each.
+        files: in their order.
+        threads: that each go on with the next file.
+        nbytes: that are read; where these are many, by threads from the beginning.
     """
-    waiting = iter(paths)
-    for path in waiting:
-        began = time.monotonic()
-        sync(path)
-        if time.monotonic() - began > LONG:
-            break
-    in_threads(sync, list(waiting), SYNCED_AT_ONCE)
-
-
-def in_threads(function: Callable[[Path], T], files: Sequence[Path], threads: int) -> list[T]:
-    """What a function gives for each file, by threads that each go on with the next one.
-
-    As tasks of their own, most files would take less time than the pool does.
-    """
-    if min(threads, len(files)) < 2:
-        return list(map(function, files))
-    results, waiting = {}, iter(files)
+    results, waiting, long = {}, iter(files), nbytes >= MANY
 
     def work(_: int) -> None:
-        for file in waiting:
-            results[file] = function(file)
+        try:
+            for file in waiting:
+                results[file] = function(file)
+        finally:
+            deque(waiting, 0)
 
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(work, range(threads)))  # raises what one of them raised
+    while not long and (file := next(waiting, None)):
+        began = time.monotonic()
+        results[file] = function(file)
+        long = time.monotonic() - began > LONG
+    if len(results) < len(files):
+        with ThreadPoolExecutor(threads) as pool:
+            try:
+                list(pool.map(work, range(threads)))  # raises what one of them raised
+            finally:
+                deque(waiting, 0)
     return [results[file] for file in files]
 
 

@@ -361,20 +361,21 @@ def _replace_attributes(store: Path, group: Path, attributes: layout.Attributes)
 
 def _make_group(store: Path, group: Path, attributes: layout.Attributes, undo: ExitStack) -> None:
     """Make a group: a folder that is there becomes one, another appears with its attributes."""
-    exists = group.exists()
-    if not exists:
-        undo.callback(_remove_empty, group)
-    undo.callback((group / "zarr.json").unlink, missing_ok=True)
-    if exists:
+    unlink = partial((group / "zarr.json").unlink, missing_ok=True)
+    if group.exists():
+        undo.callback(unlink)
         _replace_attributes(store, group, attributes)
         return
     made = layout.staging_folder(store) / uuid.uuid4().hex
     try:
         made.mkdir()
-        _replace_attributes(store, made, attributes)
-        made.rename(group)
+        with locked_folder(made):
+            _replace_attributes(store, made, attributes)
+            made.rename(group)
     finally:
         shutil.rmtree(made, ignore_errors=True)
+    undo.callback(_remove_empty, group)
+    undo.callback(unlink)
     sync(group.parent)
 
 

@@ -23,6 +23,8 @@ from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.store.refs import locked
 from cheblienet_graphs.store.staged import discard
 
+FILES_AT_ONCE = 8
+"""Files whose digests are computed at once."""
 Remark: TypeAlias = Callable[[str, str], None]
 """Called with a path and with what is no fault there, but may be a mistake."""
 
@@ -107,7 +109,7 @@ def _file_faults(version: Path, files: Mapping[str, FileFacts]) -> Iterator[Faul
     del entries[version / "zarr.json"]
     fault = lambda path: _file_fault(path, entries[path], expected)  # noqa: E731
     nbytes = sum(status.st_size for status in entries.values())
-    wrong = durable.in_threads(fault, list(entries), durable.readers(nbytes))
+    wrong = durable.in_threads(fault, list(entries), FILES_AT_ONCE, nbytes)
     for path, what in zip(entries, wrong, strict=True):
         if what:
             yield Fault(str(path.relative_to(version)), what)

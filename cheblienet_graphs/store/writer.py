@@ -25,6 +25,11 @@ from cheblienet_graphs.store.durable import locked_folder, sha256_of, write_erro
 from cheblienet_graphs.store.refs import check_graph, locked, publish, tidy
 from cheblienet_graphs.store.staged import Identity, Records, StagedArray, StagedCsr, Writer
 
+HASHED_AT_ONCE = 4
+"""Files read at once for the manifest."""
+SYNCED_AT_ONCE = 8
+"""Files and folders made durable at once: a journal is committed for all that wait for it."""
+
 
 @dataclass(frozen=True)
 class Named:
@@ -291,7 +296,7 @@ class Staging:
                 if path.is_file():
                     path.chmod(0o444)
                 paths.append(path)
-            durable.sync_all(paths)
+            durable.in_threads(durable.sync, paths, SYNCED_AT_ONCE)
             with locked(self._store):
                 self.published = publish(self._store, self._name, self.path)
         return self.published
@@ -302,6 +307,6 @@ class Staging:
         files.sort(key=lambda file: -file.stat().st_size)  # the largest are begun first
         keys = [layout.manifest_key(str(file.relative_to(self.path))) for file in files]
         sizes = [file.stat().st_size for file in files]
-        digests = durable.in_threads(sha256_of, files, durable.readers(sum(sizes)))
+        digests = durable.in_threads(sha256_of, files, HASHED_AT_ONCE, sum(sizes))
         entries = sorted(zip(keys, digests, sizes, strict=True))
         return {key: {"sha256": digest, "nbytes": size} for key, digest, size in entries}

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -28,25 +29,22 @@ def test_space_is_reserved_where_the_system_can_not_allocate_it(
         assert (tmp_path / "old").read_bytes() == (b"x" * 80 + bytes(20))[:size]
 
 
-def test_files_by_several_threads(tmp_path: Path) -> None:
-    """In the order of the files; an error of one is raised."""
-    files = [tmp_path / str(number) for number in range(20)]
-    for file in files:
-        file.write_text(file.name)
-    assert durable.in_threads(Path.read_text, files, 3) == [file.name for file in files]
-    files[7].unlink()
+@pytest.mark.parametrize("nbytes", [0, durable.MANY])
+@pytest.mark.parametrize("long", [0.0, 1e9])
+def test_files_by_threads(monkeypatch: pytest.MonkeyPatch, nbytes: int, long: float) -> None:
+    """Or by none, in the order of the files; after an error no other is begun."""
+    monkeypatch.setattr(durable, "LONG", long)
+    files, done = [Path(str(number)) for number in range(200)], []
+
+    def name_of(file: Path) -> str:
+        time.sleep(0.001)
+        done.append(file)
+        return file.read_text() if file.name == refused else file.name
+
+    refused = ""
+    assert durable.in_threads(name_of, files, 3, nbytes) == [file.name for file in files]
+    done.clear()
+    refused = "7"
     with pytest.raises(FileNotFoundError):
-        durable.in_threads(Path.read_text, files, 3)
-
-
-def test_what_takes_long_is_made_durable_together(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """All of it, whether the first was quick or not."""
-    paths = [tmp_path / str(number) for number in range(20)]
-    for long in (0.0, 1e9):
-        done: list[Path] = []
-        monkeypatch.setattr(durable, "LONG", long)
-        monkeypatch.setattr(durable, "sync", done.append)
-        durable.sync_all(paths)
-        assert sorted(done) == sorted(paths)
+        durable.in_threads(name_of, files, 3, nbytes)
+    assert len(done) < 100
