@@ -12,6 +12,11 @@ PROSE: dict[str, Any] = runpy.run_path(str(ROOT / ".ci/prose.py"))
 PAGES = {str(file.relative_to(ROOT)): file for file in PROSE["pages"]()}
 
 
+def test_what_counts() -> None:
+    several = PROSE["prose_of"]("Half is 0.5. It ends! So does 2.").sentences
+    assert [len(sentence) for sentence in several] == [3, 2, 3]
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_sentences_are_short(page: str) -> None:
     prose = PROSE["prose_of"](PROSE["text_of"](PAGES[page]))

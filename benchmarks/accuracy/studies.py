@@ -36,7 +36,7 @@ from rotations import turned
 from scripts import exit_code, parser_of, positive
 from settings import Settings
 from study_plans import SIDE, STUDIES, TEST, TRAIN, Study
-from study_tables import draw, invariance, table, write_page
+from study_tables import Runs, draw, invariance, table, write_page
 from throughput import BATCH, kept_times
 from tqdm import tqdm
 from training import SECONDS, Checkpoint, Scores, trained
@@ -166,16 +166,24 @@ def carried_out(runs: Sequence[Run], workers: int) -> None:
             bar.update()
 
 
-def lone_seconds(untimed: Mapping[str, Settings], images: Images, file: Path) -> dict[str, float]:
-    """Processor time that trainings on a GPU would have taken: by steps timed in turns, here."""
+def lone_seconds(study: Study, runs: Runs, images: Images, results: Path) -> dict[str, float]:
+    """Processor time of variants that were trained on a GPU alone: by steps timed in turns, here.
+
+    Those whose steps are of other batches, or of parts of graphs, are left out.
+    """
+    untimed = {
+        variant: of
+        for variant, of in study.variants.items()
+        if of.batch == BATCH and of.kappa_edges == of.kappa_vertices == 1
+        if not any(SECONDS in scores for scores in runs[variant])
+    }
     if not untimed:
         return {}
-    store, channels = file.with_name("graphs.zarr"), images.samples(0).images.shape[1]
-    times = kept_times(file, untimed, store, images.side, channels)
-    return {
-        variant: times[variant] / 1e3 * images.seen(settings) / BATCH
-        for variant, settings in untimed.items()
-    }
+    known = {of.digest: of for of in untimed.values()}
+    file = results / f"milliseconds-{images.side}-{'-'.join(known)}.json"
+    channels = images.samples(0).images.shape[1]
+    times = kept_times(file, known, results / "graphs.zarr", images.side, channels)
+    return {v: times[of.digest] / 1e3 * images.seen(of) / BATCH for v, of in untimed.items()}
 
 
 def study(given: argparse.Namespace, studies: Mapping[str, Study], images: Images) -> None:
@@ -193,10 +201,7 @@ def study(given: argparse.Namespace, studies: Mapping[str, Study], images: Image
         one = studies[name]
         scores = {variant: every_seed(runs[name, variant, 0]) for variant in one.variants}
         all_found.append(scores)
-        timed = {variant for variant, of in scores.items() if any(SECONDS in run for run in of)}
-        untimed = {key: of for key, of in one.variants.items() if key not in timed}
-        lone = lone_seconds(untimed, images, given.results / f"milliseconds-{name}.json")
-        parts[name] = table(one, scores, lone)
+        parts[name] = table(one, scores, lone_seconds(one, scores, images, given.results))
         print(f"\n{one.title}\n\n{parts[name]}")
         if given.page and one.drawn:
             draw(one, scores, given.page.with_name(f"{given.page.stem}-{name}.svg"))

@@ -39,7 +39,8 @@ def table(study: Study, runs: Runs, lone: Mapping[str, float]) -> str:
         known = study.paper.values()
         cells += [f"{values[variant]:.1f}" if variant in values else "" for values in known]
         took = [one[SECONDS] for one in scores if SECONDS in one]
-        seconds = mean_and_deviation(took, ".0f") if took else f"~{lone[variant]:.0f}"
+        about = f"~{lone[variant]:.0f}" if variant in lone else ""
+        seconds = mean_and_deviation(took, ".0f") if took else about
         count = [counts[variant]] * differ
         lines.append(row(variant, *count, *cells, f"{scores[0]['parameters']:,.0f}", seconds))
     return "\n".join(lines)

@@ -8,6 +8,7 @@ from cheblienet_models import (
     ChebConv,
     Diffusion,
     GlobalPool,
+    LatLonToVertices,
     Lift,
     OrientedLift,
     Project,
@@ -27,6 +28,7 @@ NO_PYRAMID = r'pyramid must be a Pyramid, as open_store\("graphs.zarr"\)\["NAME"
 
 SIZES = {ChebConv: (1, 2, 3), Diffusion: (1,), ResidualBlock: (1, 1, 2)}
 ON_PYRAMIDS = {WideResNet: (1, 2), UNet: (1, 2), SpatialPool: (0,), SpatialUnpool: (0,)}
+ON_PYRAMIDS[LatLonToVertices] = ([45.0, -45.0], [0.0, 180.0])
 
 
 def test_what_is_no_pyramid_or_graph_is_refused(pyramid: Pyramid) -> None:
@@ -54,6 +56,11 @@ def test_other_kinds_are_refused(pyramid: Pyramid) -> None:
         (lambda: graph.filter(torch.zeros(1, 1, 1024), 2.0), "function must be one of eigenvalues"),
     ):
         refused(f"^{message}", call, error=TypeError)
+
+
+def test_signals_on_another_device_are_refused(pyramid: Pyramid) -> None:
+    conv, x = ChebConv(1, 2, 2, pyramid.levels[0]), torch.zeros(1, 1, 1024, device="meta")
+    refused("takes a tensor on cpu, where its graph is. Got one on meta", conv, x)
 
 
 def test_signals_of_integers_are_refused(pyramid: Pyramid) -> None:

@@ -16,6 +16,7 @@ from cheblienet_models import (
     StoreError,
     WideResNet,
     open_store,
+    opening,
     sample_edges,
     sample_vertices,
 )
@@ -40,6 +41,13 @@ def test_mapping_interface(store: Path) -> None:
             opened[name]
         assert isinstance(caught.value, KeyError)
     assert "torus" in repr(opened)
+
+
+def test_a_version_that_goes_while_it_is_opened(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opening, "resolved", lambda *_: "v009")
+    refused("can't be read", open_store(store).__getitem__, "torus", error=StoreError)
 
 
 def test_opening_copies_nothing_and_warns_of_nothing(tmp_path: Path) -> None:

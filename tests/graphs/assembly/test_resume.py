@@ -11,7 +11,7 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from builds import SPECS, calls_of, inodes, interrupted, manifest
+from builds import SPECS, Whole, calls_of, inodes, interrupted, manifest
 from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, SpecError, build
@@ -26,9 +26,7 @@ OTHER_WAYS = [{}, {"block_rows": 97}, {"block_rows": 10**5}, {"workers": 2, "blo
 @pytest.mark.slow
 @pytest.mark.usefixtures("quick_workers")
 @pytest.mark.parametrize("name", SPECS)
-def test_interrupted_anywhere_and_resumed(
-    tmp_path: Path, name: str, expected: dict[str, dict[str, object]]
-) -> None:
+def test_interrupted_anywhere_and_resumed(tmp_path: Path, name: str, expected: Whole) -> None:
     """Also twice, with blocks of other sizes and by other processes; each at other moments."""
     spec, number = SPECS[name], list(SPECS).index(name)
     calls = calls_of(spec, tmp_path / "whole", block_rows=211)
@@ -100,9 +98,7 @@ staged.replace = torn
 
 
 @pytest.mark.parametrize("moment", DIES)
-def test_killed_while_publishing(
-    tmp_path: Path, moment: str, expected: dict[str, dict[str, object]]
-) -> None:
+def test_killed_while_publishing(tmp_path: Path, moment: str, expected: Whole) -> None:
     """The process ends there and then: nothing is tidied up."""
     spec, store = SPECS["lattice"], tmp_path / "g"
     program = f"""

@@ -166,6 +166,11 @@ RADIANS = {"y": ("y", np.radians(LATITUDES), {"units": "radians", "standard_name
         ("m.nii", volume(NOISE), "holds more than one value besides 0"),
         ("m.nii", volume(np.ones((4, 5, 6, 3))), "must be 3-D, one value a voxel. Got 4 x 5 x 6 x"),
         ("m.nii", volume(np.zeros((4, 5, 6), RGB)), "must hold numbers"),
+        (
+            "m.nii",
+            volume(np.ones((4, 5, 6)), affine=np.eye(4) + 0.02 * np.eye(4, k=1)),
+            "its affine must be without shear",
+        ),
     ],
 )
 def test_files_that_are_no_masks(tmp_path: Path, name: str, value: Any, message: str) -> None:

@@ -72,8 +72,8 @@ def test_what_one_decides_from_comes_first_in_lines_that_fit(reports: dict[str, 
         text, full = str(report), report.full_text()
         _, before, _, *after = text.split("\n\n")
         assert max(map(len, "\n".join([before, *after]).splitlines())) <= 80
-        assert report.spec_sha256[:12] in full
-        assert report.spec_sha256[:12] not in text
+        for detail in (report.spec_sha256[:12], report.created, "stored entries", "lambda_max"):
+            assert (detail in full, detail in text) == (True, False)
     assert answers(reports["apart"])["metric"] == reports["apart"].levels[0].verdict
 
 

@@ -10,8 +10,9 @@ from unittest.mock import DEFAULT, Mock
 import numpy as np
 import pytest
 import scipy.sparse
+from csr_truth import dense_weights
 
-from cheblienet_graphs import GraphSpec, StoreError
+from cheblienet_graphs import GraphSpec, StoreError, open_group
 from cheblienet_graphs.store import export
 from cheblienet_graphs.store.export import to_npz
 from cheblienet_models import open_store
@@ -36,6 +37,9 @@ def test_scipy_and_pyg(store: Path, tmp_path: Path) -> None:
     assert np.array_equal(laplacian, graph.laplacian.to_dense().numpy())
     with np.load(tmp_path / "g.npz") as arrays:
         kinds = {name: (array.shape, array.dtype) for name, array in arrays.items()}
+        parts = arrays["edge_weight"], tuple(arrays["edge_index"])
+    weights = scipy.sparse.coo_array(parts, shape=(1024, 1024)).toarray()
+    assert np.allclose(weights, dense_weights(open_group(store, "torus")), atol=1e-5)
     number = 2 * graph.num_edges
     assert kinds == {
         "edge_index": ((2, number), np.int64),
