@@ -216,12 +216,7 @@ def moments() -> None:
             print_row(f"{count:,}", kind, *cells)
 
 
-PARTS = {
-    "random": random_points,
-    "grids": grids,
-    "plane": plane,
-    "moments": moments,
-}
+PARTS = {"random": random_points, "grids": grids, "plane": plane, "moments": moments}
 
 if __name__ == "__main__":
     run_parts(__doc__, PARTS)

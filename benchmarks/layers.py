@@ -38,14 +38,7 @@ from turns import (
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.recipes import recipe
-from cheblienet_models import (
-    ChebConv,
-    Graph,
-    Pyramid,
-    WideResNet,
-    sample_edges,
-    sample_vertices,
-)
+from cheblienet_models import ChebConv, Graph, Pyramid, WideResNet, sample_edges, sample_vertices
 from cheblienet_models.layers.cheb_conv import Operators
 
 KERNEL_SIZE, NARROW, WIDE, BATCH = 4, 16, 32, 8

@@ -91,10 +91,7 @@ USAGE = [
     (f"{TO} --source 's3 --size 4'", "what follows `clg build`, such as 's2 --gaussian O80'. Got"),
     (f'{TO} --source "\'s2"', "Error: --source must be what follows `clg build`"),
     (f"{TO} --source 's2 --engine keops'", "--source: leave out --engine, which says how to build"),
-    (
-        f"{TO} --source 's2 --nside x'",
-        "Error: --source: --nside must be a power of two in ",
-    ),
+    (f"{TO} --source 's2 --nside x'", "Error: --source: --nside must be a power of two in "),
     (f"{TO} --source 's2 --nside'", "--source: Option '--nside' requires an argument. See `clg"),
 ]
 WHILE_BUILDING = [

@@ -44,11 +44,7 @@ def test_what_is_told_of_a_build_and_in_a_report_names_options(clg: Clg) -> None
 
 @pytest.mark.parametrize("name", ["`eps`.zarr", "a `eps=1` b"])
 def test_what_a_user_gives_is_never_rewritten(
-    here: Path,
-    clg: Clg,
-    failing: Failing,
-    monkeypatch: pytest.MonkeyPatch,
-    name: str,
+    here: Path, clg: Clg, failing: Failing, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     (here / name).touch()
     for refused, command in (

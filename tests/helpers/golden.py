@@ -88,7 +88,7 @@ MAPS: dict[str, dict[str, MapSpec]] = {
             neighbors=5,
         ),
         "from-shore": MapSpec(SHORE, PLACES, neighbors=2),
-    },
+    }
 }
 """Maps, by the schema that they came with."""
 

@@ -24,8 +24,7 @@ QUICK |= {
 
 
 @pytest.mark.parametrize(
-    "name",
-    [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in (*SPECS, *MAPS)],
+    "name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in (*SPECS, *MAPS)]
 )
 def test_bytes_stay(name: str, tmp_path: Path) -> None:
     kept = KEPT["graphs"][name]

@@ -11,14 +11,7 @@ from pictured import opened
 from refusing import refused
 
 from cheblienet_graphs.errors import NotDrawnError, SpecError, StoreError
-from cheblienet_graphs.plot import (
-    FIGURES,
-    Asked,
-    Figure,
-    figure_named,
-    svg_of,
-    write_figure,
-)
+from cheblienet_graphs.plot import FIGURES, Asked, Figure, figure_named, svg_of, write_figure
 from cheblienet_graphs.plot.figure import INK, check_file
 
 

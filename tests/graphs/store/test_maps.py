@@ -130,8 +130,7 @@ def test_facts_that_contradict_are_found(store: Path, name: str, value: Any) -> 
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"neighbors": 99999}, {"source": 3}, {"source": {"manifold": "s2"}}, {"radius": 1}],
+    "change", [{"neighbors": 99999}, {"source": 3}, {"source": {"manifold": "s2"}}, {"radius": 1}]
 )
 def test_specifications_that_are_none_are_refused(store: Path, change: dict[str, Any]) -> None:
     reseal(store / "near/v001", lambda clg: clg["spec"].update(change))

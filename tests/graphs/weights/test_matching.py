@@ -7,11 +7,7 @@ from moments import Sparse
 from scipy.optimize import nnls
 
 from cheblienet_graphs.weights import matching
-from cheblienet_graphs.weights.matching import (
-    SparseSystem,
-    matching_with_little_drift,
-    nearest,
-)
+from cheblienet_graphs.weights.matching import SparseSystem, matching_with_little_drift, nearest
 
 
 def problem(seed: int, constraints: int, unknowns: int) -> tuple[Sparse, np.ndarray, ...]:
