@@ -12,12 +12,7 @@ from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
 from cheblienet_models.graphs.pyramid import LevelMap, Pyramid
 from cheblienet_models.graphs.subgraphs import sample_edges, sample_vertices
 from cheblienet_models.graphs.vertex_map import VertexMap
-from cheblienet_models.harmonics import (
-    FromHarmonics,
-    ToHarmonics,
-    harmonics_matrix,
-    largest_degree,
-)
+from cheblienet_models.harmonics import FromHarmonics, ToHarmonics, harmonics_matrix, largest_degree
 from cheblienet_models.layers.cheb_conv import ChebConv, low_pass_
 from cheblienet_models.layers.derivatives import Gradient, GradientNorm
 from cheblienet_models.layers.diffusion import Diffusion

@@ -13,16 +13,16 @@ RANDOM = {
 }
 BOUNDARY = {
     f"--boundary {'|'.join(limits.BOUNDARIES)}": "Periodic identifies opposite sides.  "
-    "[default: open]",
+    "[default: open]"
 }
 POINTS = {
     "--points-file FILE": "The points: .csv with a header line {columns}, .npz with these "
     "names, or .npy in this order; an optional column area (default: areas of Voronoi cells). Give "
-    "it once for each level, finest first.",
+    "it once for each level, finest first."
 }
 EDGE = {
     "--mask-edge pixels|cut": "pixels: each is inside or outside. cut: each counts by its part "
-    "inside, so that spectra are of second order; gray values are such parts.  [default: pixels]",
+    "inside, so that spectra are of second order; gray values are such parts.  [default: pixels]"
 }
 PLANE = {
     "--size N|WxH": f"Pixels of the finest level of a lattice, width x height, in {limits.SIDE}.  "
@@ -49,7 +49,7 @@ SPACE = {
 AXES = {
     "--axes SET": f"Axes over each voxel, one of {', '.join(limits.AXES)}. Those by number keep "
     "the symmetries of the cube, the others are the vertices of icospheres.  "
-    f"[default: {limits.DEFAULT_AXES}]",
+    f"[default: {limits.DEFAULT_AXES}]"
 }
 SPHERE = {
     "--subdivisions L": f"Of the icosahedron, 10 * 4^L + 2 points, in {limits.SUBDIVISIONS}.",
@@ -94,12 +94,12 @@ FIBER = {
 OF_DIRECTIONS = {
     "--directional X": "Add Laplacians along forward, sideways and rotation, for networks that "
     "learn their anisotropy. X is the diffusivity across a direction, in "
-    f"{limits.DIRECTIONAL}; along it is 1. On lattices.  [default: none]",
+    f"{limits.DIRECTIONAL}; along it is 1. On lattices.  [default: none]"
 }
 OF_SIDES = {
     "--boundary-correction/--no-boundary-correction": "Add edges at open boundaries that "
     "compensate for those cut off, so that eigenvalues converge at second order. For matched "
-    "weights, and selling on se2 and r3s2.  [default: where it applies]",
+    "weights, and selling on se2 and r3s2.  [default: where it applies]"
 }
 COMMON = {
     "--weights {weights}": "kernel: the paper's function of distance. The others are consistent "
@@ -119,11 +119,11 @@ COMMON = {
 }
 OF_GRADIENTS = {
     "--gradients": "Store first derivatives along {frame}, for networks that distinguish mirror "
-    "images.  [default: none]",
+    "images.  [default: none]"
 }
 OF_POINTS = {
     "--drift X": "Bound on first moments of matched weights, for more accurate eigenvalues, in "
-    f"{limits.DRIFT}; 0.03 is enough, smaller values take longer.  [default: unconstrained]",
+    f"{limits.DRIFT}; 0.03 is enough, smaller values take longer.  [default: unconstrained]"
 }
 
 SIZES = {"plane": PLANE, "space": SPACE, "sphere": SPHERE}

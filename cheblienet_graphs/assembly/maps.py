@@ -6,13 +6,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse
 
-from cheblienet_graphs.assembly.versions import (
-    GENERATOR,
-    PublishedMap,
-    of_spec,
-    recorded,
-    told,
-)
+from cheblienet_graphs.assembly.versions import GENERATOR, PublishedMap, of_spec, recorded, told
 from cheblienet_graphs.errors import quoted
 from cheblienet_graphs.limits import callback, flag
 from cheblienet_graphs.samplings.icosphere import mesh_edges

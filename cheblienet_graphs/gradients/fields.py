@@ -158,9 +158,7 @@ def _row_norms(block: scipy.sparse.csr_array) -> Floats:
     return np.sqrt(squares)
 
 
-def _blocks(
-    matrix: scipy.sparse.csr_array,
-) -> Iterator[tuple[int, int, scipy.sparse.csr_array]]:
+def _blocks(matrix: scipy.sparse.csr_array) -> Iterator[tuple[int, int, scipy.sparse.csr_array]]:
     """First row, field and |entries| of some rows after others, of one field each."""
     vertices = matrix.shape[1]
     for number in range(matrix.shape[0] // vertices):

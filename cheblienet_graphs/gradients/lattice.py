@@ -70,10 +70,7 @@ class LatticeGradient(Source):
     """
 
     def __init__(
-        self,
-        lattice: Lattice,
-        inside: MaskedSampling | None = None,
-        spacings: Floats | None = None,
+        self, lattice: Lattice, inside: MaskedSampling | None = None, spacings: Floats | None = None
     ) -> None:
         self.lattice, self.inside = lattice, inside
         self._spacings = lattice.relative / lattice.width if spacings is None else spacings

@@ -204,12 +204,7 @@ def directions_across(axis: Point) -> tuple[Vector, Vector]:
     return (1 + sign * x * x * a, sign * b, -sign * x), (b, sign + y * y * a, -y)
 
 
-def _logarithm(
-    start: Point,
-    end: Point,
-    step: Point,
-    across: tuple[Vector, Vector],
-) -> Point:
+def _logarithm(start: Point, end: Point, step: Point, across: tuple[Vector, Vector]) -> Point:
     """The components where the axis `start` is turned to `end`."""
     s, q = (tuple(b + sign * a for a, b in zip(start, end, strict=True)) for sign in (1, -1))
     s_length, q_length = _dot(s, s).sqrt(), _dot(q, q).sqrt()

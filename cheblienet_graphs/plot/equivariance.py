@@ -223,11 +223,7 @@ def _draw_symmetries(axes: Axes, symmetries: dict[str, float]) -> None:
     errors = [max(error, LEAST) for error in symmetries.values()][:NAMED]
     axes.semilogx(errors, range(len(names)), "D", ms=4, color=SERIES[2])
     axes.set_yticks(range(len(names)), names)
-    axes.set(
-        ylim=(len(names) - 0.4, -0.6),
-        xlim=(LEAST / 3, 5),
-        xlabel="error of symmetries",
-    )
+    axes.set(ylim=(len(names) - 0.4, -0.6), xlim=(LEAST / 3, 5), xlabel="error of symmetries")
     axes.set_xticks([1e-15, 1e-8, 1])
     axes.grid(axis="y")
 

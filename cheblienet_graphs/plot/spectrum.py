@@ -11,11 +11,7 @@ from cheblienet_graphs.report.bars import error_bars
 from cheblienet_graphs.report.comparison import FURTHER, LARGE, unknown_spectrum
 from cheblienet_graphs.report.moments import effective_metrics, probes, scale_of
 from cheblienet_graphs.report.opened import OpenedGraph
-from cheblienet_graphs.report.spectra import (
-    components_of,
-    exact_eigenvalues,
-    first_eigenvalues,
-)
+from cheblienet_graphs.report.spectra import components_of, exact_eigenvalues, first_eigenvalues
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.spec import words
 from cheblienet_graphs.spectrum.numeric import Eigenvalues

@@ -18,12 +18,7 @@ from cheblienet_graphs.report.spectra import computed_eigenvalues
 from cheblienet_graphs.report.verdict import faults
 from cheblienet_graphs.sparse import CAST_AT_ONCE
 from cheblienet_graphs.spec import GraphSpec, fibers
-from cheblienet_graphs.spectrum.numeric import (
-    ROUNDING,
-    Eigenpairs,
-    Eigenvalues,
-    extreme_eigenpairs,
-)
+from cheblienet_graphs.spectrum.numeric import ROUNDING, Eigenpairs, Eigenvalues, extreme_eigenpairs
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats
 

@@ -13,11 +13,7 @@ from cheblienet_graphs.report.comparison import FURTHER, LARGE, LONGEST, compare
 from cheblienet_graphs.report.diagnostics import GradientReport, gradient_report
 from cheblienet_graphs.report.findings import Finding
 from cheblienet_graphs.report.moments import EffectiveMetric, effective_metrics, probes, scale_of
-from cheblienet_graphs.report.spectra import (
-    components_of,
-    exact_eigenvalues,
-    first_eigenvalues,
-)
+from cheblienet_graphs.report.spectra import components_of, exact_eigenvalues, first_eigenvalues
 from cheblienet_graphs.report.verdict import CONSISTENCY, Consistency, verdict
 from cheblienet_graphs.samplings.masked import CutSampling
 from cheblienet_graphs.spectrum.numeric import multiplicities

@@ -128,10 +128,7 @@ def _compared(comparison: Comparison) -> dict[str, int | str]:
 
 
 def _coarse_spectrum(
-    spec: GraphSpec,
-    metrics: list[EffectiveMetric],
-    comparison: Comparison,
-    numbers: dict[str, str],
+    spec: GraphSpec, metrics: list[EffectiveMetric], comparison: Comparison, numbers: dict[str, str]
 ) -> Finding:
     """That edges are too long for the first eigenvalues."""
     reach = max(m.squared_reach for m in metrics)

@@ -20,14 +20,7 @@ from cheblienet_graphs.samplings.given_tables import coincident
 from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.samplings.masked import CutSampling
 from cheblienet_graphs.samplings.sampling import Sampling
-from cheblienet_graphs.sparse import (
-    ENTRIES,
-    ROUNDING,
-    mapped_product,
-    near,
-    row_blocks,
-    rows,
-)
+from cheblienet_graphs.sparse import ENTRIES, ROUNDING, mapped_product, near, row_blocks, rows
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spectrum.lanczos import ritz_range
 from cheblienet_graphs.store import layout

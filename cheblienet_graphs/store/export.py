@@ -132,8 +132,7 @@ def check_output(file: Path, parameter: str = "output") -> None:
     special = file.exists() and not file.is_file() and not file.is_dir()
     if special or file.absolute().parent == DEVICES:
         raise StoreError(
-            f"{file} is a device or a pipe, which would be replaced by a file; ",
-            another(parameter),
+            f"{file} is a device or a pipe, which would be replaced by a file; ", another(parameter)
         )
     for folder in file.absolute().resolve().parents:
         if (folder / "zarr.json").is_file() and layout.read_attributes(folder) is not None:

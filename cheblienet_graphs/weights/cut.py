@@ -34,10 +34,7 @@ VANISHED = 1e-9
 
 
 def rows_at_edge(
-    cut: CutSampling,
-    stencils: MaskedStencils,
-    weights: "LatticeWeights",
-    halves: Floats,
+    cut: CutSampling, stencils: MaskedStencils, weights: "LatticeWeights", halves: Floats
 ) -> scipy.sparse.csr_array:
     """(V, V) the rows of W at the edge of a domain, each with a diagonal of 0; others are empty.
 

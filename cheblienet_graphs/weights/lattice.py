@@ -27,13 +27,7 @@ from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.search.offsets import OffsetDistances, Stencil
-from cheblienet_graphs.search.stencil import (
-    OffsetTable,
-    StencilEngine,
-    Stencils,
-    at_sides,
-    reach,
-)
+from cheblienet_graphs.search.stencil import OffsetTable, StencilEngine, Stencils, at_sides, reach
 from cheblienet_graphs.sparse import RowBlock
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Floats, Indices

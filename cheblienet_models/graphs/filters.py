@@ -103,10 +103,7 @@ def diffused(
     return total.to(x.dtype)
 
 
-@custom_op(
-    "diffused_twice",
-    f"(Tensor x, Tensor times, {HOW}, {MATRIX}) -> (Tensor, Tensor)",
-)
+@custom_op("diffused_twice", f"(Tensor x, Tensor times, {HOW}, {MATRIX}) -> (Tensor, Tensor)")
 def diffused_twice(
     x: Tensor,
     times: Tensor,

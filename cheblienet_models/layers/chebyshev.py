@@ -53,10 +53,7 @@ def _(x: Tensor, weight: Tensor, *laplacians: Tensor) -> Tensor:
     return x.new_empty(x.shape[0], x.shape[1], weight.shape[2])
 
 
-@custom_op(
-    "chebyshev_basis",
-    f"(Tensor x, Tensor weight, {MATRICES}) -> (Tensor, Tensor)",
-)
+@custom_op("chebyshev_basis", f"(Tensor x, Tensor weight, {MATRICES}) -> (Tensor, Tensor)")
 def chebyshev_basis(x: Tensor, weight: Tensor, *laplacians: Tensor) -> tuple[Tensor, Tensor]:
     """As `chebyshev`, with all T_k(L_j) x, k >= 1, (J n, V, B, in) for a faster backward."""
     matrices, dtype = _products(laplacians)
@@ -73,10 +70,7 @@ def _(x: Tensor, weight: Tensor, *laplacians: Tensor) -> tuple[Tensor, Tensor]:
     return y, laplacians[2].new_empty(len(weight) - 1, *x.shape)
 
 
-@custom_op(
-    "chebyshev_moments",
-    f"(Tensor x, Tensor g, SymInt count, {MATRICES}) -> Tensor",
-)
+@custom_op("chebyshev_moments", f"(Tensor x, Tensor g, SymInt count, {MATRICES}) -> Tensor")
 def chebyshev_moments(x: Tensor, g: Tensor, count: int, *laplacians: Tensor) -> Tensor:
     """The moment x^T g, then each x^T T_k(L_j) g; x (V, B, in) and g (V, B, out) contiguous.
 

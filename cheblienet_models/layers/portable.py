@@ -124,12 +124,7 @@ def _filtered(
 
 
 def _gradient(
-    widths: Widths,
-    x: Tensor,
-    scales: Sequence[float],
-    own: int,
-    _: Sequence[int],
-    *parts: Tensor,
+    widths: Widths, x: Tensor, scales: Sequence[float], own: int, _: Sequence[int], *parts: Tensor
 ) -> Tensor:
     """As the operator `gradient`."""
     matrix = Csr(*parts[:3])

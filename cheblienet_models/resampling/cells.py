@@ -18,12 +18,7 @@ import numpy as np
 from cheblienet_models.graphs.healpix import FIRST_COLUMN, FIRST_RING, faces
 from cheblienet_models.resampling.grids import Floats, Indices
 from cheblienet_models.resampling.samplings import Rows, Sampling, rows_of, unit_vectors
-from cheblienet_models.resampling.sides import (
-    Place,
-    PolarCap,
-    Sides,
-    great_circles,
-)
+from cheblienet_models.resampling.sides import Place, PolarCap, Sides, great_circles
 
 CHUNK = 2**15
 """So many cells at a time."""
