@@ -130,7 +130,9 @@ def test_photographs(
     data: Path, tmp_path: Path, run: Run, tiny: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     in_threads(monkeypatch)
-    plan = replace(natural.PLANS["contenders"], variants={"SE(2)": replace(tiny, steps=None)})
+    plan = replace(
+        natural.PLANS["contenders"], variants={"SE(2)": replace(tiny, steps=None, batch=32)}
+    )
     monkeypatch.setattr(natural, "PLANS", {"contenders": plan})
     sizes = "--train", TRAIN, "--test", TEST, "--seeds", 1, "--epochs", 1, "--workers", 1
     for module in (studies, study_tables):

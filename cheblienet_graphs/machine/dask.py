@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 
 from cheblienet_graphs.errors import CheblienetError, Remedy
 from cheblienet_graphs.machine import Pool, Task, let_go
-from cheblienet_graphs.machine.interrupts import not_for_children
-from cheblienet_graphs.machine.processes import check_guarded
+from cheblienet_graphs.machine.interrupts import check_guarded, not_for_children
 
 try:
     import distributed

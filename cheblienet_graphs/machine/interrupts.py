@@ -1,12 +1,18 @@
-"""Ctrl-C and SIGTERM: deferred where an interruption would leave work half done."""
+"""Processes that are started, and signals: deferred where they would leave work half done."""
 
+import multiprocessing
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from multiprocessing import resource_tracker
 from types import FrameType
 
+UNGUARDED = (
+    "Error: a script that builds with several processes must do so below "
+    '`if __name__ == "__main__":`, as each of them imports it.'
+)
 DEFERRED = (signal.SIGTERM, signal.SIGINT)
 
 Handler = Callable[[int, FrameType | None], object]
@@ -24,6 +30,16 @@ def not_for_children() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def check_guarded() -> None:
+    """End a worker that is about to start workers, as the script that it imports builds.
+
+    Raises:
+        SystemExit: it is one; the message is its last line.
+    """
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        sys.exit(UNGUARDED)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 import multiprocessing
 import os
-import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
@@ -16,17 +15,13 @@ from typing import TypeVar
 from cheblienet_graphs.errors import CheblienetError, Remedy, SpecError
 from cheblienet_graphs.limits import WORKERS, integer
 from cheblienet_graphs.machine import Here, Pool, Task
-from cheblienet_graphs.machine.interrupts import not_for_children
+from cheblienet_graphs.machine.interrupts import check_guarded, not_for_children
 from cheblienet_graphs.machine.threads import threads_each
 
 T = TypeVar("T")
 
 SHARED = Path("/dev/shm")  # noqa: S108, that of the system
 """Where Linux has named semaphores, as files."""
-UNGUARDED = (
-    "Error: a script that builds with several processes must do so below "
-    '`if __name__ == "__main__":`, as each of them imports it.'
-)
 
 
 def opened_pool(
@@ -110,16 +105,6 @@ def opened_processes(workers: int) -> Iterator[Pool]:
         yield Processes(executor, workers)
     finally:
         executor.shutdown(cancel_futures=True)
-
-
-def check_guarded() -> None:
-    """End a worker that is about to start workers, as the script that it imports builds.
-
-    Raises:
-        SystemExit: it is one; the message is its last line.
-    """
-    if getattr(multiprocessing.current_process(), "_inheriting", False):
-        sys.exit(UNGUARDED)
 
 
 @contextmanager

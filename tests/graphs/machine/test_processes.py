@@ -20,7 +20,7 @@ from cheblienet_graphs import CheblienetError, GraphSpec, StoreError, build
 from cheblienet_graphs.assembly.level import Level, Place
 from cheblienet_graphs.assembly.sweeps import Filled, Weighed, do_block
 from cheblienet_graphs.assembly.versions import software
-from cheblienet_graphs.machine import kept, let_go, processes
+from cheblienet_graphs.machine import interrupts, kept, let_go, processes
 from cheblienet_graphs.search.choice import choose
 from cheblienet_graphs.store.writer import Staging
 
@@ -61,7 +61,7 @@ def test_workers_of_a_script_that_is_not_guarded(tmp_path: Path) -> None:
         [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert ended.returncode == 1
-    assert processes.UNGUARDED in ended.stderr
+    assert interrupts.UNGUARDED in ended.stderr
     assert "bootstrapping" not in ended.stderr
     assert "for the reason that it printed" in ended.stderr
 
