@@ -43,9 +43,7 @@ def test_mapping_interface(store: Path) -> None:
     assert "torus" in repr(opened)
 
 
-def test_a_version_that_goes_while_it_is_opened(
-    store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_version_that_goes_meanwhile(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening, "resolved", lambda *_: "v009")
     refused("can't be read", open_store(store).__getitem__, "torus", error=StoreError)
 

@@ -64,7 +64,7 @@ HEAVY = [("equivariance", "axes"), ("heat", "ball"), ("heat", "own")]
 """Figures of graphs that take seconds."""
 
 
-@pytest.mark.parametrize("drawn", slow_but(QUICK, QUICK + HEAVY), ids=" ".join)
+@pytest.mark.parametrize("drawn", slow_but(QUICK[::2], QUICK + HEAVY), ids=" ".join)
 def test_a_page_can_hold_it(drawn: tuple[str, str]) -> None:
     name, graph = drawn
     svg, caption = svg_of(figure_named(name), opened(graph), Asked())

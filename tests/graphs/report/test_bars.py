@@ -35,7 +35,7 @@ FAMILIES = {
 }
 
 
-@pytest.mark.parametrize("name", slow_but(FAMILIES.keys() - {"oriented disc"}, FAMILIES))
+@pytest.mark.parametrize("name", slow_but([*FAMILIES][2::2], FAMILIES))
 def test_errors_are_as_large_as_their_bars(name: str, report_on: Callable) -> None:
     level = report_on(FAMILIES[name], eigenvalues=16, level=0).levels[0]
     truths = {

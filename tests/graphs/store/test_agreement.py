@@ -10,6 +10,7 @@ from damage import writable_copy
 from examined import random_matrix
 from hypothesis import given
 from hypothesis import strategies as st
+from marks import slow_but
 from masks import disc
 from moments import stored
 from sealing import put, reseal, reseal_array, reseal_file
@@ -119,7 +120,7 @@ def test_symmetry_in_blocks(seed: int, entries: int, changes: list) -> None:
     assert is_symmetric(matrix, entries) == (dense == dense.T).all()
 
 
-@pytest.mark.parametrize("name", SPECS)
+@pytest.mark.parametrize("name", slow_but([*SPECS][::3], SPECS))
 def test_another_place_or_area_is_noticed(tmp_path: Path, name: str) -> None:
     """The last vertex lies over another orientation where there are several.
 

@@ -121,7 +121,7 @@ remove, staged.shutil.rmtree = shutil.rmtree, killed
 
 
 def test_folder_that_can_not_be_deleted_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     refusing = Mock(side_effect=PermissionError(13, "Permission denied"))
     monkeypatch.setattr(staged, "discard", refusing)
@@ -130,7 +130,7 @@ def test_folder_that_can_not_be_deleted_is_named(
     [note] = caught.value.__notes__
     assert f"{layout.staging_folder(tmp_path / 'g')} can't be cleared: Permission denied" in note
     assert build(SPEC, tmp_path / "g").built
-    assert [record.getMessage() for record in caplog.records] == [note]
+    assert capsys.readouterr().err == f"{note}\n"
 
 
 def test_block_at_work_in_a_folder_that_is_deleted(

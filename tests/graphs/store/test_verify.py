@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from damage import to_fifo, to_link, truncate
 from failures import failing
+from marks import slow_but
 from sealing import writable
 from stores import store_of
 
@@ -43,7 +44,7 @@ CHANGES: list[Callable[[Path], object]] = [
 ]
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("change", slow_but(CHANGES[::2], CHANGES))
 def test_every_change_of_every_file_is_noticed(tmp_path: Path, change: Callable) -> None:
     levels = 1 + (change is CHANGES[0])
     version = build(GraphSpec("r2", 4, levels=levels), tmp_path, name="g").store / "g/v001"
