@@ -36,7 +36,7 @@ from rotations import turned
 from scripts import exit_code, parser_of, positive
 from settings import Settings
 from study_plans import SIDE, STUDIES, TEST, TRAIN, Study
-from study_tables import Runs, draw, invariance, table, write_page
+from study_tables import Runs, draw, gaps, invariance, table, write_page
 from throughput import BATCH, kept_times
 from tqdm import tqdm
 from training import SECONDS, Checkpoint, Scores, trained
@@ -202,7 +202,7 @@ def study(given: argparse.Namespace, studies: Mapping[str, Study], images: Image
         scores = {variant: every_seed(runs[name, variant, 0]) for variant in one.variants}
         all_found.append(scores)
         parts[name] = table(one, scores, lone_seconds(one, scores, images, given.results))
-        print(f"\n{one.title}\n\n{parts[name]}")
+        print(f"\n{one.title}\n\n{parts[name]}\n\n{gaps(scores)}")
         if given.page and one.drawn:
             draw(one, scores, given.page.with_name(f"{given.page.stem}-{name}.svg"))
     if given.page:

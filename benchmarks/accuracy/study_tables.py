@@ -60,6 +60,17 @@ def equal_time_table(
     return "\n".join(lines)
 
 
+def gaps(runs: Runs) -> str:
+    """A sentence: upright, how far each variant is ahead of the last, with the same seeds."""
+    *names, last = runs
+    differences = {
+        name: [a[SHOWN[0]] - b[SHOWN[0]] for a, b in zip(runs[name], runs[last], strict=False)]
+        for name in names
+    }
+    each = (f"{name} by {mean_and_deviation(d, '.1f')}" for name, d in differences.items())
+    return f"Ahead of {last}, upright, with the same seeds: {', '.join(each)}."
+
+
 def invariance(studies: Sequence[Runs]) -> str:
     """One sentence on all runs with exactly invariant networks: 90 degrees against upright."""
     runs = [one for variants in studies for scores in variants.values() for one in scores]
