@@ -158,7 +158,7 @@ def test_side_by_side(run: Run) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "expected"),
-    [("kill.py --kills 2 --processes 2", "killed: 2"), ("fuzz.py --mutants 5", "refused: ")],
+    [("kill.py --kills 1 --processes 1", "killed: 1"), ("fuzz.py --mutants 5", "refused: ")],
 )
 def test_stores_are_disturbed(command: str, expected: str) -> None:
     script, *options = command.split()
