@@ -1,5 +1,6 @@
 """clg export and clg import: graphs in other files."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -49,44 +50,32 @@ def export(
             f"--level must be left out with --to {target}, which has all levels."
         )
     version = layout.resolve(store, name)
+    inner, of_level, left_out = "", tuple[int, ...](), list[str]()
+    writers: dict[str, Callable[..., None]] = {"npz": exports.to_npz, "zip": exports.export_zip}
     if is_map(version):
-        _export_map(version, target, level, output)
-        return
-    spec = read_facts(version).spec
-    levels = spec.levels
-    level = integer("level", level or 0, 0, levels - 1)
-    inner = "" if target in WHOLE or levels == 1 else f"-level{level}"
+        writers = {"scipy": exports.map_to_scipy, "zip": exports.export_zip}
+        if target not in writers or level is not None:
+            raise click.UsageError(
+                f"--to must be {' or '.join(writers)}, and --level left out: "
+                f"{version.parent.name} is a map."
+            )
+    elif target not in WHOLE:
+        writers = {"scipy": exports.to_scipy, "pyg": exports.to_pyg}
+        spec = read_facts(version).spec
+        of_level = (integer("level", level or 0, 0, spec.levels - 1),)
+        inner = "" if spec.levels == 1 else f"-level{of_level[0]}"
+        further = {"directional Laplacians": spec.directional, "gradients": spec.gradients}
+        left_out = [what for what, there in further.items() if there]
     if output is not None and output.is_dir() and target != "npz":
         raise click.UsageError(f"--output must be a file. {output} is a folder.")
     file = output or Path(f"{version.parent.name}{inner}{SUFFIXES[target]}")
     exports.check_output(file)
-    if target in WHOLE:
-        {"npz": exports.to_npz, "zip": exports.export_zip}[target](version, file)
-    else:
-        {"scipy": exports.to_scipy, "pyg": exports.to_pyg}[target](version, level, file)
-        further = {"directional Laplacians": spec.directional, "gradients": spec.gradients}
-        if left_out := [what for what, there in further.items() if there]:
-            click.echo(f"Left out: {' and '.join(left_out)}; --to npz has them.", err=True)
+    writers[target](version, *of_level, file)
+    if left_out:
+        click.echo(f"Left out: {' and '.join(left_out)}; --to npz has them.", err=True)
     click.echo(str(file))
     if target == "pyg":
         click.echo(exports.PYG_LINES.format(file=file), err=True)
-
-
-def _export_map(version: Path, target: str, level: int | None, output: Path | None) -> None:
-    from cheblienet_graphs.store import export as exports  # help does without
-
-    writers = {"scipy": exports.map_to_scipy, "zip": exports.export_zip}
-    if target not in writers or level is not None:
-        accepted = " or ".join(writers)
-        raise click.UsageError(
-            f"--to must be {accepted}, and --level left out: {version.parent.name} is a map."
-        )
-    if output is not None and output.is_dir():
-        raise click.UsageError(f"--output must be a file. {output} is a folder.")
-    file = output or Path(f"{version.parent.name}{SUFFIXES[target]}")
-    exports.check_output(file)
-    writers[target](version, file)
-    click.echo(str(file))
 
 
 @click.command("import", cls=Once)
