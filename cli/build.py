@@ -10,7 +10,7 @@ import click
 
 import cheblienet_graphs as graphs
 from cheblienet_cli import options
-from cheblienet_cli.options import Decorator, Group, Once, examples, option, together
+from cheblienet_cli.options import Decorator, Group, Once, examples, from_table, option, together
 from cheblienet_cli.output import print_table, show
 from cheblienet_cli.specification import options_of
 from cheblienet_cli.spelling import option as option_of
@@ -72,8 +72,8 @@ def build() -> None:
 def _how(default_name: str) -> Decorator:
     """The options that say how and where to build; those not given are None or False."""
     name = option("--name NAME", f"Name of the graph.  [default: {default_name}]")
-    how = (option(*described) for described in HOW.items())
-    return together(name, options.store, *how, options.as_json, options.quiet, options.verbose)
+    how = from_table(HOW)
+    return together(name, options.store, how, options.as_json, options.quiet, options.verbose)
 
 
 def _command(manifold: Manifold) -> click.Command:

@@ -12,12 +12,26 @@ from click.core import ParameterSource
 import cheblienet_graphs as graphs
 from cheblienet_cli import options, spelling
 from cheblienet_cli.build import HOW, OF_BUILDS, build, placed, specification
-from cheblienet_cli.options import Once, option
+from cheblienet_cli.options import Once, from_table, option
 from cheblienet_cli.output import show
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import SpecError, quoted
 from cheblienet_graphs.manifolds import MANIFOLDS
 from cheblienet_graphs.progress import progress_bar
+
+RULE = {
+    "--neighbors K": "The K nearest sources of each target, and those as far as the last, in "
+    f"{limits.NEIGHBORS}.",
+    "--radius X": "Instead: all sources within this distance, radians of arc on the sphere, else "
+    f"widths of the domain, in {limits.RADIUS}.",
+    "--scales N": "Instead, where source and target are one icosphere: the edges of its N finest "
+    "meshes together.",
+    "--weights inverse|gaussian|uniform": "Of the sources of a target, with sum 1: by inverse "
+    "squares of distances, a Gaussian kernel, or equal.  [default: inverse]",
+    "--bandwidth X": "Of Gaussian weights: t over the mean squared distance, in "
+    f"{limits.BANDWIDTH}.  [default: 0.2]",
+}
+"""Options of the entries, and what they do."""
 
 
 @click.command("map", cls=Once)
@@ -32,34 +46,10 @@ from cheblienet_graphs.progress import progress_bar
     "To whose vertices: the same, of the same manifold and domain.",
     required=True,
 )
-@option(
-    "--neighbors K",
-    f"The K nearest sources of each target, and those as far as the last, in {limits.NEIGHBORS}.",
-)
-@option(
-    "--radius X",
-    "Instead: all sources within this distance, radians of arc on the sphere, else widths of the "
-    f"domain, in {limits.RADIUS}.",
-)
-@option(
-    "--scales N",
-    "Instead, where source and target are one icosphere: the edges of its N finest meshes "
-    "together.",
-)
-@option(
-    "--weights inverse|gaussian|uniform",
-    "Of the sources of a target, with sum 1: by inverse squares of distances, a Gaussian kernel, "
-    "or equal.  [default: inverse]",
-)
-@option(
-    "--bandwidth X",
-    f"Of Gaussian weights: t over the mean squared distance, in {limits.BANDWIDTH}.  "
-    "[default: 0.2]",
-)
+@from_table(RULE)
 @option("--name NAME", "Name of the map.  [default: sizes of both sides and the rule]")
 @options.store
-@option("--dry-run", HOW["--dry-run"])
-@option("--force", HOW["--force"])
+@from_table({known: HOW[known] for known in ("--dry-run", "--force")})
 @options.as_json
 @options.quiet
 def build_map(

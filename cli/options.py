@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -43,6 +43,11 @@ def together(*options: Decorator) -> Decorator:
         return command
 
     return decorate
+
+
+def from_table(table: Mapping[str, str]) -> Decorator:
+    """Options of a command: of each what `option` takes as `described`, and what it does."""
+    return together(*(option(*row) for row in table.items()))
 
 
 class _Store(click.Path):
