@@ -1,7 +1,7 @@
 """The report on a graph, and its text: what one decides from first, or every measurement."""
 
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -213,34 +213,42 @@ def _wrapped(
 
 def _spectrum(level: LevelReport) -> list[str]:
     """The first eigenvalues of a level in one line, those of the operator where that is known."""
-    if not level.eigenvalues:
-        return []
-    scale, listed = level.eigenvalue_scale, []
-    shown = _shown(level)
-    for copies, value in shown:
+    scale = level.eigenvalue_scale
+
+    def written(copies: slice, value: float) -> str:
         bar, _ = level.error_bars.of(copies)
-        listed.append(_listed(copies, value * (scale or 1), f" ± {bar:.2g}" if bar else ""))
-    of_delta = "of Delta, " if scale is None else ""
-    return [f"{_in_line(level, listed, shown[-1][0])} ({of_delta}level {level.level})"]
+        return _listed(copies, value * (scale or 1), f" ± {bar:.2g}" if bar else "")
+
+    return _in_line(level, written, "of Delta, " if scale is None else "")
 
 
 def _extrapolated(level: LevelReport) -> list[str]:
     """The same, less the estimated errors."""
     if level.error_bars.unknown:
         return [f"errors of eigenvalues not estimated: {level.error_bars.unknown}"]
-    listed = []
-    shown = _shown(level)
-    for copies, value in shown:
+
+    def written(copies: slice, value: float) -> str:
         _, far = level.error_bars.of(copies)
-        listed.append("-" if far is None else _listed(copies, value and far))
-    return [f"{_in_line(level, listed, shown[-1][0])} (extrapolated, level {level.level})"]
+        return "-" if far is None else _listed(copies, value and far)
+
+    return _in_line(level, written, "extrapolated, ")
 
 
-def _shown(level: LevelReport) -> list[tuple[slice, float]]:
-    """The first distinct eigenvalues of Delta and their places; those of constants are 0."""
+def _in_line(level: LevelReport, written: Callable[[slice, float], str], what: str) -> list[str]:
+    """The first distinct eigenvalues in a line, with dots where there are more; none of none.
+
+    Args:
+        level: of which they are.
+        written: one, by the places of its copies and its value of Delta; that of constants is 0.
+        what: they are, before the level.
+    """
     shown = [(copies, value) for copies, value, _ in tables.distinct(level)][:SHOWN]
+    if not shown:
+        return []
     least = ZERO * max(abs(value) for _, value in shown)
-    return [(copies, value if abs(value) > least else 0.0) for copies, value in shown]
+    listed = [written(copies, value if abs(value) > least else 0.0) for copies, value in shown]
+    more = ["..."] if shown[-1][0].stop < level.vertices else []
+    return [f"{', '.join([*listed, *more])} ({what}level {level.level})"]
 
 
 def _listed(copies: slice, value: float, off: str = "") -> str:
@@ -248,11 +256,6 @@ def _listed(copies: slice, value: float, off: str = "") -> str:
     count = copies.stop - copies.start
     number = f"{value:.4g}{off}" if value else "0"
     return f"{number} ({count}x)" if count > 1 else number
-
-
-def _in_line(level: LevelReport, listed: Sequence[str], last: slice) -> str:
-    """Eigenvalues with dots where there are more."""
-    return ", ".join([*listed, *(["..."] if last.stop < level.vertices else [])])
 
 
 def _derivatives(level: LevelReport) -> list[str]:
