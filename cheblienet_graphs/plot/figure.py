@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cheblienet_graphs.errors import SpecError, StoreError, another, needing
-from cheblienet_graphs.limits import file_path, integer
+from cheblienet_graphs.limits import SEED, file_path, integer
 from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.store.durable import save_whole
 from cheblienet_graphs.store.export import check_output
@@ -30,7 +30,6 @@ Part: TypeAlias = "matplotlib.figure.FigureBase"
 """A canvas, or a part of one."""
 Image: TypeAlias = "matplotlib.image.AxesImage"
 
-LARGEST_SEED = 2**32 - 1
 INK = "#1f2328"
 """Text, axes and marks; the report makes it the color of its text."""
 FAINT = "#8b949e"
@@ -113,7 +112,7 @@ class Asked:
         vertices = graph.level(self.level).of_level.vertices
         if self.vertex is not None:
             integer("vertex", self.vertex, 0, vertices - 1)
-        integer("seed", self.seed, 0, LARGEST_SEED)
+        integer("seed", self.seed, *SEED)
 
 
 @dataclass(frozen=True)
