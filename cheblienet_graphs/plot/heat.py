@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import eval_legendre
+from numpy.polynomial.legendre import legval
 
 from cheblienet_graphs.errors import NotDrawnError, listed
 from cheblienet_graphs.plot import pictures
@@ -209,12 +209,10 @@ def exact_density(places: Places, distance: Floats, spread: float) -> Floats:
         exact /= (2 * np.pi * spread**2) ** (places.dimension / 2)
         return exact
     time = (spread / places.radius) ** 2 / 2
-    most = int(np.sqrt(NEGLIGIBLE / time)) + 1
-    degree = np.arange(most + 1)[:, None]
-    waves = eval_legendre(degree, np.cos(distance / places.radius))
+    degree = np.arange(int(np.sqrt(NEGLIGIBLE / time)) + 2)
     sizes = (2 * degree + 1) * np.exp(-degree * (degree + 1) * time)
-    summed: Floats = (sizes * waves).sum(axis=0) / (4 * np.pi * places.radius**2)
-    return summed
+    summed: Floats = legval(np.cos(distance / places.radius), sizes)
+    return summed / (4 * np.pi * places.radius**2)
 
 
 def draw_heat(canvas: Canvas, data: Heat) -> None:

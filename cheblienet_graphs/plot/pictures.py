@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.ndimage import mean
 
 from cheblienet_graphs.plot.figure import DIVERGING, FAINT, SEQUENTIAL, Axes, Image, Part
 from cheblienet_graphs.plot.places import Places
@@ -254,21 +255,21 @@ def _draw_contours(axes: Axes, panel: Panel, levels: Sequence[float]) -> None:
     view, drawn = panel.view, panel.view.of(panel.values)
     if not levels or min(drawn.shape) < 2 or not np.nanmax(drawn, initial=0.0) > levels[0]:
         return
-    shown, owner = np.unique(view.points, return_inverse=True)
+    shown = np.unique(view.points)
     look = {"levels": levels, "colors": CONTOUR, "linewidths": 0.8}
     if len(shown) == view.points.size:
         axes.contour(drawn, extent=view.extent, origin="upper", **look)
         return
     # Several pixels show a point: it stands at their middle.
+    shown = shown[shown >= 0]
     left, right, bottom, top = view.extent
-    (height, width), count = drawn.shape, np.bincount(owner.ravel())
-    down, across = (np.bincount(owner.ravel(), i.ravel()) / count for i in np.indices(drawn.shape))
+    height, width = drawn.shape
+    down, across = (mean(pixel, view.points, shown) for pixel in np.indices(drawn.shape))
     x = left + (across + 0.5) * (right - left) / width
     y = top + (down + 0.5) * (bottom - top) / height
-    inside = shown >= 0
-    places = np.stack([x, y], axis=1)[inside]
+    places = np.stack([x, y], axis=1)
     if np.linalg.matrix_rank(places - places.mean(axis=0)) == 2:  # else they span no triangle
-        axes.tricontour(*places.T, panel.values[shown[inside]], **look)
+        axes.tricontour(*places.T, panel.values[shown], **look)
 
 
 def lines(axes: Axes, ends: Floats, color: str, widths: Any, **given: Any) -> None:
