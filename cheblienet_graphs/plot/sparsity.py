@@ -61,10 +61,9 @@ def sparsity_of(graph: OpenedGraph, level: int = 0) -> Sparsity:
     cells = -(-vertices // side)
     counts = np.zeros(cells * cells, np.int64)
     for start, stop in row_blocks(laplacian.indptr):
-        block = rows(laplacian, start, stop)
-        row = np.repeat(np.arange(start, stop), np.diff(block.indptr)) // side
-        column = block.indices.astype(np.int64) // side
-        counts += np.bincount(row * cells + column, minlength=cells * cells)
+        row, column = rows(laplacian, start, stop).tocoo().coords
+        cell = (row + start) // side * cells + column // side
+        counts += np.bincount(cell, minlength=cells * cells)
     sizes = np.bincount(np.arange(vertices) // side)
     density = counts.reshape(cells, cells) / np.outer(sizes, sizes)
     return Sparsity(density, side, vertices, laplacian.nnz, samples_of(graph.spec))

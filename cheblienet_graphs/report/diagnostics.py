@@ -89,9 +89,8 @@ def weight_statistics(weights: MappedWeights, *, entries: int = ENTRIES) -> dict
     known = np.empty((laplacian.nnz - laplacian.shape[0]) // 2)
     count = 0
     for start, stop in row_blocks(laplacian.indptr, entries):
-        block = weights.rows(np.arange(start, stop))
-        row = np.repeat(np.arange(start, stop), np.diff(block.indptr))
-        once = block.data[block.indices > row]
+        block = weights.rows(np.arange(start, stop)).tocoo()
+        once = block.data[block.col > block.row + start]
         known[count : count + len(once)] = once
         count += len(once)
     least, most = float(known.min()), float(known.max())

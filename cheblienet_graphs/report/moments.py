@@ -294,9 +294,8 @@ def _longest_chord(points: MaskedSampling, weights: MappedWeights) -> float:
     """The largest Cartesian distance on the base between two vertices that an edge joins."""
     base, longest, laplacian = points.base_points, 0.0, weights.laplacian
     for start, stop in row_blocks(laplacian.indptr):
-        block = rows(laplacian, start, stop)
-        row = np.repeat(np.arange(start, stop), np.diff(block.indptr)) % points.num_points
-        steps = base[block.indices % points.num_points] - base[row]
+        row, column = rows(laplacian, start, stop).tocoo().coords
+        steps = base[column % points.num_points] - base[(row + start) % points.num_points]
         steps -= periods(points, steps)
         longest = max(longest, float(np.sqrt((steps**2).sum(axis=1)).max(initial=0)))
     return longest
