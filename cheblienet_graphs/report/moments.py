@@ -103,15 +103,12 @@ def _areas(sampling: Sampling, points: Indices) -> Floats:
     return np.array([(areas * share).sum() for share in shares])
 
 
-def effective_metrics(
-    level: Weighted, points: Indices, *, entries: int = EDGES_AT_ONCE
-) -> list[EffectiveMetric]:
+def effective_metrics(level: Weighted, points: Indices) -> list[EffectiveMetric]:
     """The metric realized at each orientation, that of the sum of M, in units of the points' area.
 
     Args:
         level: its edges.
         points: where it is measured; without any there is nothing to tell.
-        entries: edges whose moments are in memory together.
     """
     if not len(points):
         return []
@@ -121,7 +118,7 @@ def effective_metrics(
     vertices = _vertices(sampled.sampling, points).ravel()
     edges = int((indptr[vertices + 1] - indptr[vertices]).sum())
     second, fourth, largest, firsts = 0.0, 0.0, np.zeros(orientations), []
-    for piece in np.array_split(vertices, max(1, -(-edges // entries))):
+    for piece in np.array_split(vertices, max(1, -(-edges // EDGES_AT_ONCE))):
         first, moments, fourths = _moments(level, piece)
         firsts.append(first)
         own = piece // count == np.arange(orientations)[:, None]
