@@ -9,7 +9,7 @@ from cheblienet_graphs.limits import EIGENPAIRS, integer
 from cheblienet_graphs.plot.figure import FAINT, INK, SERIES, Asked, Axes, Canvas, Figure, sentences
 from cheblienet_graphs.report.bars import error_bars
 from cheblienet_graphs.report.comparison import FURTHER, LARGE, unknown_spectrum
-from cheblienet_graphs.report.moments import effective_metrics, probes, scale_of
+from cheblienet_graphs.report.moments import scale_of
 from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.report.spectra import components_of, exact_eigenvalues, first_eigenvalues
 from cheblienet_graphs.samplings.lattice import Lattice
@@ -119,8 +119,7 @@ def spectrum_of(graph: OpenedGraph, level: int = 0, count: int | None = None) ->
 
 def _bars(arrays: LevelArrays, eigenvalues: Eigenvalues) -> Floats | None:
     """(M,) estimated errors; None without any."""
-    metrics = effective_metrics(arrays, probes(arrays))
-    estimated = error_bars(arrays, eigenvalues, metrics)
+    estimated = error_bars(arrays, eigenvalues)
     if estimated.unknown:
         return None
     missing = len(eigenvalues.values) - len(estimated.bars)

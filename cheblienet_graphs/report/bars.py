@@ -7,13 +7,12 @@ sum over the fiber's modes of each mode's share of an eigenvector times the erro
 eigenvalue. Source: Richardson's extrapolation, and first-order perturbation theory.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse
 
-from cheblienet_graphs.report.moments import EffectiveMetric, scale_of
+from cheblienet_graphs.report.moments import metrics_of, scale_of
 from cheblienet_graphs.report.spectra import computed_eigenvalues
 from cheblienet_graphs.report.verdict import faults
 from cheblienet_graphs.sparse import CAST_AT_ONCE
@@ -47,18 +46,15 @@ class ErrorBars:
         return max(self.bars[copies]), float(np.mean(self.extrapolated[copies]))
 
 
-def error_bars(
-    arrays: LevelArrays, spectrum: Eigenvalues, metrics: Sequence[EffectiveMetric]
-) -> ErrorBars:
+def error_bars(arrays: LevelArrays, spectrum: Eigenvalues) -> ErrorBars:
     """Estimate the errors of a level's eigenvalues from the next coarser level.
 
     Args:
         arrays: of the level.
         spectrum: its smallest eigenvalues, with vectors where there is a fiber.
-        metrics: realized by its weights, as of `effective_metrics`.
     """
     scale = scale_of(arrays)
-    unknown = _no_family(arrays, metrics) or _no_values(arrays, spectrum)
+    unknown = _no_family(arrays) or _no_values(arrays, spectrum)
     if unknown or scale is None:
         return ErrorBars(unknown or "no vertex has a neighbor")
     coarser = LevelArrays(arrays.version, arrays.facts, arrays.level + 1)
@@ -75,7 +71,7 @@ def error_bars(
     return ErrorBars(None, tuple(bars.tolist()), tuple(extrapolated.tolist()))
 
 
-def _no_family(arrays: LevelArrays, metrics: Sequence[EffectiveMetric]) -> str | None:
+def _no_family(arrays: LevelArrays) -> str | None:
     """Why errors of a level's eigenvalues need not fall at second order; None where they do."""
     spec = arrays.spec
     if arrays.level == spec.levels - 1:
@@ -93,7 +89,8 @@ def _no_family(arrays: LevelArrays, metrics: Sequence[EffectiveMetric]) -> str |
         return f"edges of {spec.weights} weights are along base and fiber at once"
     if spec.geometry.oriented and spec.laplacian == "normalized":
         return "degrees, which the Laplacian is normalized by, are not equal"
-    wrong = not metrics or faults(spec, arrays.sampled.metric, list(metrics))
+    metrics = metrics_of(arrays)
+    wrong = not metrics or faults(spec, arrays.sampled.metric, metrics)
     return "second moments are not known to be those of the metric" if wrong else None
 
 

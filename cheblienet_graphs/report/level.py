@@ -12,7 +12,7 @@ from cheblienet_graphs.report.bars import ErrorBars, error_bars
 from cheblienet_graphs.report.comparison import FURTHER, LARGE, LONGEST, compared, deciding
 from cheblienet_graphs.report.diagnostics import GradientReport, gradient_report
 from cheblienet_graphs.report.findings import Finding
-from cheblienet_graphs.report.moments import EffectiveMetric, effective_metrics, probes, scale_of
+from cheblienet_graphs.report.moments import EffectiveMetric, metrics_of, scale_of
 from cheblienet_graphs.report.spectra import components_of, exact_eigenvalues, first_eigenvalues
 from cheblienet_graphs.report.verdict import CONSISTENCY, Consistency, verdict
 from cheblienet_graphs.samplings.masked import CutSampling
@@ -128,7 +128,7 @@ def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelRe
     every = first_eigenvalues(arrays, looked_at, step)
     spectrum = every.first(count)
     step("metric")
-    metrics = effective_metrics(arrays, probes(arrays))
+    metrics = metrics_of(arrays)
     facts = replace(facts, eigenvalue_scale=scale_of(arrays))
     comparison = compared(spec, sampled.metric, every, facts.eigenvalue_scale, known)
     judged = verdict(spec, sampled, metrics, components, comparison, _areas_by_cells(arrays))
@@ -152,7 +152,7 @@ def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelRe
         eigenvalues_method=spectrum.method if count else None,
         multiplicities_may_be_larger=spectrum.method == "lanczos",
         exact_eigenvalues=None if known is None else known[:count],
-        error_bars=error_bars(arrays, spectrum, metrics),
+        error_bars=error_bars(arrays, spectrum),
         effective_metric=metrics,
         spectral_error=comparison.error,
         further_error=comparison.further_error,

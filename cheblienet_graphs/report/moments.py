@@ -130,6 +130,14 @@ def effective_metrics(level: Weighted, points: Indices) -> list[EffectiveMetric]
     return [effective_metric(sampled, k, *measured) for k, measured in enumerate(each)]
 
 
+def metrics_of(level: LevelArrays) -> list[EffectiveMetric]:
+    """Those of a published level at its `probes`, measured once for all that ask."""
+    if "metrics" not in level.measured:
+        level.measured["metrics"] = effective_metrics(level, probes(level))
+    metrics: list[EffectiveMetric] = level.measured["metrics"]
+    return metrics
+
+
 def _moments(level: Weighted, vertices: Indices) -> tuple[Floats, Floats, Floats]:
     """First moments of some vertices, second ones, and sums of w c_a^4.
 
