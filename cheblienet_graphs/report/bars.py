@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse
+import scipy.sparse.csgraph
 
 from cheblienet_graphs.report.moments import metrics_of, scale_of
 from cheblienet_graphs.report.spectra import computed_eigenvalues
@@ -145,12 +146,10 @@ def _coarser_values(arrays: LevelArrays, coarser: LevelArrays, count: int) -> Fl
 
 
 def _off_diagonal(arrays: LevelArrays) -> scipy.sparse.coo_array:
-    """(V, V) float64, the entries of Delta off its diagonal."""
-    entries = arrays.laplacian.tocoo()
-    row, column = entries.coords
-    kept = row != column
-    values = entries.data[kept].astype(np.float64) * (arrays.of_level.lambda_max / 2)
-    return scipy.sparse.coo_array((values, (row[kept], column[kept])), shape=entries.shape)
+    """(V, V) float64 Delta, its diagonal 0."""
+    delta = arrays.laplacian.astype(np.float64).tocoo() * (arrays.of_level.lambda_max / 2)
+    delta.data[delta.row == delta.col] = 0.0
+    return delta
 
 
 def _with_fiber(arrays: LevelArrays, factor: float) -> tuple[scipy.sparse.csr_array, float]:
@@ -185,12 +184,10 @@ def _of_fiber(arrays: LevelArrays, spectrum: Eigenvalues, scale: float) -> Float
 def _fiber_matrix(arrays: LevelArrays) -> Floats:
     """(n_o, n_o) Delta on functions of the orientation alone, edges between orientations only."""
     off, count = _off_diagonal(arrays), arrays.sampling.num_points
-    root = np.sqrt(arrays.mass, dtype=np.float64)
+    size, root = arrays.spec.orientations, np.sqrt(arrays.mass, dtype=np.float64)
     row, column = off.coords
-    size = arrays.spec.orientations
-    sums = np.zeros((size, size))
-    np.add.at(sums, (row // count, column // count), off.data * root[row] * root[column])
-    np.fill_diagonal(sums, 0.0)
-    np.fill_diagonal(sums, -sums.sum(axis=1))
+    weights, pairs = -off.data * root[row] * root[column], row // count * size + column // count
+    between = np.bincount(pairs, weights, size**2).reshape(size, size)
     mass = np.sqrt((root.reshape(size, count) ** 2).sum(axis=1))
-    return sums / np.outer(mass, mass)
+    matrix: Floats = scipy.sparse.csgraph.laplacian(between) / np.outer(mass, mass)
+    return matrix
