@@ -118,7 +118,7 @@ def first_eigenvalues(arrays: LevelArrays, scale: float) -> Floats:
 def true_error(arrays: LevelArrays, level: LevelReport) -> float:
     """The largest relative error of the first eigenvalues but 0."""
     values = first_eigenvalues(arrays, level.eigenvalue_scale or math.nan)
-    exact = exact_eigenvalues(arrays.spec, arrays.sampled, len(values))
+    exact = exact_eigenvalues(arrays, len(values))
     return float(abs(values[1:] / np.array(exact)[1:] - 1).max())
 
 

@@ -99,7 +99,7 @@ def spectrum_of(graph: OpenedGraph, level: int = 0, count: int | None = None) ->
     count = min(integer("count", count, *EIGENPAIRS), vertices)
     eigenvalues = first_eigenvalues(arrays, count, lambda *_: None)
     scale = scale_of(arrays)
-    exact = exact_eigenvalues(graph.spec, arrays.sampled, count)
+    exact = exact_eigenvalues(arrays, count)
     where = unknown_spectrum(graph.spec)
     unknown = where and f"no spectrum is known exactly {where}"
     if scale is None:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cheblienet_graphs.manifolds import Metric
+from cheblienet_graphs.report.moments import scale_of
 from cheblienet_graphs.spec import GraphSpec, fibers
+from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats
 
 if TYPE_CHECKING:
@@ -131,21 +133,16 @@ def _equal(one: float, other: float) -> bool:
 
 
 def compared(
-    spec: GraphSpec,
-    metric: Metric,
-    spectrum: "Eigenvalues",
-    scale: float | None,
-    exact: Sequence[float] | None,
+    arrays: LevelArrays, spectrum: "Eigenvalues", exact: Sequence[float] | None
 ) -> Comparison:
     """Compare the first eigenvalues of Delta, as many as there are.
 
     Args:
-        spec: of the build.
-        metric: asked for on the level.
+        arrays: of the level.
         spectrum: the smallest eigenvalues of Delta.
-        scale: factor by which they estimate the operator's; None where no vertex has a neighbor.
         exact: (M,) of the operator, M at least `LONGEST`; None where none are known.
     """
+    spec, metric, scale = arrays.spec, arrays.sampled.metric, scale_of(arrays)
     if exact is None:
         return Comparison(f"none is known exactly {unknown_spectrum(spec)}")
     count = deciding(spec, metric, exact)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from cheblienet_graphs.errors import CheblienetError, Spell
+from cheblienet_graphs.errors import Spell
 from cheblienet_graphs.report import diagnostics
 from cheblienet_graphs.report.bars import ErrorBars, error_bars
 from cheblienet_graphs.report.comparison import FURTHER, LARGE, LONGEST, compared, deciding
@@ -19,7 +19,7 @@ from cheblienet_graphs.samplings.masked import CutSampling
 from cheblienet_graphs.spectrum.numeric import multiplicities
 from cheblienet_graphs.store.facts import LevelFacts
 from cheblienet_graphs.store.reader import LevelArrays
-from cheblienet_graphs.typing import Floats, Progress
+from cheblienet_graphs.typing import Progress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,15 +123,13 @@ def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelRe
     step("components")
     components = components_of(arrays)
     step("eigenvalues")
-    known = exact_eigenvalues(spec, sampled, max(count, LONGEST))
+    known = exact_eigenvalues(arrays, max(count, LONGEST))
     looked_at = _looked_at(arrays, known, count) if components == 1 else count
     every = first_eigenvalues(arrays, looked_at, step)
     spectrum = every.first(count)
     step("metric")
-    metrics = metrics_of(arrays)
-    facts = replace(facts, eigenvalue_scale=scale_of(arrays))
-    comparison = compared(spec, sampled.metric, every, facts.eigenvalue_scale, known)
-    judged = verdict(spec, sampled, metrics, components, comparison, _areas_by_cells(arrays))
+    comparison = compared(arrays, every, known)
+    judged = verdict(arrays, components, comparison)
     inside = sampled.sampling.num_points / spec.full_points(number)
     cut = sampled.sampling if isinstance(sampled.sampling, CutSampling) else None
     if cut is not None:
@@ -141,7 +139,7 @@ def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelRe
     step("weights")
     derivatives = gradient_report(arrays)
     return LevelReport(
-        **facts,
+        **replace(facts, eigenvalue_scale=scale_of(arrays)),
         level=number,
         sparsity=1 - facts.nnz / facts.vertices**2,
         degree=_degrees(laplacian),
@@ -153,7 +151,7 @@ def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelRe
         multiplicities_may_be_larger=spectrum.method == "lanczos",
         exact_eigenvalues=None if known is None else known[:count],
         error_bars=error_bars(arrays, spectrum),
-        effective_metric=metrics,
+        effective_metric=metrics_of(arrays),
         spectral_error=comparison.error,
         further_error=comparison.further_error,
         finding=replace(judged, levels=(number,)),
@@ -182,14 +180,6 @@ def _looked_at(arrays: LevelArrays, exact: list[float] | None, count: int) -> in
     elif vertices <= LARGE or arrays.spec.boundary == "periodic":
         most = max(most, FURTHER)
     return min(max(count, most), vertices)
-
-
-def _areas_by_cells(arrays: LevelArrays) -> Floats | None:
-    """Given areas over those of Voronoi cells; None also for points too close to have any."""
-    try:
-        return arrays.areas_by_cells
-    except CheblienetError:
-        return None
 
 
 def _cut(sampling: CutSampling) -> dict[str, float]:

@@ -13,8 +13,6 @@ from cheblienet_graphs.report.comparison import unknown_spectrum
 from cheblienet_graphs.report.diagnostics import components
 from cheblienet_graphs.report.opened import open_graph
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
-from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spectrum.lanczos import End
 from cheblienet_graphs.spectrum.numeric import (
     Eigenpairs,
@@ -167,16 +165,14 @@ def stored_eigenpairs(arrays: LevelArrays, count: int) -> Eigenpairs | None:
     return Eigenpairs(np.array(values[:count]), converged=True, method="stored", vectors=kept)
 
 
-def exact_eigenvalues(
-    spec: GraphSpec, sampled: SampledManifold[Sampling], count: int
-) -> list[float] | None:
-    """The smallest eigenvalues of the operator; None where none are known.
+def exact_eigenvalues(arrays: LevelArrays, count: int) -> list[float] | None:
+    """The smallest eigenvalues of a level's operator; None where none are known.
 
     Args:
-        spec: of the build.
-        sampled: the level's points with the metric asked for.
+        arrays: of the level.
         count: of eigenvalues.
     """
+    spec, sampled = arrays.spec, arrays.sampled
     if unknown_spectrum(spec):
         return None
     extent = sampled.sampling.extent

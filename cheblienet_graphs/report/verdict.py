@@ -15,18 +15,18 @@ from typing import Literal
 import numpy as np
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import Remedy
+from cheblienet_graphs.errors import CheblienetError, Remedy
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.report.comparison import LONGEST, Comparison
 from cheblienet_graphs.report.findings import Finding
-from cheblienet_graphs.report.moments import EffectiveMetric, effective_metric
+from cheblienet_graphs.report.moments import EffectiveMetric, effective_metric, metrics_of
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.search.stencil import Stencils
 from cheblienet_graphs.spec import GraphSpec, fibers, words
-from cheblienet_graphs.typing import Floats
+from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.weights.edges import KernelWeights
 
 CLOSE = 0.15
@@ -56,26 +56,17 @@ fiber may not have them; else "inconsistent".
 """
 
 
-def verdict(
-    spec: GraphSpec,
-    sampled: SampledManifold[Sampling],
-    metrics: list[EffectiveMetric],
-    components: int,
-    comparison: Comparison,
-    areas_by_cells: Floats | None = None,
-) -> Finding:
+def verdict(arrays: LevelArrays, components: int, comparison: Comparison) -> Finding:
     """Judge a level: a finding of one of the kinds of `CONSISTENCY`, with causes and a remedy.
 
     Given areas that are unlike the cells are no fault where eigenvalues were compared and agree.
 
     Args:
-        spec: of the build.
-        sampled: the level's points with the metric asked for.
-        metrics: realized by its weights, by orientation.
+        arrays: of the level.
         components: number of connected components.
         comparison: of its first eigenvalues with the exact ones.
-        areas_by_cells: (points,) given areas over those of Voronoi cells; None where not known.
     """
+    spec, sampled, metrics = arrays.spec, arrays.sampled, metrics_of(arrays)
     if not metrics:
         return Finding("not measured")
     close = {"close": closeness(spec, sampled.metric, metrics)}
@@ -84,7 +75,7 @@ def verdict(
     fits = comparison.agree and comparison.too_coarse(reach)
     moments = faults(spec, sampled.metric, metrics)
     wrong = moments or levels_off(spec)
-    areas = [] if comparison.unknown is None and fits else unlike_areas(areas_by_cells)
+    areas = [] if comparison.unknown is None and fits else unlike_areas(arrays)
     apart = components > 1 and spec.mask is None  # what is inside a mask may be in pieces
     if moments and not apart and spec.mask is None and _consistent_inside(spec, sampled):
         periodic = sampled.sampling.periodic
@@ -183,15 +174,19 @@ def levels_off(spec: GraphSpec) -> list[Finding]:
     return [Finding("levels off", numbers={"weights": spec.weights})]
 
 
-def unlike_areas(ratios: Floats | None) -> list[Finding]:
+def unlike_areas(arrays: LevelArrays) -> list[Finding]:
     """The fault of areas that are not proportional to cells; none where most are.
 
     Cells at ends of a part of the sphere are large, and those of coincident points shared: a tenth
     of the points at either end does not count.
 
     Args:
-        ratios: (points,) given areas over those of Voronoi cells; None where not known.
+        arrays: of the level.
     """
+    try:
+        ratios = arrays.areas_by_cells
+    except CheblienetError:  # points are too close to have cells
+        return []
     if ratios is None:
         return []
     low, high = (np.quantile(ratios, (0.1, 0.9)) / np.median(ratios)).tolist()

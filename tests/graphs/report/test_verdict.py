@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from types import SimpleNamespace as Space
 
 import numpy as np
 import pytest
@@ -13,7 +14,6 @@ from cheblienet_graphs.report.comparison import AGREEING, compared
 from cheblienet_graphs.report.findings import Finding
 from cheblienet_graphs.report.moments import EffectiveMetric
 from cheblienet_graphs.report.verdict import CONSISTENCY, verdict
-from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.spectrum.numeric import Eigenvalues
 
 PERIODIC = {"boundary": "periodic", "weights": "selling", "levels": 1}
@@ -99,9 +99,9 @@ SPHERE = GraphSpec("s2", nside=2, weights="matched", neighbors=24)
 def judged(eigenvalues: Eigenvalues, components: int = 1, reach: float = 1e-9) -> Finding:
     metrics = [EffectiveMetric(0, 1.0, None, 0.0, 2.0, 0.0, squared_reach=reach)]
     exact = [float(n * (n + 1)) for n in range(8) for _ in range(2 * n + 1)]
-    comparison = compared(SPHERE, SPHERE.metric(0), eigenvalues, 1.0, exact)
-    sampled = SampledManifold(SPHERE.full_sampling(0), SPHERE.geometry, SPHERE.metric(0))
-    return verdict(SPHERE, sampled, metrics, components, comparison)
+    level = Space(spec=SPHERE, sampled=Space(metric=SPHERE.metric(0)), areas_by_cells=None)
+    level.of_level, level.measured = Space(eigenvalue_scale=1.0), {"metrics": metrics}
+    return verdict(level, components, compared(level, eigenvalues, exact))
 
 
 factors = st.lists(st.floats(0, 3), min_size=1, max_size=7)
