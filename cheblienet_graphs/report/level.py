@@ -130,10 +130,8 @@ def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelRe
     step("metric")
     comparison = compared(arrays, every, known)
     judged = verdict(arrays, components, comparison)
-    inside = sampled.sampling.num_points / spec.full_points(number)
     cut = sampled.sampling if isinstance(sampled.sampling, CutSampling) else None
-    if cut is not None:
-        inside = cut.masses.sum() / spec.full_points(number)
+    inside = sampled.sampling.num_points if cut is None else cut.masses.sum()
     step("symmetries")
     errors = diagnostics.equivariance_errors(laplacian, sampled.sampling)
     step("weights")
@@ -158,7 +156,7 @@ def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelRe
         equivariance=errors,
         weights=diagnostics.weight_statistics(arrays.weights),
         derivatives=derivatives,
-        inside=None if spec.mask is None else float(inside),
+        inside=None if spec.mask is None else float(inside / spec.full_points(number)),
         cut=None if cut is None else _cut(cut),
     )
 
