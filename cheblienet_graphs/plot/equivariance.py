@@ -166,11 +166,12 @@ def _curve(turning: Turning, about: str, axis: Floats) -> Curve:
 
 
 def steps_of(places: Places) -> Floats:
-    """(n_o,) degrees of whole steps between orientations; none where there are less than two."""
+    """(N,) degrees of whole steps between orientations, up to 180; none where there are no two."""
     count = len(places.samples)
     if count == 1 or places.of_axes:
         return np.empty(0)
-    return np.arange(1, count + 1) * 180 / count
+    steps: Floats = np.arange(1, count + 1) * math.degrees(places.points.fiber.step(1)) / count
+    return steps[steps <= 180]
 
 
 def _turned(turning: Turning, axis: Floats) -> Pictures:

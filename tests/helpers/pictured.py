@@ -42,7 +42,7 @@ SPECS = {
         "se2", 20, orientations=4, weights="selling", boundary="periodic", eps=1, levels=1
     ),
     "six": GraphSpec("se2", 16, orientations=6, eps_squared=0.1, levels=1),
-    "columns": GraphSpec("se2", 8, orientations=16, xi=1e-3, levels=1),
+    "columns": GraphSpec("se2", 8, orientations=16, period="2pi", xi=1e-3, levels=1),
     "odd": GraphSpec("se2", 12, orientations=1, levels=1),
     "tiny": GraphSpec("se2", 2, orientations=2, weights="selling", levels=1),
     "masked": GraphSpec("se2", orientations=4, mask=disc(24), weights="selling", levels=2),

@@ -3,7 +3,7 @@ import pytest
 from pictured import opened
 
 from cheblienet_graphs.errors import NotDrawnError
-from cheblienet_graphs.plot.equivariance import Curve, equivariance_of
+from cheblienet_graphs.plot.equivariance import Curve, equivariance_of, steps_of
 
 
 def at(curve: Curve, angle: float) -> float:
@@ -48,7 +48,7 @@ def test_a_layer_is_exact_at_the_angles_of_the_sampling_only(
 
 def test_a_tiny_graph_has_symmetries_alone_and_islands_nothing() -> None:
     data = equivariance_of(opened("tiny"))
-    assert not data.curves
-    assert data.pictures is None
+    assert (data.curves, data.pictures) == ((), None)
+    assert min(steps_of(equivariance_of(opened("columns")).places)) == 22.5  # modulo 2 pi
     with pytest.raises(NotDrawnError, match="can be turned"):
         equivariance_of(opened("islands"))
