@@ -121,6 +121,15 @@ class Constants(nn.Module):
             self._held = *self._held, name
         setattr(self, name, tensor)
 
+    def _hold_matrix(self, prefix: str, matrix: "Csr") -> None:
+        """Have a matrix as the attributes `row_pointers`, `columns`, `values`, names prefixed."""
+        for part, tensor in matrix._asdict().items():
+            self._hold(prefix + part, tensor)
+
+    def _matrix(self, prefix: str = "") -> "Csr":
+        """A matrix that is held under a prefix."""
+        return Csr(*[getattr(self, prefix + part) for part in Csr._fields])
+
     def _tensors(self) -> dict[str, Tensor]:
         """Names and tensors but for exact ones, in the order in which they came."""
         held = ((name, getattr(self, name)) for name in self._held)

@@ -48,13 +48,11 @@ class Gradients(Mapped):
         self.starts: list[int] = []
         for prefix, of in (("", stored.fields), (SYMMETRIC, stored.symmetric)):
             self.starts += of.indptr[:: of.shape[1]].tolist()
-            self._register_matrix(prefix, of)
+            self._hold_matrix(prefix, of.tensors())
 
     def parts(self) -> list[Tensor]:
         """Row pointers, columns and values of the stacked G, then those of S."""
-        return [
-            self.finite(f"{prefix}{part}") for prefix in ("", SYMMETRIC) for part in Csr._fields
-        ]
+        return [*self.finite_matrix(), *self.finite_matrix(SYMMETRIC)]
 
     def matrix(self, name: str) -> Tensor:
         """G of a field, (V, V) sparse CSR tensor; row pointers are a copy.
@@ -63,7 +61,7 @@ class Gradients(Mapped):
             ValueError: there is no such field.
         """
         n = self.names.index(choice("name", name, self.names))
-        matrix = Csr(*self.parts()[:3])
+        matrix = self.finite_matrix()
         vertices = (len(matrix.row_pointers) - 1) // len(self.names)
         return csr_tensor(block(matrix, vertices, n, self.starts), vertices)
 

@@ -85,7 +85,7 @@ class Graph(MappedDirections):
         self.lambda_max, self.eigenvalue_scale = stored.lambda_max, stored.eigenvalue_scale
         self.num_vertices, self.num_edges = stored.num_vertices, stored.num_edges
         eigenpairs, fields = stored.eigenpairs, stored.gradients
-        self._register_matrix("", stored.laplacian)
+        self._hold_matrix("", stored.laplacian.tensors())
         self._register_directional(stored.directional)
         self._hold("eigenvectors", eigenpairs.vectors if eigenpairs else None)
         self.gradients = Gradients(reopen, self.label, fields) if fields else None

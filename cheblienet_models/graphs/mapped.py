@@ -95,10 +95,10 @@ class Mapped(Constants):
         """How to open it again; the same for all copies of what was opened once."""
         return self._reopen
 
-    def _register_matrix(self, prefix: str, matrix: CsrArrays) -> None:
-        """Hold a matrix as `row_pointers`, `columns` and `values`, names prefixed."""
-        for part, tensor in matrix.tensors()._asdict().items():
-            self._hold(prefix + part, tensor)
+    def finite_matrix(self, prefix: str = "") -> Csr:
+        """A matrix that is held under a prefix; its values are looked at as `finite` does."""
+        pointers, columns, _ = self._matrix(prefix)
+        return Csr(pointers, columns, self.finite(f"{prefix}values"))
 
     def adopt_parts(self) -> None:
         """Let its mapped children know whose they are; weakly, so that one can be kept alone."""
@@ -183,21 +183,20 @@ class MappedDirections(Mapped):
     def _register_directional(self, directional: Mapping[str, tuple[CsrArrays, float]]) -> None:
         """Hold these matrices, names prefixed by the direction."""
         for name, (matrix, _) in directional.items():
-            self._register_matrix(f"{name}_", matrix)
+            self._hold_matrix(f"{name}_", matrix.tensors())
         self._scales = {name: scale for name, (_, scale) in directional.items()}
 
     @property
     def directional(self) -> dict[str, Directional]:
         """The Laplacians along "forward", "sideways" and "rotation"; none where it has none."""
-        parts = iter(self.directional_parts())
         return {
-            name: Directional(next(parts), next(parts), next(parts), scale)
+            name: Directional(*self.finite_matrix(f"{name}_"), scale)
             for name, scale in self._scales.items()
         }
 
     def directional_parts(self) -> list[Tensor]:
         """Row pointers, columns and values of each directional Laplacian, one after the other."""
-        return [self.finite(f"{name}_{part}") for name in self._scales for part in Csr._fields]
+        return [part for name in self._scales for part in self.finite_matrix(f"{name}_")]
 
 
 def ignore_graphs_in_ddp(module: nn.Module) -> None:

@@ -10,7 +10,6 @@ from cheblienet_models.graphs.identity import Identity
 from cheblienet_models.graphs.mapped import Identified, Reopen, made_of
 from cheblienet_models.store.version import StoredMap
 from cheblienet_models.tensors import (
-    Csr,
     autocast_type,
     csr_tensor,
     logical,
@@ -58,14 +57,14 @@ class VertexMap(Identified):
         super().__init__(reopen, identity)
         self.num_targets, self.num_sources = instance("stored", stored, StoredMap).matrix.shape
         self.source_grid, self.target_grid = stored.grids
-        self._register_matrix("", stored.matrix)
-        self._register_matrix(TRANSPOSED, stored.transposed)
+        self._hold_matrix("", stored.matrix.tensors())
+        self._hold_matrix(TRANSPOSED, stored.transposed.tensors())
         self._hold_coordinates(*stored.coordinates)
 
     @property
     def matrix(self) -> Tensor:
         """(num_targets, num_sources) sparse CSR tensor without a copy."""
-        return csr_tensor(self._parts(""), self.num_sources)
+        return csr_tensor(self.finite_matrix(), self.num_sources)
 
     @property
     def T(self) -> "VertexMap":  # noqa: N802
@@ -78,9 +77,8 @@ class VertexMap(Identified):
         other.num_targets, other.num_sources = self.num_sources, self.num_targets
         other.source_grid, other.target_grid = self.target_grid, self.source_grid
         other._hold_coordinates(self.target_coordinates, self.source_coordinates)  # noqa: SLF001
-        for part in Csr._fields:
-            for here, there in (("", TRANSPOSED), (TRANSPOSED, "")):
-                other._hold(there + part, getattr(self, here + part))  # noqa: SLF001
+        other._hold_matrix("", self._matrix(TRANSPOSED))  # noqa: SLF001
+        other._hold_matrix(TRANSPOSED, self._matrix())  # noqa: SLF001
         return other
 
     def forward(self, x: Tensor) -> Tensor:
@@ -98,7 +96,8 @@ class VertexMap(Identified):
         dtype = torch.promote_types(self.values.dtype, x.dtype)
         rows = vertex_major(x).to(dtype)
         with torch.autocast(autocast_type(x), enabled=False):
-            product = sparse_product(self._parts(""), self._parts(TRANSPOSED), rows.flatten(1))
+            matrices = self.finite_matrix(), self.finite_matrix(TRANSPOSED)
+            product = sparse_product(*matrices, rows.flatten(1))
         return logical(product.view(self.num_targets, *x.shape[:2]))
 
     def __matmul__(self, x: Tensor) -> Tensor:
@@ -123,10 +122,6 @@ class VertexMap(Identified):
     def extra_repr(self) -> str:
         """The line that print(map) shows."""
         return f"{super().extra_repr()}, {self.num_sources} -> {self.num_targets}"
-
-    def _parts(self, prefix: str) -> Csr:
-        pointers, columns = (getattr(self, prefix + part) for part in Csr._fields[:2])
-        return Csr(pointers, columns, self.finite(f"{prefix}values"))
 
     def _hold_coordinates(self, source: Tensor, target: Tensor) -> None:
         self._hold("source_coordinates", source, exact=True)

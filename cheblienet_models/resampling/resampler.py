@@ -25,7 +25,6 @@ from cheblienet_models.resampling.matrices import Direction, Method, matrices
 from cheblienet_models.resampling.samplings import sampling_of
 from cheblienet_models.tensors import (
     Constants,
-    Csr,
     autocast_type,
     csr_tensor,
     logical,
@@ -34,8 +33,8 @@ from cheblienet_models.tensors import (
     vertex_major,
 )
 
-PREFIXES = "", "transposed_"
-"""Of the parts of the matrix and of its transpose."""
+TRANSPOSED = "transposed_"
+"""Prefix of the parts of the transpose."""
 
 
 class Resampler(Constants):
@@ -79,10 +78,9 @@ class Resampler(Constants):
         self.fill = None if fill is None else number("fill", fill)
         self.label, self.num_points = graph.label, graph.num_points
         arrays = (self._latitudes.tobytes(), self._longitudes.tobytes())
-        both = matrices(self._direction, method, sampling_of(graph), *arrays)
-        for prefix, matrix in zip(PREFIXES, both, strict=True):
-            for name, part in matrix._asdict().items():
-                self._hold(prefix + name, part)
+        matrix, transposed = matrices(self._direction, method, sampling_of(graph), *arrays)
+        self._hold_matrix("", matrix)
+        self._hold_matrix(TRANSPOSED, transposed)
         self._sourceless = int((~self._has_source()).sum())
         self._check_reach()
 
@@ -185,12 +183,7 @@ class Resampler(Constants):
     def _product(self, rows: Tensor) -> Tensor:
         """(sources, n) float64 -> (targets, n)."""
         # A mean over a circle or a cell adds hundreds of values: in float32 a constant would drift.
-        return sparse_product(*self._matrices(), rows)
-
-    def _matrices(self) -> tuple[Csr, Csr]:
-        """(targets, sources), and the transpose."""
-        parts = ([getattr(self, prefix + part) for part in Csr._fields] for prefix in PREFIXES)
-        return Csr(*next(parts)), Csr(*next(parts))
+        return sparse_product(self._matrix(), self._matrix(TRANSPOSED), rows)
 
     def matrix(self) -> Tensor:
         """(targets, sources) sparse CSR tensor over the buffers, without a copy.
@@ -198,8 +191,7 @@ class Resampler(Constants):
         Pixels count row by row, as in the image. Rows sum to 1; those of targets without a source
         are empty, so that a product gives 0 there.
         """
-        matrix, transposed = self._matrices()
-        return csr_tensor(matrix, len(transposed.row_pointers) - 1)
+        return csr_tensor(self._matrix(), len(self._matrix(TRANSPOSED).row_pointers) - 1)
 
     def save_npz(self, path: str | Path) -> Path:
         """Write `matrix()` to a file that scipy.sparse.load_npz reads, as weather models do.
