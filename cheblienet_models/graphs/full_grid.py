@@ -1,7 +1,7 @@
 """Between maps of a level's full sampling and signals on those of its points that are inside."""
 
 import math
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import torch
@@ -17,44 +17,24 @@ if TYPE_CHECKING:
     from cheblienet_models.graphs.graph import Graph
 
 Order = Literal["nested", "ring"]
+SMALL = ("small_places", "small_sources", "small_weights")
+"""Attributes of a graph and of its full grid, None where a domain cuts no pixel to so small a part
+that it is no point: (E,) int64 places of these in a flat map; (E, m) int64 points that each shows,
+padded with its first; (E, m) weights that sum to 1 over m."""
 
 
-class SmallPixels(NamedTuple):
-    """Pixels of a domain that are no points, as it cuts them to a small part.
-
-    Args:
-        places: (E,) int64, in a flat map.
-        sources: (E, m) int64, points that each shows, padded with its first.
-        weights: (E, m) float32 that sum to 1 over m.
-    """
-
-    places: Tensor
-    sources: Tensor
-    weights: Tensor
-
-    @classmethod
-    def of(cls, stored: Level) -> "SmallPixels | None":
-        """Those of a level; None where there are none."""
-        if stored.cut is None or stored.base_index is None:
-            return None
-        filling = stored.cut.filling.tensors()
-        is_small = filling.row_pointers.diff() > 0
-        is_small[stored.base_index.long()] = False
-        places = is_small.nonzero()[:, 0]
-        if not len(places):
-            return None
-        sources, weights = padded(filling, places)
-        return cls(places, sources.long(), weights)
-
-    def shown(self, x: Tensor) -> Tensor:
-        """(..., points) -> (..., E) their means; of what has none, as integers, the first."""
-        if not (x.dtype.is_floating_point or x.dtype.is_complex):
-            return x[..., self.sources[:, 0]]
-        return (x[..., self.sources] * self.weights.to(x.dtype)).sum(-1)
-
-    def to(self, device: torch.device) -> "SmallPixels":
-        """The same on a device."""
-        return SmallPixels(*(part.to(device) for part in self))
+def small_pixels(stored: Level) -> tuple[Tensor, ...] | tuple[None, ...]:
+    """What SMALL names, of a level."""
+    if stored.cut is None or stored.base_index is None:
+        return None, None, None
+    filling = stored.cut.filling.tensors()
+    is_small = filling.row_pointers.diff() > 0
+    is_small[stored.base_index.long()] = False
+    places = is_small.nonzero()[:, 0]
+    if not len(places):
+        return None, None, None
+    sources, weights = padded(filling, places)
+    return places, sources.long(), weights
 
 
 class FullGrid(Mapped):
@@ -75,20 +55,16 @@ class FullGrid(Mapped):
     """
 
     places: Tensor | None
+    small_places: Tensor | None
+    small_sources: Tensor
+    small_weights: Tensor
 
     def __init__(self, graph: "Graph", order: Order) -> None:
         super().__init__(made_of(graph.handle, FullGrid, order))
         self.label, self.grid, self.num_points = graph.label, graph.grid, graph.num_points
         self._hold("places", _places(graph, order))
-        for name, part in zip(SmallPixels._fields, graph.small_pixels or (), strict=False):
-            self._hold(f"small_{name}", part)
-
-    @property
-    def small(self) -> SmallPixels | None:
-        """Pixels that show others; None where there are none."""
-        if "small_places" not in self._held:
-            return None
-        return SmallPixels(*(getattr(self, f"small_{name}") for name in SmallPixels._fields))
+        for name in SMALL:
+            self._hold(name, getattr(graph, name))
 
     def inside(self, x: Tensor) -> Tensor:
         """(..., points) or (..., points inside) -> (..., points inside), in the graph's order."""
@@ -123,9 +99,15 @@ class FullGrid(Mapped):
             check_fill(x.dtype, fill)
         empty = x.new_full((*fibers.shape[:3], points), fill if points > count else 0)
         full = empty.index_copy(3, self.places.to(x.device).long(), fibers)
-        if (small := self.small) is not None:
-            full = full.index_copy(3, small.places, small.shown(fibers))
+        if self.small_places is not None:
+            full = full.index_copy(3, self.small_places, self._shown(fibers))
         return full.view(shape)
+
+    def _shown(self, x: Tensor) -> Tensor:
+        """(..., points) -> (..., E) means; of what has none, as integers, the first."""
+        if not (x.dtype.is_floating_point or x.dtype.is_complex):
+            return x[..., self.small_sources[:, 0]]
+        return (x[..., self.small_sources] * self.small_weights.to(x.dtype)).sum(-1)
 
 
 def _places(graph: "Graph", order: Order) -> Tensor | None:

@@ -10,7 +10,7 @@ from cheblienet_models.arguments import check_signal, flag, instance
 from cheblienet_models.errors import MissingEigenpairsError
 from cheblienet_models.graphs import exports, filters
 from cheblienet_models.graphs.edges import EdgeList, Neighbors, edge_list, neighbors_of
-from cheblienet_models.graphs.full_grid import FullGrid, Order, SmallPixels
+from cheblienet_models.graphs.full_grid import SMALL, FullGrid, Order, small_pixels
 from cheblienet_models.graphs.gradients import Gradients
 from cheblienet_models.graphs.mapped import MappedDirections, Reopen
 from cheblienet_models.graphs.polynomials import Function, Polynomial, approximated, heat
@@ -42,7 +42,7 @@ class Graph(MappedDirections):
         base_index: (num_points,) int32 or int64, ascending: the place of each point among all,
             where the graph was built with a mask; else None.
         fraction: (*base shape) float32 in [0, 1], the part of each pixel in a domain that cuts
-            them, else None. Those below a fifth are no points; `small_pixels` says who shows them.
+            them, else None. Those below a fifth are no points; `to_grid` shows the nearest there.
         sampling: "lattice", "icosahedral", "healpix", ...; None where it is not known.
         boundary: "open" or "periodic"; None on the sphere, and where it is not known.
         period: of orientations, pi of lines or 2 pi of arrows, radians; of no meaning without.
@@ -100,7 +100,8 @@ class Graph(MappedDirections):
         self._hold("eigenvalues", eigenpairs.values if eigenpairs else None, exact=True)
         self._hold("base_index", stored.base_index, exact=True)
         self._hold("fraction", stored.fraction, exact=True)
-        self.small_pixels = SmallPixels.of(stored)
+        for name, part in zip(SMALL, small_pixels(stored), strict=True):
+            self._hold(name, part, exact=True)
         self._grids = {"nested": FullGrid(self, "nested")}  # no child: it has what the graph has
 
     @property
@@ -178,7 +179,6 @@ class Graph(MappedDirections):
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
         super()._apply(fn, recurse)
         self._edges = None  # of another dtype or device
-        self.small_pixels = self.small_pixels and self.small_pixels.to(self.values.device)
         self._grids = {"nested": FullGrid(self, "nested")}
         return self
 

@@ -137,7 +137,7 @@ class UNet(Network):
         full_grid = self.places.grid_places
         known = full_grid.filled(torch.log_softmax(x, dim=1), math.nan)
         return (
-            known if full_grid.small is None else torch.log_softmax(known, dim=1)
+            known if full_grid.small_places is None else torch.log_softmax(known, dim=1)
         )  # of means, too
 
     def features(self, signal: Tensor) -> Tensor:
