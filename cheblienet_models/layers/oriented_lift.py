@@ -94,7 +94,7 @@ class OrientedLift(Recorded):
             )
         self.settings = {"kind": kind, "scales": list(self.lengths)}
         self.label, self.grid, self.num_vertices = graph.label, graph.grid, graph.num_vertices
-        self.wavelets = wavelets_of(graph, kind, self.lengths)
+        self.wavelets = Wavelets(graph, kind, self.lengths)
         self.grid_places = FullGrid(graph, "nested")
 
     @property
@@ -173,6 +173,11 @@ class Wavelets(Mapped):
     E cos cos - O sin sin, which holds for all products of `waves`. At theta and -theta O differs by
     its sign only, so half of the filters do.
 
+    Modulo 2 pi there are odd filters, too, of quadrature pairs. Such a one has a part odd in x, X,
+    and one odd in y, Y: i times it takes cos cos to -X cos sin - Y sin cos, where sin is the
+    quarter of x's and of y's waves. Half a turn on even scores are the same, and odd ones have the
+    other sign.
+
     Args:
         graph: of whose orientations, for images of its size.
         kind: of the wavelets.
@@ -180,15 +185,11 @@ class Wavelets(Mapped):
     """
 
     even: Tensor
-    odd: Tensor
-    rows: Tensor
-    quarter_rows: Tensor
-    columns: Tensor
-    quarter_columns: Tensor
 
     def __init__(self, graph: Graph, kind: Kind, lengths: tuple[float, ...]) -> None:
-        super().__init__(made_of(graph.handle, wavelets_of, kind, lengths))
-        self._made_for = kind, lengths, graph.grid, graph.boundary == "periodic"
+        super().__init__(made_of(graph.handle, Wavelets, kind, lengths))
+        self._paired, self._periodic = graph.period > math.pi, graph.boundary == "periodic"
+        self._kind, self._lengths, self._grid = kind, lengths, graph.grid
         for name, constants in self._made_here().items():
             self._hold(name, constants.float())
 
@@ -199,28 +200,45 @@ class Wavelets(Mapped):
 
     def _made(self) -> dict[str, Tensor]:
         """The constants, float64."""
-        kind, lengths, (orientations, *sides), periodic = self._made_for
-        (y, *along_y), (x, *along_x) = (waves(side, periodic=periodic) for side in sides)
-        one, mirrored = (
-            filters(kind, lengths, orientations, (y[:, None], other[None])) for other in (x, -x)
-        )
+        orientations, *sides = self._grid
+        (y, *along_y), (x, *along_x) = (waves(side, periodic=self._periodic) for side in sides)
+        frequencies = [(y[:, None], other[None]) for other in (x, -x)]
+        odd: dict[str, Tensor] = {}
+        if self._paired:
+            (one, edge), (mirrored, mirrored_edge) = (
+                pairs(self._lengths, orientations, plane) for plane in frequencies
+            )
+            odd = {"odd_in_x": (edge - mirrored_edge) / 2, "odd_in_y": (edge + mirrored_edge) / 2}
+        else:
+            one, mirrored = (
+                filters(self._kind, self._lengths, orientations, plane) for plane in frequencies
+            )
         names = "rows", "quarter_rows", "columns", "quarter_columns"
         bases = dict(zip(names, (*along_y, *along_x), strict=True))
-        return {"even": (one + mirrored) / 2, "odd": (one - mirrored) / 2, **bases}
+        return {"even": (one + mirrored) / 2, "odd": (one - mirrored) / 2, **bases, **odd}
 
     def forward(self, x: Tensor) -> Tensor:
-        """(B, C, H, W) -> (B, C, S, n_o, H, W), in the wider of x's dtype and its own."""
+        """(B, C, H, W) -> (B, C, S or, with odd filters, 2 S, n_o, H, W).
+
+        In the wider of x's dtype and its own.
+        """
         x = x.to(torch.promote_types(x.dtype, self.even.dtype))
         parts = (part.to(x.dtype) for part in self._tensors().values())
-        even, odd, rows, quarter_rows, columns, quarter_columns = parts
+        even, odd, rows, quarter_rows, columns, quarter_columns, *of_edges = parts
         spectrum = (rows @ x @ columns.T)[:, :, None, None]
         plain = rows.T @ (even * spectrum) @ columns
         turning = quarter_rows.T @ (odd * spectrum) @ quarter_columns
+        lines = plain - turning
+        if of_edges:
+            odd_in_x, odd_in_y = of_edges
+            edges = rows.T @ (odd_in_x * spectrum) @ quarter_columns
+            edges = edges + quarter_rows.T @ (odd_in_y * spectrum) @ columns
+            both = torch.cat([lines, lines], dim=3), torch.cat([-edges, edges], dim=3)
+            return torch.cat(both, dim=2)
         # theta_k and theta_{n_o - k} are mirror images.
-        orientations = self._made_for[2][0]
-        others = slice(1, (orientations + 1) // 2)
+        others = slice(1, (self._grid[0] + 1) // 2)
         mirrored = plain[:, :, :, others] + turning[:, :, :, others]
-        return torch.cat([plain - turning, mirrored.flip(3)], dim=3)
+        return torch.cat([lines, mirrored.flip(3)], dim=3)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
         before = self.even.dtype
@@ -229,52 +247,6 @@ class Wavelets(Mapped):
             for name, constants in self._made_here().items():
                 setattr(self, name, constants.to(getattr(self, name)))
         return self
-
-
-class PairedWavelets(Wavelets):
-    """Quadrature pairs: even filters as `Wavelets` has them, and odd ones.
-
-    An odd filter has a part odd in x, X, and one odd in y, Y: i times it takes cos cos to
-    -X cos sin - Y sin cos, where sin is the quarter of x's and of y's waves. Half a turn on even
-    scores are the same, and odd ones have the other sign.
-    """
-
-    odd_in_x: Tensor
-    odd_in_y: Tensor
-
-    def _made(self) -> dict[str, Tensor]:
-        """The constants, float64."""
-        _, lengths, (orientations, *sides), periodic = self._made_for
-        (y, *along_y), (x, *along_x) = (waves(side, periodic=periodic) for side in sides)
-        (even, odd), (mirrored, odd_mirrored) = (
-            pairs(lengths, orientations, (y[:, None], other[None])) for other in (x, -x)
-        )
-        names = "rows", "quarter_rows", "columns", "quarter_columns"
-        return {
-            "even": (even + mirrored) / 2,
-            "odd": (even - mirrored) / 2,
-            "odd_in_x": (odd - odd_mirrored) / 2,
-            "odd_in_y": (odd + odd_mirrored) / 2,
-            **dict(zip(names, (*along_y, *along_x), strict=True)),
-        }
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(B, C, H, W) -> (B, C, 2 S, n_o, H, W), in the wider of x's dtype and its own."""
-        x = x.to(torch.promote_types(x.dtype, self.even.dtype))
-        parts = (part.to(x.dtype) for part in self._tensors().values())
-        even, odd, odd_in_x, odd_in_y, rows, quarter_rows, columns, quarter_columns = parts
-        spectrum = (rows @ x @ columns.T)[:, :, None, None]
-        lines = rows.T @ (even * spectrum) @ columns
-        lines = lines - quarter_rows.T @ (odd * spectrum) @ quarter_columns
-        edges = rows.T @ (odd_in_x * spectrum) @ quarter_columns
-        edges = edges + quarter_rows.T @ (odd_in_y * spectrum) @ columns
-        both = torch.cat([lines, lines], dim=3), torch.cat([-edges, edges], dim=3)
-        return torch.cat(both, dim=2)
-
-
-def wavelets_of(graph: Graph, kind: Kind, lengths: tuple[float, ...]) -> Wavelets:
-    """The filters of a graph, in pairs where orientations count modulo 2 pi."""
-    return (PairedWavelets if graph.period > math.pi else Wavelets)(graph, kind, lengths)
 
 
 def _check_lattice(graph: Graph) -> None:

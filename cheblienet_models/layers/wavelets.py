@@ -65,10 +65,8 @@ def filters(
     """
     y, x = frequencies
     radius, direction = torch.hypot(y, x), torch.atan2(y, x)
-    window = _falling(radius)
-    if kind == "cake":
-        return _cake(lengths, orientations, radius, direction) * window
-    return _gabor(lengths, orientations, radius, direction) * window
+    made = _cake if kind == "cake" else _gabor
+    return made(lengths, orientations, radius, direction) * _falling(radius)
 
 
 def _falling(radius: Tensor) -> Tensor:
