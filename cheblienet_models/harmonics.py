@@ -253,8 +253,16 @@ class _Harmonics(Recorded, Constants):
         self.settings = {"degree": degree, "basis": basis}  # not the affine, which is the image's
         self._hold("matrix", matrix, exact=True)
 
-    def _product(self, x: Tensor) -> Tensor:
-        """(B, C, m, ...) -> (B, C, n, ...) by the matrix (n, m), in float32 at least."""
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, C, m, D, H, W) -> (B, C, n, D, H, W) by the matrix (n, m), in the dtype of x.
+
+        What follows dimension 2 may have any shape, such as that of points inside a mask. Computed
+        in float32 at least, also under autocast.
+
+        Raises:
+            TypeError: x is no tensor.
+            ValueError: x has another number of coefficients or axes, or no floating-point dtype.
+        """
         layer, taken = type(self).__name__, self.matrix.shape[1]
         check_tensor(layer, x)
         if x.ndim < 3 or x.shape[2] != taken or not x.is_floating_point():
@@ -273,13 +281,15 @@ class _Harmonics(Recorded, Constants):
 
 
 class FromHarmonics(_Harmonics):
-    """Evaluate fields of spherical harmonics on a graph's axes.
+    """Evaluate harmonics on a graph's axes, (B, C, coefficients, ...) -> (B, C, n_o, ...).
 
     The way from an image of coefficients, such as a fiber orientation distribution, to a signal on
     positions and axes: `Lift` takes what comes out, where the image is of the graph's size.
 
     Any degree can be evaluated; `ToHarmonics` gives back those that the axes serve, which
-    `largest_degree` tells. Nothing is trained. Checkpoints record degree and basis.
+    `largest_degree` tells. Nothing is trained. Checkpoints record degree and basis. Results have
+    the dtype of x, computed in float32 at least, also under autocast; what follows dimension 2,
+    such as (D, H, W) or points inside a mask, may have any shape.
 
     Args:
         graph: on positions and axes, or (n_o, 3) unit vectors.
@@ -304,22 +314,12 @@ class FromHarmonics(_Harmonics):
     ) -> None:
         super().__init__(harmonics_matrix(axes_of(graph), degree, basis, affine), degree, basis)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """(B, C, coefficients, D, H, W) -> (B, C, n_o, D, H, W), in the dtype of x.
-
-        What follows dimension 2 may have any shape, such as that of points inside a mask. Computed
-        in float32 at least, also under autocast.
-
-        Raises:
-            ValueError: x has another number of coefficients, or no floating-point dtype.
-        """
-        return self._product(x)
-
 
 class ToHarmonics(_Harmonics):
-    """Fit spherical harmonics to values on a graph's axes: least squares.
+    """Fit harmonics to values on a graph's axes, (B, C, n_o, ...) -> (B, C, coefficients, ...).
 
-    The opposite of `FromHarmonics`: it gives the coefficients of a field of that degree back.
+    Least squares; the opposite of `FromHarmonics`: it gives the coefficients of a field of that
+    degree back.
 
     Args:
         graph: on positions and axes, or (n_o, 3) unit vectors.
@@ -344,13 +344,3 @@ class ToHarmonics(_Harmonics):
         check_served(axes, degree)
         matrix = torch.linalg.pinv(harmonics_matrix(axes, degree, basis, affine))
         super().__init__(matrix, degree, basis)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(B, C, n_o, D, H, W) -> (B, C, coefficients, D, H, W), in the dtype of x.
-
-        What follows dimension 2 may have any shape, as of FromHarmonics.
-
-        Raises:
-            ValueError: x has another number of axes, or no floating-point dtype.
-        """
-        return self._product(x)
