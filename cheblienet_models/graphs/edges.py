@@ -57,9 +57,9 @@ def edge_list(whole: Operator) -> EdgeList:
 
 
 def _weights(whole: Operator, entries: Tensor, first: Tensor, second: Tensor) -> Tensor:
-    """(n,) w_ij of entries 2 Delta_ij / lambda_max of the Laplacian, i < j."""
-    root = whole.mass.to(entries).sqrt()
-    return -entries * (whole.lambda_max / 2) * root[first] * root[second]
+    """(n,) w_ij of entries 2 Delta_ij / lambda_max of the Laplacian."""
+    mass = whole.mass.to(entries)
+    return -entries * (whole.lambda_max / 2) * mass[first].sqrt() * mass[second].sqrt()
 
 
 class Neighbors(NamedTuple):
@@ -102,9 +102,8 @@ def neighbors_of(whole: Operator, coordinates: Tensor, vertex: int) -> Neighbors
     pointers, columns, values = whole.laplacian
     row = slice(*pointers[number : number + 2].tolist())
     edge = columns[row] != number
-    vertices, entries = columns[row][edge].long(), values[row][edge]
-    roots = whole.mass[vertices].to(entries).sqrt() * whole.mass[number].to(entries).sqrt()
-    weights = -entries * (whole.lambda_max / 2) * roots
+    vertices = columns[row][edge].long()
+    weights = _weights(whole, values[row][edge], vertices, torch.tensor(number))
     return Neighbors(vertices, weights, coordinates[vertices])
 
 
