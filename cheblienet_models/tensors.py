@@ -110,15 +110,12 @@ class Constants(nn.Module):
     are exact, such as coordinates, keep them always.
     """
 
-    _held: tuple[str, ...] = ()
-    _exact: tuple[str, ...] = ()
+    _held: tuple[tuple[str, bool], ...] = ()
+    """Names, and whether they are exact."""
 
     def _hold(self, name: str, tensor: Tensor | None, *, exact: bool = False) -> None:
         """Have a tensor, or none, as the attribute of this name."""
-        if exact:
-            self._exact = *self._exact, name
-        else:
-            self._held = *self._held, name
+        self._held = *self._held, (name, exact)
         setattr(self, name, tensor)
 
     def _hold_matrix(self, prefix: str, matrix: "Csr") -> None:
@@ -132,14 +129,14 @@ class Constants(nn.Module):
 
     def _tensors(self) -> dict[str, Tensor]:
         """Names and tensors but for exact ones, in the order in which they came."""
-        held = ((name, getattr(self, name)) for name in self._held)
+        held = ((name, getattr(self, name)) for name, exact in self._held if not exact)
         return {name: tensor for name, tensor in held if tensor is not None}
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        for name in (*self._held, *self._exact):
+        for name, exact in self._held:
             if (tensor := getattr(self, name)) is not None:
-                setattr(self, name, moved(tensor, fn, exact=name in self._exact))
+                setattr(self, name, moved(tensor, fn, exact=exact))
         return self
 
 
