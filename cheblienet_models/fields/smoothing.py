@@ -36,7 +36,6 @@ from torch import Tensor
 from cheblienet_models.arguments import number
 from cheblienet_models.errors import quoted
 from cheblienet_models.fields.filling import known_values
-from cheblienet_models.graphs import filters
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.polynomials import Function, Polynomial
 from cheblienet_models.graphs.pyramid import Pyramid, level_of
@@ -56,18 +55,18 @@ class Blur:
     """N^-1/2 p(Delta) N^1/2, which keeps constants where p(0) = 1.
 
     Args:
-        operator: of the graph.
+        graph: of Delta.
         polynomial: p.
     """
 
-    operator: filters.Operator
+    graph: Graph
     polynomial: Polynomial
 
     def __call__(self, x: Tensor) -> Tensor:
         """(B, C, V) float64 -> (B, C, V)."""
-        mass = self.operator.mass.double()
+        mass = self.graph.mass.double()
         root = torch.where(mass > 0, mass, 1).sqrt()
-        return filters.apply_polynomial(self.operator, x * root, self.polynomial) / root
+        return self.graph.filter(x * root, self.polynomial) / root
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ class Beam:
         return self._blur(lambda e: torch.exp(-self.time * self.scale * e))
 
     def _blur(self, function: Function) -> Blur:
-        return Blur(self.graph.operator(), self.graph.polynomial(function, TOLERANCE))
+        return Blur(self.graph, self.graph.polynomial(function, TOLERANCE))
 
 
 def beam_of(pyramid: Pyramid, graph: Graph, fwhm: float) -> Beam:
