@@ -1,16 +1,18 @@
 """Opening graphs that were published in a store: zarr-free, zero-copy, failing closed."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 import torch
+from torch import nn
 
 from cheblienet_models.arguments import file_path, flag
 from cheblienet_models.errors import StoreError, UnreadableError, quoted
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import Identity
-from cheblienet_models.graphs.mapped import made_of, part_of
+from cheblienet_models.graphs.mapped import made_of
 from cheblienet_models.graphs.pyramid import LevelMap, Pyramid
 from cheblienet_models.graphs.vertex_map import VertexMap
 from cheblienet_models.store.files import Folder, opened
@@ -45,19 +47,40 @@ def open_store(path: str | Path, *, verify: bool = False) -> "Store":
     return Store(file_path("path", path).expanduser().absolute(), verify=verify)
 
 
+def _vertex_map(root: Folder, handle: Handle, *, verify: bool = False) -> VertexMap:
+    """The module over a map's arrays, pickled as how to open it again."""
+    _, name, version = handle
+    stored = read_map(root / name / version, f"{name}@{version}", verify=verify)
+    identity = Identity(name, version, stored.spec_sha256, stored.spec)
+    return VertexMap((open_map_version, handle), identity, stored)
+
+
+def _pyramid(root: Folder, handle: Handle, *, verify: bool = False) -> Pyramid:
+    """The modules over a version's arrays; each is pickled as how to open it again."""
+    _, name, version = handle
+    stored = read_version(root / name / version, f"{name}@{version}", verify=verify)
+    reopen = open_version, handle
+    part = partial(made_of, reopen, nn.Module.get_submodule)
+    levels = [Graph(part(f"level{n}"), level) for n, level in enumerate(stored.levels)]
+    poolings, unpoolings = (
+        [LevelMap(part(f"{kind}{n}"), matrix) for n, matrix in enumerate(maps)]
+        for kind, maps in (("pool", stored.poolings), ("unpool", stored.unpoolings))
+    )
+    identity = Identity(name, version, stored.spec_sha256, stored.spec)
+    return Pyramid(reopen, identity, levels, poolings, unpoolings)
+
+
 class _Versions(Mapping[str, Opened]):
     """name -> what its newest version holds, of one kind; also name@v001 and name@ref."""
 
     _kind: str
     _is_map: bool
+    _open: Callable[..., Opened]
 
     def __init__(self, path: Path, *, verify: bool = False) -> None:
         self.path, self.verify = file_path("path", path), flag("verify", verify)
         with opened(str(path)) as root:
             check_schema(root)
-
-    def _open(self, root: Folder, handle: Handle) -> Opened:
-        raise NotImplementedError
 
     # Else what is opened while a network is evaluated could never be trained on.
     @torch.inference_mode(mode=False)
@@ -88,7 +111,7 @@ class _Versions(Mapping[str, Opened]):
                     f"{quoted(name)} in {self.path} is a {other}: take it from "
                     f"open_store(path){place}[{quoted(name)}]."
                 )
-            return self._open(root, (str(self.path), graph, version))
+            return self._open(root, (str(self.path), graph, version), verify=self.verify)
 
     def __iter__(self) -> Iterator[str]:
         with opened(str(self.path)) as root:
@@ -127,24 +150,18 @@ class Store(_Versions[Pyramid]):
     `maps` has the maps between samplings in the same way, which are not among the graphs.
     """
 
-    _kind, _is_map = "graph", False
+    _kind, _is_map, _open = "graph", False, staticmethod(_pyramid)
 
     @property
     def maps(self) -> "Maps":
         """Name -> VertexMap; also name@v001 and name@ref."""
         return Maps(self.path, verify=self.verify)
 
-    def _open(self, root: Folder, handle: Handle) -> Pyramid:
-        return _pyramid(root, handle, verify=self.verify)
-
 
 class Maps(_Versions[VertexMap]):
     """name -> VertexMap, of the maps of a store."""
 
-    _kind, _is_map = "map", True
-
-    def _open(self, root: Folder, handle: Handle) -> VertexMap:
-        return _vertex_map(root, handle, verify=self.verify)
+    _kind, _is_map, _open = "map", True, staticmethod(_vertex_map)
 
 
 def open_version(path: str, name: str, version: str) -> Pyramid:
@@ -177,27 +194,3 @@ def _reopened(open_it: Callable[[Folder, Handle], Opened], handle: Handle) -> Op
             f"{error} Pickles hold no graph but where {name}@{version} was, in {path}: put the "
             "store back or link to it there, or take weights to other places as a state_dict()."
         ) from error
-
-
-def _vertex_map(root: Folder, handle: Handle, *, verify: bool = False) -> VertexMap:
-    """The module over a map's arrays, pickled as how to open it again."""
-    _, name, version = handle
-    stored = read_map(root / name / version, f"{name}@{version}", verify=verify)
-    identity = Identity(name, version, stored.spec_sha256, stored.spec)
-    return VertexMap((open_map_version, handle), identity, stored)
-
-
-def _pyramid(root: Folder, handle: Handle, *, verify: bool = False) -> Pyramid:
-    """The modules over a version's arrays; each is pickled as how to open it again."""
-    _, name, version = handle
-    stored = read_version(root / name / version, f"{name}@{version}", verify=verify)
-    reopen = open_version, handle
-    levels = [
-        Graph(made_of(reopen, part_of, f"level{n}"), level) for n, level in enumerate(stored.levels)
-    ]
-    poolings, unpoolings = (
-        [LevelMap(made_of(reopen, part_of, f"{kind}{n}"), matrix) for n, matrix in enumerate(maps)]
-        for kind, maps in (("pool", stored.poolings), ("unpool", stored.unpoolings))
-    )
-    identity = Identity(name, version, stored.spec_sha256, stored.spec)
-    return Pyramid(reopen, identity, levels, poolings, unpoolings)

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from cheblienet_models.arguments import choice, instance
-from cheblienet_models.graphs.mapped import Mapped, Reopen, made_of, part_of
+from cheblienet_models.graphs.mapped import Mapped, Reopen, made_of
 from cheblienet_models.store.gradients import StoredGradients
 from cheblienet_models.tensors import Csr, csr_tensor
 
@@ -41,7 +41,7 @@ class Gradients(Mapped):
     entries = "gradients"
 
     def __init__(self, reopen: Reopen, label: str, stored: StoredGradients) -> None:
-        super().__init__(made_of(reopen, part_of, "gradients"))
+        super().__init__(made_of(reopen, nn.Module.get_submodule, "gradients"))
         instance("stored", stored, StoredGradients)
         self.label, self.names, self.norms = label, stored.names, stored.norms
         self.units = tuple(1 / spacing for spacing in stored.spacings)

@@ -62,13 +62,9 @@ class Identity:
     def __str__(self) -> str:
         return f"{self.name:.99}@{self.version:.99}"
 
-    def encoded(self) -> Tensor:
-        """(n,) uint8: as JSON, so that it travels with torch.save safely."""
-        return encoded(vars(self))
-
     @classmethod
     def decoded(cls, state: Any) -> "Identity":
-        """The one that was `encoded`.
+        """The one whose fields were `encoded`.
 
         Raises:
             StoreError: the state is not one of ours.

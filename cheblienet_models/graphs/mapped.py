@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from cheblienet_models.arguments import instance
 from cheblienet_models.errors import StoreError
-from cheblienet_models.graphs.identity import Identity
+from cheblienet_models.graphs.identity import Identity, encoded
 from cheblienet_models.store.csr import CsrArrays
 from cheblienet_models.tensors import Constants, Csr, all_finite, has_values
 
@@ -46,11 +46,6 @@ def _made(make: Callable[..., nn.Module], reopen: Reopen, more: tuple[Any, ...])
     return make(function(*arguments), *more)
 
 
-def part_of(owner: nn.Module, place: str) -> nn.Module:
-    """The part of a module at a place."""
-    return owner.get_submodule(place)
-
-
 class Mapped(Constants):
     """A module of constants. Pickled as a handle, with its dtype; copies share the tensors.
 
@@ -59,13 +54,14 @@ class Mapped(Constants):
 
     Attributes:
         entries: what its `values` are of, for messages.
+        handle: how to open it again; the same for all copies of what was opened once.
     """
 
     entries = "Laplacian"
 
     def __init__(self, reopen: Reopen) -> None:
         super().__init__()
-        self._reopen = reopen
+        self.handle = reopen
         self._owner: weakref.ref[nn.Module] | None = None
         self._place = ""
         self._looked_at: set[str] = set()
@@ -90,11 +86,6 @@ class Mapped(Constants):
             self._looked_at.add(name)
         return tensor
 
-    @property
-    def handle(self) -> Reopen:
-        """How to open it again; the same for all copies of what was opened once."""
-        return self._reopen
-
     def finite_matrix(self, prefix: str = "") -> Csr:
         """A matrix that is held under a prefix; its values are looked at as `finite` does."""
         pointers, columns, _ = self._matrix(prefix)
@@ -109,9 +100,9 @@ class Mapped(Constants):
     def __reduce__(self) -> tuple[Any, ...]:
         owner = self._owner() if self._owner is not None else None
         if owner is None:
-            return (*self._reopen, self._dtype())
+            return (*self.handle, self._dtype())
         # Through the owner, which pickle stores once, so that what is shared stays shared.
-        return part_of, (owner, self._place), self._dtype()
+        return nn.Module.get_submodule, (owner, self._place), self._dtype()
 
     def __setstate__(self, dtype: torch.dtype | None) -> None:
         if dtype is not None:
@@ -156,7 +147,7 @@ class Identified(Mapped):
 
     def get_extra_state(self) -> Tensor:
         """(n,) uint8: its identity."""
-        return self.identity.encoded()
+        return encoded(vars(self.identity))
 
     def set_extra_state(self, state: Tensor) -> None:
         """Compare a checkpoint's graph or map with this one.

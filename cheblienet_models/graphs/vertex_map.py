@@ -1,5 +1,6 @@
 """Maps from the vertices of one graph to those of another, and back along the same edges."""
 
+from operator import attrgetter
 from pathlib import Path
 
 import torch
@@ -73,7 +74,7 @@ class VertexMap(Identified):
         Until one of them is moved or cast: registered in a network that is, both hold their own.
         """
         other = VertexMap.__new__(VertexMap)
-        Identified.__init__(other, made_of(self.handle, _transposed), self.identity)
+        Identified.__init__(other, made_of(self.handle, attrgetter("T")), self.identity)
         other.num_targets, other.num_sources = self.num_sources, self.num_targets
         other.source_grid, other.target_grid = self.target_grid, self.source_grid
         other._hold_coordinates(self.target_coordinates, self.source_coordinates)  # noqa: SLF001
@@ -126,7 +127,3 @@ class VertexMap(Identified):
     def _hold_coordinates(self, source: Tensor, target: Tensor) -> None:
         self._hold("source_coordinates", source, exact=True)
         self._hold("target_coordinates", target, exact=True)
-
-
-def _transposed(opened: VertexMap) -> VertexMap:
-    return opened.T
