@@ -1,6 +1,7 @@
 """Real even spherical harmonics: the bases of diffusion MRI, their values on axes, and layers."""
 
 import math
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -247,11 +248,15 @@ class _Harmonics(Recorded, Constants):
     matrix: Tensor
     columns: str
     """What the matrix' columns count, for an error."""
+    _made: Callable[..., Tensor]
+    """The matrix from axes, degree, basis and affine."""
 
-    def __init__(self, matrix: Tensor, degree: int, basis: Basis) -> None:
+    def __init__(
+        self, graph: Graph | Tensor, degree: int, basis: Basis, affine: Affine | None = None
+    ) -> None:
         super().__init__()
         self.settings = {"degree": degree, "basis": basis}  # not the affine, which is the image's
-        self._hold("matrix", matrix, exact=True)
+        self._hold("matrix", self._made(axes_of(graph), degree, basis, affine), exact=True)
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, C, m, D, H, W) -> (B, C, n, D, H, W) by the matrix (n, m), in the dtype of x.
@@ -308,11 +313,7 @@ class FromHarmonics(_Harmonics):
     """
 
     columns = "coefficients"
-
-    def __init__(
-        self, graph: Graph | Tensor, degree: int, basis: Basis, affine: Affine | None = None
-    ) -> None:
-        super().__init__(harmonics_matrix(axes_of(graph), degree, basis, affine), degree, basis)
+    _made = staticmethod(harmonics_matrix)
 
 
 class ToHarmonics(_Harmonics):
@@ -337,10 +338,8 @@ class ToHarmonics(_Harmonics):
 
     columns = "axes"
 
-    def __init__(
-        self, graph: Graph | Tensor, degree: int, basis: Basis, affine: Affine | None = None
-    ) -> None:
-        axes = axes_of(graph)
+    @staticmethod
+    def _made(axes: Tensor, degree: int, basis: Basis, affine: Affine | None) -> Tensor:
         check_served(axes, degree)
-        matrix = torch.linalg.pinv(harmonics_matrix(axes, degree, basis, affine))
-        super().__init__(matrix, degree, basis)
+        inverse: Tensor = torch.linalg.pinv(harmonics_matrix(axes, degree, basis, affine))
+        return inverse
