@@ -1,9 +1,9 @@
 """Opening graphs that were published in a store: zarr-free, zero-copy, failing closed."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import torch
 from torch import nn
@@ -47,19 +47,33 @@ def open_store(path: str | Path, *, verify: bool = False) -> "Store":
     return Store(file_path("path", path).expanduser().absolute(), verify=verify)
 
 
-def _vertex_map(root: Folder, handle: Handle, *, verify: bool = False) -> VertexMap:
-    """The module over a map's arrays, pickled as how to open it again."""
-    _, name, version = handle
-    stored = read_map(root / name / version, f"{name}@{version}", verify=verify)
-    identity = Identity(name, version, stored.spec_sha256, stored.spec)
-    return VertexMap((open_map_version, handle), identity, stored)
+def open_version(path: str, name: str, version: str) -> Pyramid | VertexMap:
+    """Map one version of a graph or a map. This is what unpickling them calls.
+
+    Raises:
+        StoreError: it is missing or not valid.
+    """
+    try:
+        with opened(path) as root:
+            return _opened(root, (path, name, version))
+    except UnreadableError:
+        raise
+    except StoreError as error:
+        raise StoreError(
+            f"{error} Pickles hold no graph but where {name}@{version} was, in {path}: put the "
+            "store back or link to it there, or take weights to other places as a state_dict()."
+        ) from error
 
 
-def _pyramid(root: Folder, handle: Handle, *, verify: bool = False) -> Pyramid:
+def _opened(root: Folder, handle: Handle, *, verify: bool = False) -> Pyramid | VertexMap:
     """The modules over a version's arrays; each is pickled as how to open it again."""
     _, name, version = handle
-    stored = read_version(root / name / version, f"{name}@{version}", verify=verify)
-    reopen = open_version, handle
+    folder, label, reopen = root / name / version, f"{name}@{version}", (open_version, handle)
+    if is_map(folder):
+        entries = read_map(folder, label, verify=verify)
+        identity = Identity(name, version, entries.spec_sha256, entries.spec)
+        return VertexMap(reopen, identity, entries)
+    stored = read_version(folder, label, verify=verify)
     part = partial(made_of, reopen, nn.Module.get_submodule)
     levels = [Graph(part(f"level{n}"), level) for n, level in enumerate(stored.levels)]
     poolings, unpoolings = (
@@ -75,7 +89,6 @@ class _Versions(Mapping[str, Opened]):
 
     _kind: str
     _is_map: bool
-    _open: Callable[..., Opened]
 
     def __init__(self, path: Path, *, verify: bool = False) -> None:
         self.path, self.verify = file_path("path", path), flag("verify", verify)
@@ -99,10 +112,9 @@ class _Versions(Mapping[str, Opened]):
             )
         with opened(str(self.path)) as root:
             if not is_graph(root, graph):
-                known = ", ".join(self) or "none"
-                kind = self._kind
                 raise UnknownGraphError(
-                    f"No {kind} {quoted(graph)} in {self.path}. There: {known}."
+                    f"No {self._kind} {quoted(graph)} in {self.path}. "
+                    f"There: {', '.join(self) or 'none'}."
                 )
             version = resolved(root / graph, ref or "latest")
             if is_map(root / graph / version) != self._is_map:
@@ -111,7 +123,8 @@ class _Versions(Mapping[str, Opened]):
                     f"{quoted(name)} in {self.path} is a {other}: take it from "
                     f"open_store(path){place}[{quoted(name)}]."
                 )
-            return self._open(root, (str(self.path), graph, version), verify=self.verify)
+            handle = str(self.path), graph, version
+            return cast("Opened", _opened(root, handle, verify=self.verify))
 
     def __iter__(self) -> Iterator[str]:
         with opened(str(self.path)) as root:
@@ -150,7 +163,7 @@ class Store(_Versions[Pyramid]):
     `maps` has the maps between samplings in the same way, which are not among the graphs.
     """
 
-    _kind, _is_map, _open = "graph", False, staticmethod(_pyramid)
+    _kind, _is_map = "graph", False
 
     @property
     def maps(self) -> "Maps":
@@ -161,36 +174,4 @@ class Store(_Versions[Pyramid]):
 class Maps(_Versions[VertexMap]):
     """name -> VertexMap, of the maps of a store."""
 
-    _kind, _is_map, _open = "map", True, staticmethod(_vertex_map)
-
-
-def open_version(path: str, name: str, version: str) -> Pyramid:
-    """Map one version of a graph. This is what unpickling a Pyramid calls.
-
-    Raises:
-        StoreError: it is missing or not valid.
-    """
-    return _reopened(_pyramid, (path, name, version))
-
-
-def open_map_version(path: str, name: str, version: str) -> VertexMap:
-    """Map one version of a map. This is what unpickling a VertexMap calls.
-
-    Raises:
-        StoreError: it is missing or not valid.
-    """
-    return _reopened(_vertex_map, (path, name, version))
-
-
-def _reopened(open_it: Callable[[Folder, Handle], Opened], handle: Handle) -> Opened:
-    path, name, version = handle
-    try:
-        with opened(path) as root:
-            return open_it(root, handle)
-    except UnreadableError:
-        raise
-    except StoreError as error:
-        raise StoreError(
-            f"{error} Pickles hold no graph but where {name}@{version} was, in {path}: put the "
-            "store back or link to it there, or take weights to other places as a state_dict()."
-        ) from error
+    _kind, _is_map = "map", True
