@@ -41,8 +41,7 @@ def sample_edges(
     Raises:
         ValueError: kappa is out of range, or degrees are none of the two.
     """
-    choice("degrees", degrees, get_args(Degrees))
-    for graph, edges in _sampled(graphs, kappa, generator):
+    for graph, edges in _sampled(graphs, kappa, generator, degrees):
         # Of exponential variables with rates w the smallest n are a weighted draw of n.
         arrival = torch.empty_like(edges.weights).exponential_(generator=generator) / edges.weights
         kept = torch.zeros_like(edges.weights, dtype=torch.bool)
@@ -71,8 +70,7 @@ def sample_vertices(
     Raises:
         ValueError: kappa is out of range, or degrees are none of the two.
     """
-    choice("degrees", degrees, get_args(Degrees))
-    for graph, edges in _sampled(graphs, kappa, generator):
+    for graph, edges in _sampled(graphs, kappa, generator, degrees):
         count, device = graph.num_vertices, graph.values.device
         chosen = torch.randperm(count, generator=generator, device=device)
         kept = torch.zeros(count, dtype=torch.bool, device=device)
@@ -82,9 +80,10 @@ def sample_vertices(
 
 
 def _sampled(
-    graphs: Graph | Pyramid, kappa: float, generator: torch.Generator | None
+    graphs: Graph | Pyramid, kappa: float, generator: torch.Generator | None, degrees: Degrees
 ) -> list[tuple[Graph, EdgeList]]:
     """The graphs to draw from, with their edges; where kappa is 1 none: they are whole again."""
+    choice("degrees", degrees, get_args(Degrees))
     if not 0 < number("kappa", kappa) <= 1:
         raise ValueError(f"kappa must be in (0, 1]. Got {kappa!r}.")
     if generator is not None:

@@ -48,9 +48,6 @@ class VertexMap(Identified):
     row_pointers: Tensor
     columns: Tensor
     values: Tensor
-    transposed_row_pointers: Tensor
-    transposed_columns: Tensor
-    transposed_values: Tensor
     source_coordinates: Tensor
     target_coordinates: Tensor
 

@@ -13,6 +13,7 @@ from cheblienet_models.graphs.full_grid import check_fill
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import is_spherical
 from cheblienet_models.graphs.pyramid import Pyramid, level_of
+from cheblienet_models.graphs.vertex_map import TRANSPOSED
 from cheblienet_models.resampling.grids import (
     DataArray,
     check_degrees,
@@ -32,9 +33,6 @@ from cheblienet_models.tensors import (
     sparse_product,
     vertex_major,
 )
-
-TRANSPOSED = "transposed_"
-"""Prefix of the parts of the transpose."""
 
 
 class Resampler(Constants):
