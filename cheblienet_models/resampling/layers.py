@@ -92,8 +92,7 @@ class LatLonToVertices(Resampler):
             points = self.forward(field.reshape(1, math.prod(field.shape[:-2]), *self.shape))
             return points.reshape(*field.shape[:-2], self.num_points)
         words = "(batch, channels, latitudes, longitudes), or an xarray.DataArray"
-        self._check(x, self.shape, words)
-        return self._resampled(x.flatten(2))
+        return self._resampled(x, self.shape, words)
 
     def _field(self, array: DataArray) -> Tensor:
         """(..., lat, lon) on the module's device."""
@@ -159,5 +158,5 @@ class VerticesToLatLon(Resampler):
             ValueError: x has another shape or device, NaN without skipna, a dtype without
                 fractions where averages are taken, or one without the value to fill in.
         """
-        self._check(x, (self.num_points,), "(batch, channels, points of one orientation)")
-        return self._resampled(x).view(*x.shape[:2], *self.shape)
+        words = "(batch, channels, points of one orientation)"
+        return self._resampled(x, (self.num_points,), words).view(*x.shape[:2], *self.shape)

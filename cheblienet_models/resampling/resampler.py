@@ -116,14 +116,11 @@ class Resampler(Constants):
         """(lat, lon) of the image."""
         return len(self._latitudes), len(self._longitudes)
 
-    def _check(self, x: Tensor, sizes: tuple[int, ...], words: str) -> None:
-        shape: tuple[int | str, ...] = ("B", "C", *sizes)
-        device = self.values.device
-        check_signal(type(self).__name__, x, shape, device, words=words, floating=False)
-
-    def _resampled(self, x: Tensor) -> Tensor:
-        """(B, C, sources) -> (B, C, targets)."""
+    def _resampled(self, x: Tensor, sizes: tuple[int, ...], words: str) -> Tensor:
+        """(B, C, *sizes) -> (B, C, targets); words say what x is."""
         name = type(self).__name__
+        device = self.values.device
+        check_signal(name, x, ("B", "C", *sizes), device, words=words, floating=False)
         if not x.is_floating_point() and self.method != "nearest":
             raise ValueError(
                 f"{name} with method={self.method!r} takes floating-point fields. Got {x.dtype}: "
@@ -138,7 +135,8 @@ class Resampler(Constants):
             )
         if self._sourceless:
             check_fill(x.dtype, self._fill_value)
-        return self._picked(x) if self.method == "nearest" else self._averaged(x)
+        sources = x.flatten(2)
+        return self._picked(sources) if self.method == "nearest" else self._averaged(sources)
 
     @property
     def _fill_value(self) -> float:
