@@ -88,7 +88,8 @@ class Mapped(Constants):
 
     def finite_matrix(self, prefix: str = "") -> Csr:
         """A matrix that is held under a prefix; its values are looked at as `finite` does."""
-        pointers, columns, _ = self._matrix(prefix)
+        pointers = getattr(self, f"{prefix}row_pointers")
+        columns = getattr(self, f"{prefix}columns")
         return Csr(pointers, columns, self.finite(f"{prefix}values"))
 
     def adopt_parts(self) -> None:
