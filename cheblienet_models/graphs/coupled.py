@@ -55,11 +55,9 @@ def coupled(
         source, target = ends.get(name, (hidden[0], hidden[0]))
         _check(name, "source", one.source_coordinates, nodes[source])
         _check(name, "target", one.target_coordinates, nodes[target])
+        parts = Csr(one.row_pointers, one.columns, one.finite("values"))
         at = nodes[source].pos, nodes[target].pos
-        edges[source, "to", target] = (
-            str(one.identity),
-            edges_of_map(spec, one.finite_matrix(), *at),
-        )
+        edges[source, "to", target] = str(one.identity), edges_of_map(spec, parts, *at)
     return Coupled(spec, hidden, nodes, edges)
 
 

@@ -52,7 +52,7 @@ class Gradients(Mapped):
 
     def parts(self) -> list[Tensor]:
         """Row pointers, columns and values of the stacked G, then those of S."""
-        return [*self.finite_matrix(), *self.finite_matrix(SYMMETRIC)]
+        return [*self._finite_matrix(), *self._finite_matrix(SYMMETRIC)]
 
     def matrix(self, name: str) -> Tensor:
         """G of a field, (V, V) sparse CSR tensor; row pointers are a copy.
@@ -61,7 +61,7 @@ class Gradients(Mapped):
             ValueError: there is no such field.
         """
         n = self.names.index(choice("name", name, self.names))
-        matrix = self.finite_matrix()
+        matrix = self._finite_matrix()
         vertices = (len(matrix.row_pointers) - 1) // len(self.names)
         return csr_tensor(block(matrix, vertices, n, self.starts), vertices)
 

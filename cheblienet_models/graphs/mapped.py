@@ -86,7 +86,7 @@ class Mapped(Constants):
             self._looked_at.add(name)
         return tensor
 
-    def finite_matrix(self, prefix: str = "") -> Csr:
+    def _finite_matrix(self, prefix: str = "") -> Csr:
         """A matrix that is held under a prefix; its values are looked at as `finite` does."""
         pointers = getattr(self, f"{prefix}row_pointers")
         columns = getattr(self, f"{prefix}columns")
@@ -182,13 +182,13 @@ class MappedDirections(Mapped):
     def directional(self) -> dict[str, Directional]:
         """The Laplacians along "forward", "sideways" and "rotation"; none where it has none."""
         return {
-            name: Directional(*self.finite_matrix(f"{name}_"), scale)
+            name: Directional(*self._finite_matrix(f"{name}_"), scale)
             for name, scale in self._scales.items()
         }
 
     def directional_parts(self) -> list[Tensor]:
         """Row pointers, columns and values of each directional Laplacian, one after the other."""
-        return [part for name in self._scales for part in self.finite_matrix(f"{name}_")]
+        return [part for name in self._scales for part in self._finite_matrix(f"{name}_")]
 
 
 def ignore_graphs_in_ddp(module: nn.Module) -> None:

@@ -62,7 +62,7 @@ class VertexMap(Identified):
     @property
     def matrix(self) -> Tensor:
         """(num_targets, num_sources) sparse CSR tensor without a copy."""
-        return csr_tensor(self.finite_matrix(), self.num_sources)
+        return csr_tensor(self._finite_matrix(), self.num_sources)
 
     @property
     def T(self) -> "VertexMap":  # noqa: N802
@@ -94,7 +94,7 @@ class VertexMap(Identified):
         dtype = torch.promote_types(self.values.dtype, x.dtype)
         rows = vertex_major(x).to(dtype)
         with torch.autocast(autocast_type(x), enabled=False):
-            matrices = self.finite_matrix(), self.finite_matrix(TRANSPOSED)
+            matrices = self._finite_matrix(), self._finite_matrix(TRANSPOSED)
             product = sparse_product(*matrices, rows.flatten(1))
         return logical(product.view(self.num_targets, *x.shape[:2]))
 
