@@ -147,67 +147,34 @@ def _healpix(points: int, nested: Indices, cell: Indices) -> list[Sides]:
     nside = math.isqrt(points // 12)
     face, x, y = faces(nside, nested)
     sides: list[Sides] = []
-    for a, b in pairwise(AROUND):
-        ends = [(x + dx, y + dy) for dx, dy in (a, b)]
-        rings = [FIRST_RING[face] * nside - i - j for i, j in ends]
+    for ends in pairwise(AROUND):
+        i, j = (np.stack([own + end[n] for end in ends]) for n, own in enumerate((x, y)))
+        ring = FIRST_RING[face] * nside - i - j
         for is_north in (True, False):
-            steps = rings if is_north else [4 * nside - ring for ring in rings]
-            farther = np.maximum(*steps)
-            is_cap = farther <= nside
-            for is_polar, chosen in ((True, is_cap), (False, ~is_cap & (farther <= 2 * nside))):
+            from_pole = ring if is_north else 4 * nside - ring
+            farther = from_pole.max(0)
+            in_belt = (farther > nside) & (farther <= 2 * nside)
+            for curve, chosen in ((PolarCap, farther <= nside), (Sides, in_belt)):
                 kept = np.flatnonzero(chosen)
-                column, places = FIRST_COLUMN[face[kept]], [(i[kept], j[kept]) for i, j in ends]
-                from_pole = [step[kept] for step in steps]
-                if is_polar:
-                    origin, constant = _curve(nside, is_north, a[0] == b[0], column, places[0])
-                    start, end = (_on_cap(nside, origin, constant, step) for step in from_pole)
-                    side: Sides = PolarCap(is_north, cell[kept], start, end, origin, constant)
-                else:
-                    start, end = (
-                        _in_belt(nside, column, *both)
-                        for both in zip(places, from_pole, strict=True)
-                    )
-                    side = Sides(is_north, cell[kept], start, end)
-                sides.append(side)
+                column, across = FIRST_COLUMN[face[kept]], (i - j)[:, kept]
+                start, end = _corners(nside, column, across, from_pole[:, kept])
+                sides.append(curve(is_north, cell[kept], start, end))
     return sides
 
 
-def _curve(
-    nside: int,
-    is_north: bool,  # noqa: FBT001
-    is_of_x: bool,  # noqa: FBT001
-    column: Indices,
-    corner: tuple[Indices, Indices],
-) -> tuple[Floats, Floats]:
-    """(n,) origin and constant of sides of constant x, or y, radians.
+def _corners(nside: int, column: Indices, across: Indices, from_pole: Indices) -> Iterator[Place]:
+    """(n,) longitudes and depths of the starts of sides, then of their ends.
 
     Args:
         nside: of the map.
-        is_north: the cap, else the southern one.
-        is_of_x: which of both is constant.
         column: (n,) of the faces' middles, in eighths of the circle.
-        corner: (n,) x and y of either end.
+        across: (2, n) x - y of the corners.
+        from_pole: (2, n) by how many rings they are from a pole, at most 2 nside.
     """
-    place = corner[0] if is_of_x else corner[1]
-    steps = nside - place if is_north else place
-    # From the face's eastern meridian westwards, or from the western one eastwards.
-    is_east = is_of_x == is_north
-    sign = -1 if is_east else 1
-    origin, constant = (column - sign) * (np.pi / 4), sign * steps * (np.pi / 2 / nside)
-    return origin.astype(np.float64), constant.astype(np.float64)
-
-
-def _on_cap(nside: int, origin: Floats, constant: Floats, from_pole: Indices) -> Place:
-    """(n,) longitudes and depths of corners in a cap, so many rings from the pole."""
-    root: Floats = from_pole / nside
-    turn = np.divide(constant, root, out=np.zeros_like(root), where=from_pole > 0)
-    return origin + turn, root**2 / 3
-
-
-def _in_belt(
-    nside: int, column: Indices, corner: tuple[Indices, Indices], from_pole: Indices
-) -> Place:
-    """(n,) longitudes and depths of corners x, y in the belt, so many rings from a pole."""
-    eighths = column + (corner[0] - corner[1]) / nside
-    height = (2 * nside - from_pole) * (2 / (3 * nside))
-    return (np.pi / 4) * eighths.astype(np.float64), 1 - height.astype(np.float64)
+    turn = np.divide(
+        across, np.minimum(from_pole, nside), np.zeros(across.shape), where=from_pole > 0
+    )
+    turn = np.where(from_pole > 0, turn, turn[::-1])  # a pole is on the meridian of the other end
+    in_belt = 1 - (2 * nside - from_pole) * (2 / (3 * nside))
+    depth = np.where(from_pole < nside, (from_pole / nside) ** 2 / 3, in_belt)
+    return zip((np.pi / 4) * (column + turn), depth, strict=True)

@@ -5,6 +5,7 @@ longitude it spans an area of the sphere: d(longitude) d(depth) is its element.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -66,15 +67,21 @@ class Sides:
 
 @dataclass(frozen=True)
 class PolarCap(Sides):
-    """Sides of HEALPix' pixels in a polar cap: longitude = origin + constant / sqrt(3 depth).
+    """Sides of HEALPix' pixels in a polar cap: longitude = origin + constant / sqrt(3 depth)."""
 
-    Args:
-        origin: (n,) radians.
-        constant: (n,) radians; 0 on meridians, on which alone the pole is.
-    """
+    @cached_property
+    def origin(self) -> Floats:
+        """(n,) radians, of the meridian between two faces that a side approaches."""
+        (first, start), (last, end) = self.start, self.end
+        a, b = np.sqrt(3 * start), np.sqrt(3 * end)
+        meridian: Floats = (np.pi / 2) * np.rint((b * last - a * first) / (b - a) / (np.pi / 2))
+        return meridian
 
-    origin: Floats
-    constant: Floats
+    @cached_property
+    def constant(self) -> Floats:
+        """(n,) radians; 0 on meridians, on which alone the pole is."""
+        constant: Floats = np.sqrt(3 * self.start[1]) * (self.start[0] - self.origin)
+        return constant
 
     def longitude_at(self, which: Indices, depth: Floats) -> Floats:
         """(m,) longitudes."""
