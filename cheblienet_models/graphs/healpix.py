@@ -1,10 +1,11 @@
-"""The two orders of HEALPix's pixels (Gorski et al. 2005), in integer arithmetic."""
+"""The two orders of HEALPix's pixels (Gorski et al. 2005), in integer arithmetic, and places."""
 
 import math
 
 import numpy as np
 import numpy.typing as npt
 
+Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
 FIRST_RING = np.array([2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4])
@@ -26,32 +27,35 @@ def ring_indices(nside: int, nested: Indices) -> Indices:
         nside: a power of two.
         nested: (n,) in [0, 12 nside^2).
     """
-    ring, place, length, _ = rings(nside, nested)
+    face, x, y = faces(nside, nested)
+    ring = FIRST_RING[face] * nside - x - y - 1
     polar = np.minimum(ring, 4 * nside - ring)
+    quarter = np.minimum(polar, nside)
+    shifted = np.where(polar < nside, 1, 1 - ((ring - nside) & 1))
+    place = (FIRST_COLUMN[face] * quarter + x - y - shifted) // 2
     caps = 2 * ring * (ring - 1), 12 * nside**2 - 2 * polar * (polar + 1)
     belt = 2 * nside * (nside - 1) + (ring - nside) * 4 * nside
     before = np.select([ring < nside, ring > 3 * nside], caps, belt)
-    index: Indices = before + place % length
+    index: Indices = before + place % (4 * quarter)
     return index
 
 
-def rings(nside: int, nested: Indices) -> tuple[Indices, Indices, Indices, Indices]:
-    """(n,) ring from 1 in the north, place along it from 0, its pixels, whether shifted (0 or 1).
-
-    A pixel's center is at longitude (place + shifted / 2) 2 pi / pixels. Places may be -1 or
-    beyond the ring, once around.
+def places(
+    nside: int, column: Indices, across: Indices, from_pole: Indices
+) -> tuple[Floats, Floats]:
+    """(..., n) longitudes, radians from -pi / 4, and 1 - |z| of places in faces.
 
     Args:
         nside: a power of two.
-        nested: (n,) in [0, 12 nside^2).
+        column: (n,) FIRST_COLUMN of the faces.
+        across: (..., n) x - y there.
+        from_pole: (..., n) from which ring they are, counted from the nearer pole, on which
+            `across` is 0.
     """
-    face, x, y = faces(nside, nested)
-    ring = FIRST_RING[face] * nside - x - y - 1
-    belt = (ring >= nside) & (ring <= 3 * nside)
-    quarter = np.where(belt, nside, np.minimum(ring, 4 * nside - ring))
-    shifted = np.where(belt, 1 - ((ring - nside) & 1), 1)
-    place = (FIRST_COLUMN[face] * quarter + x - y - shifted) // 2
-    return ring, place, 4 * quarter, shifted
+    turn = across / np.minimum(from_pole, nside).clip(1)
+    belt = 1 - (2 * nside - from_pole) * (2 / (3 * nside))
+    depth = np.where(from_pole < nside, (from_pole / nside) ** 2 / 3, belt)
+    return (np.pi / 4) * (column + turn), depth
 
 
 def faces(nside: int, nested: Indices) -> tuple[Indices, Indices, Indices]:

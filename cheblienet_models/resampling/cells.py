@@ -15,10 +15,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from cheblienet_models.graphs.healpix import FIRST_COLUMN, FIRST_RING, faces
+from cheblienet_models.graphs.healpix import FIRST_COLUMN, FIRST_RING, faces, places
 from cheblienet_models.resampling.grids import Floats, Indices
 from cheblienet_models.resampling.samplings import Rows, Sampling, rows_of, unit_vectors
-from cheblienet_models.resampling.sides import Place, PolarCap, Sides, great_circles
+from cheblienet_models.resampling.sides import PolarCap, Sides, great_circles
 
 CHUNK = 2**15
 """So many cells at a time."""
@@ -157,24 +157,9 @@ def _healpix(points: int, nested: Indices, cell: Indices) -> list[Sides]:
             for curve, chosen in ((PolarCap, farther <= nside), (Sides, in_belt)):
                 kept = np.flatnonzero(chosen)
                 column, across = FIRST_COLUMN[face[kept]], (i - j)[:, kept]
-                start, end = _corners(nside, column, across, from_pole[:, kept])
+                longitude, depth = places(nside, column, across, from_pole[:, kept])
+                # A pole is on the meridian of the other end.
+                longitude = np.where(depth > 0, longitude, longitude[::-1])
+                start, end = zip(longitude, depth, strict=True)
                 sides.append(curve(is_north, cell[kept], start, end))
     return sides
-
-
-def _corners(nside: int, column: Indices, across: Indices, from_pole: Indices) -> Iterator[Place]:
-    """(n,) longitudes and depths of the starts of sides, then of their ends.
-
-    Args:
-        nside: of the map.
-        column: (n,) of the faces' middles, in eighths of the circle.
-        across: (2, n) x - y of the corners.
-        from_pole: (2, n) by how many rings they are from a pole, at most 2 nside.
-    """
-    turn = np.divide(
-        across, np.minimum(from_pole, nside), np.zeros(across.shape), where=from_pole > 0
-    )
-    turn = np.where(from_pole > 0, turn, turn[::-1])  # a pole is on the meridian of the other end
-    in_belt = 1 - (2 * nside - from_pole) * (2 / (3 * nside))
-    depth = np.where(from_pole < nside, (from_pole / nside) ** 2 / 3, in_belt)
-    return zip((np.pi / 4) * (column + turn), depth, strict=True)

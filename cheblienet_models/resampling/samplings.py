@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from cheblienet_models.graphs.graph import Graph
-from cheblienet_models.graphs.healpix import nside_of, rings
+from cheblienet_models.graphs.healpix import FIRST_COLUMN, FIRST_RING, faces, nside_of, places
 from cheblienet_models.resampling.grids import Flags, Floats, Indices
 
 
@@ -163,11 +163,11 @@ def _icosphere(subdivisions: int) -> Floats:
 def _healpix(points: int) -> Floats:
     """Centers of 12 nside^2 pixels in nested order (Gorski et al. 2005, eqs. 4, 5, 8, 9)."""
     nside = math.isqrt(points // 12)
-    ring, place, length, shifted = rings(nside, np.arange(points))
-    cap = np.minimum(ring, 4 * nside - ring)
-    polar = (1 - cap**2 / (3 * nside**2)) * np.where(ring < 2 * nside, 1, -1)
-    z = np.where(cap < nside, polar, 4 / 3 - 2 * ring / (3 * nside))
-    return np.column_stack([np.arccos(z), (place + shifted / 2) * (2 * np.pi / length)])
+    face, x, y = faces(nside, np.arange(points))
+    ring = FIRST_RING[face] * nside - x - y - 1
+    from_pole = np.minimum(ring, 4 * nside - ring)
+    gamma, depth = places(nside, FIRST_COLUMN[face], x - y, from_pole)
+    return np.column_stack([np.arccos(np.sign(2 * nside - ring) * (1 - depth)), gamma])
 
 
 @dataclass(frozen=True)
