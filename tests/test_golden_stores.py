@@ -250,13 +250,7 @@ def test_a_build_of_the_same_spec_finds_them(schema: str, name: str, tmp_path: P
             torch.testing.assert_close(*matrices, rtol=1e-6, atol=1e-6)
 
 
-LATER = {
-    "1.7": "this version reads 1.0 to 1.6. Install a newer cheblienet; it was written by {by}.",
-    "2.0": "this version reads 1.x. Install the version of cheblienet that wrote it: {by}.",
-}
-
-
-@pytest.mark.parametrize("schema", LATER)
+@pytest.mark.parametrize("schema", ["1.7", "2.0"])
 def test_later_schemas_are_refused(
     schema: str, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -264,8 +258,10 @@ def test_later_schemas_are_refused(
     store, generator = copied("1.0", here), {"name": "cheblienet", "version": "9.9.9"}
     for version in store.glob("*/v001"):
         reseal(version, lambda clg: clg.update(schema=schema, generator=generator))
-    written = f"'{schema}'" if schema == "2.0" else schema
-    sentence = f"{store}/sphere/v001 has schema {written}; {LATER[schema].format(by=generator)}"
+    sentence = (
+        f"{store}/sphere/v001 has schema '{schema}'; this version reads 1.0 to 1.6. "
+        f"Install the version of cheblienet that wrote it: {generator}."
+    )
     for arguments in READING:
         refused = failing(capsys, *of_graph(arguments, "sphere", store))
         assert refused == (1, f"Error: {sentence}\n")

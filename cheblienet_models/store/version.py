@@ -24,10 +24,8 @@ from cheblienet_models.store.verify import (
     verify_spec,
 )
 
-SCHEMA_MAJOR = 1
-SCHEMA_MINOR = 6
-"""The latest that is read: later ones hold what would be misread."""
-SCHEMA = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
+SCHEMAS = ("1.0", "1.1", "1.2", "1.3", "1.4", "1.5", "1.6")
+"""Those that are read: later ones hold what would be misread."""
 MAX_LEVELS = 64
 STORE_SCHEMA = 1
 VERSION = re.compile(r"v[0-9]{3,9}")
@@ -213,18 +211,11 @@ def _read_attributes(
 
 def _check_version_schema(folder: Folder, attributes: Document) -> None:
     """Check that the schema of a version is one that is read here."""
-    schema: Any = attributes.get("schema")
-    known = SCHEMA.fullmatch(schema) if isinstance(schema, str) else None
-    if known is None or int(known[1]) != SCHEMA_MAJOR:
+    schema, by = attributes.get("schema"), quoted(attributes.get("generator"))
+    if schema not in SCHEMAS:
         raise StoreError(
-            f"{folder} has schema {quoted(schema)}; this version reads {SCHEMA_MAJOR}.x. Install "
-            f"the version of cheblienet that wrote it: {quoted(attributes.get('generator'))}."
-        )
-    if int(known[2]) > SCHEMA_MINOR:
-        raise StoreError(
-            f"{folder} has schema {schema}; this version reads {SCHEMA_MAJOR}.0 to "
-            f"{SCHEMA_MAJOR}.{SCHEMA_MINOR}. "
-            f"Install a newer cheblienet; it was written by {quoted(attributes.get('generator'))}."
+            f"{folder} has schema {quoted(schema)}; this version reads {SCHEMAS[0]} to "
+            f"{SCHEMAS[-1]}. Install the version of cheblienet that wrote it: {by}."
         )
 
 

@@ -1,5 +1,6 @@
 """What a store lists and resolves, with whatever else lies in its folder."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -67,15 +68,10 @@ def test_places_that_are_no_store_of_this_format(copy: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "message"),
-    [
-        *((later, rf"schema {later}; .*1.0 to 1.6. Install a newer") for later in ("1.7", "1.10")),
-        *(
-            (other, r"this version reads 1.x. Install the version")
-            for other in ("1", "1.", "1.x", "1.01", "01.0", "1.1.0", "1.-1", "2.0", "", None, 1.1)
-        ),
-    ],
+    "schema",
+    ["1.7", "1.10", "1", "1.", "1.x", "1.01", "01.0", "1.1.0", "1.-1", "2.0", "", None, 1.1],
 )
-def test_other_schemas(copy: Path, schema: object, message: str) -> None:
+def test_other_schemas(copy: Path, schema: object) -> None:
+    message = re.escape(f"has schema {schema!r}; this version reads 1.0 to 1.6. Install")
     edit(copy / "torus/v001/zarr.json", lambda d: d["attributes"]["clg"].update(schema=schema))
     refused(message, open_store(copy).__getitem__, "torus", error=StoreError)
