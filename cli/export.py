@@ -42,17 +42,17 @@ def export(
     matrix.
     """
     from cheblienet_graphs.store import export as exports  # help does without
-    from cheblienet_graphs.store.facts import read_facts
-    from cheblienet_graphs.store.map_facts import is_map
+    from cheblienet_graphs.store.map_facts import MapFacts, read_either
 
     if level is not None and target in WHOLE:
         raise click.UsageError(
             f"--level must be left out with --to {target}, which has all levels."
         )
     version = layout.resolve(store, name)
+    facts = read_either(version)
     inner, of_level, left_out = "", tuple[int, ...](), list[str]()
     writers: dict[str, Callable[..., None]] = {"npz": exports.to_npz, "zip": exports.export_zip}
-    if is_map(version):
+    if isinstance(facts, MapFacts):
         writers = {"scipy": exports.map_to_scipy, "zip": exports.export_zip}
         if target not in writers or level is not None:
             raise click.UsageError(
@@ -61,7 +61,7 @@ def export(
             )
     elif target not in WHOLE:
         writers = {"scipy": exports.to_scipy, "pyg": exports.to_pyg}
-        spec = read_facts(version).spec
+        spec = facts.spec
         of_level = (integer("level", level or 0, 0, spec.levels - 1),)
         inner = "" if spec.levels == 1 else f"-level{of_level[0]}"
         further = {"directional Laplacians": spec.directional, "gradients": spec.gradients}

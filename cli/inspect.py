@@ -48,10 +48,9 @@ def inspect(
     """
     from cheblienet_graphs.report.inspect import examined  # help does without
     from cheblienet_graphs.report.opened import open_graph
-    from cheblienet_graphs.store.map_facts import is_map
 
     number = integer("eigenvalues", eigenvalues, *EIGENVALUES)
-    if is_map(layout.resolve(store, name)):
+    if layout.MAP in layout.check_version(layout.resolve(store, name)):
         if html is not None or level is not None:
             raise click.UsageError("Leave out --html and --level: this is a map, not a graph.")
         about = graphs.inspect_map(store, name)

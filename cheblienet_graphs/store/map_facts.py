@@ -66,14 +66,6 @@ def read_map_facts(version: Path) -> MapFacts:
     return facts
 
 
-def is_map(version: Path) -> bool:
-    """Whether a published version is a map; False of what can't be read."""
-    try:
-        return layout.MAP in layout.check_version(version)
-    except StoreError:
-        return False
-
-
 def either_facts(attributes: layout.Attributes, where: str) -> VersionFacts | MapFacts:
     """The facts in a version's attributes; `where` is their name in messages.
 
