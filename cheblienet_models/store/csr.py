@@ -12,6 +12,8 @@ from cheblienet_models.store.files import Folder, forget_pages
 from cheblienet_models.tensors import Csr
 
 ENCODING = {"encoding-type": "csr_matrix", "encoding-version": "0.1.0"}
+INDEX = ("int32", "int64")
+"""Types of indices."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,16 @@ class CsrArrays:
         """(nnz,) row of each entry."""
         return np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
 
+    def is_transpose_of(self, other: "CsrArrays") -> bool:
+        """Whether its entries are those of another matrix, with rows and columns exchanged."""
+        # Stable: rows stay ascending within a column. Numpy takes twice the time.
+        order = torch.argsort(torch.from_numpy(other.indices), stable=True).numpy()
+        return (
+            np.array_equal(self.rows(), other.indices[order])
+            and np.array_equal(self.indices, other.rows()[order])
+            and np.array_equal(self.data, other.data[order])
+        )
+
     def tensors(self) -> Csr:
         """The same memory as tensors."""
         return Csr._make(map(torch.from_numpy, (self.indptr, self.indices, self.data)))
@@ -39,16 +51,16 @@ def read_csr(folder: Folder, shape: tuple[int, int]) -> CsrArrays:
         StoreError: it is missing, of another shape or encoding, or its pointers or columns are not
             those of a CSR matrix (which would crash a product).
     """
-    attributes = folder.attributes()
-    if {key: attributes.get(key) for key in ENCODING} != ENCODING:
-        raise StoreError(f"{folder} is not a CSR matrix of encoding version 0.1.0.")
-    if attributes.get("shape") != list(shape):
-        found = attributes.get("shape")
-        raise StoreError(f"{folder} must have shape {list(shape)}. Got {quoted(found)}.")
-    indptr = (folder / "indptr").array(("int32", "int64"), 1)
-    indices = (folder / "indices").array((indptr.dtype.name,), 1)
-    data = (folder / "data").array(("float32",), 1)
-    fault = _fault(shape, indptr, indices, len(data))
+    attributes, expected = folder.attributes(), ENCODING | {"shape": list(shape)}
+    if {key: attributes.get(key) for key in expected} != expected:
+        raise StoreError(
+            f"{folder} must have shape {list(shape)}, as a CSR matrix of encoding version 0.1.0. "
+            f"Got {quoted(attributes)}."
+        )
+    indptr = (folder / "indptr").array(INDEX, (shape[0] + 1,))
+    indices = (folder / "indices").array((indptr.dtype.name,), (None,))
+    data = (folder / "data").array(("float32",), indices.shape)
+    fault = _fault(indptr, indices, shape[1])
     for array in (indptr, indices):
         forget_pages(array)
     if fault:
@@ -56,17 +68,22 @@ def read_csr(folder: Folder, shape: tuple[int, int]) -> CsrArrays:
     return CsrArrays(shape, indptr, indices, data)
 
 
-def read_averages(folder: Folder, shape: tuple[int, int]) -> CsrArrays:
+def read_averages(folder: Folder, shape: tuple[int, int], *, gaps: bool = False) -> CsrArrays:
     """Map a CSR matrix whose rows are averages: weights from 0, with sum 1.
+
+    Args:
+        folder: of its node.
+        shape: that it must have.
+        gaps: whether rows may be empty.
 
     Raises:
         StoreError: as `read_csr`, or its rows are something else.
     """
     matrix = read_csr(folder, shape)
-    filled = len(matrix.data) > 0 and bool((np.diff(matrix.indptr) > 0).all())
-    if not filled or not (matrix.data >= 0).all():
+    filled = np.diff(matrix.indptr) > 0
+    if not len(matrix.data) or not (filled.all() or gaps) or not (matrix.data >= 0).all():
         raise StoreError(f"{folder} must have weights from 0 in every row.")
-    sums = np.add.reduceat(matrix.data, matrix.indptr[:-1])
+    sums = np.add.reduceat(matrix.data, matrix.indptr[:-1][filled])
     for array in (matrix.indptr, matrix.data):
         forget_pages(array)
     if not np.allclose(sums, 1, atol=1e-5):
@@ -74,12 +91,8 @@ def read_averages(folder: Folder, shape: tuple[int, int]) -> CsrArrays:
     return matrix
 
 
-def _fault(
-    shape: tuple[int, int], indptr: npt.NDArray[Any], indices: npt.NDArray[Any], nnz: int
-) -> str | None:
-    rows, columns = shape
-    if len(indptr) != rows + 1 or len(indices) != nnz:
-        return f"{len(indptr)} row pointers, {len(indices)} columns and {nnz} values"
+def _fault(indptr: npt.NDArray[Any], indices: npt.NDArray[Any], columns: int) -> str | None:
+    nnz = len(indices)
     if indptr[0] != 0 or indptr[-1] != nnz or (indptr[1:] < indptr[:-1]).any():
         return f"row pointers do not ascend from 0 to {nnz}"
     if nnz == 0:

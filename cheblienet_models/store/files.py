@@ -15,7 +15,7 @@ import re
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,8 @@ from cheblienet_models.errors import StoreError, UnreadableError, quoted
 
 Document = dict[str, Any]
 """A JSON object."""
+Shape = tuple[int | None, ...]
+"""Of an array, None for a side of any length."""
 
 SEGMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 DTYPES = {"float32": "<f4", "float64": "<f8", "int32": "<i4", "int64": "<i8"}
@@ -73,45 +75,42 @@ class Folder:
             raise StoreError(f"{self} is not a zarr v3 group.")
         return attributes
 
-    def array(self, dtypes: Sequence[str], dimensions: int) -> npt.NDArray[Any]:
+    def array(self, dtypes: Sequence[str], shape: Shape) -> npt.NDArray[Any]:
         """The zarr array that the folder is, mapped copy-on-write.
 
         Args:
             dtypes: keys of DTYPES that are acceptable.
-            dimensions: how many it must have.
+            shape: that it must have; None for a side of any length.
 
         Raises:
             StoreError: it is missing, of another shape, type or encoding, or not of its size.
         """
-        shape, dtype = self._array_type(dtypes, dimensions)
-        nbytes = math.prod(shape) * dtype.itemsize
+        actual, dtype = self._array_type(dtypes, shape)
+        nbytes = math.prod(actual) * dtype.itemsize
         if nbytes == 0:
-            return np.zeros(shape, dtype)
-        chunk = self / "/".join(["c", *["0"] * dimensions])
+            return np.zeros(actual, dtype)
+        chunk = self / "/".join(["c", *["0"] * len(actual)])
         with chunk.opened_file() as (descriptor, size):
             if size != nbytes:
                 raise StoreError(f"{chunk} has {size} bytes; its metadata promises {nbytes}.")
-            return _mapped(descriptor, shape, dtype)
+            return _mapped(descriptor, actual, dtype)
 
     def _array_type(
-        self, dtypes: Sequence[str], dimensions: int
+        self, dtypes: Sequence[str], shape: Shape
     ) -> tuple[tuple[int, ...], np.dtype[Any]]:
         document = self.document()
-        shape, dtype = document.get("shape"), document.get("data_type")
-        if not isinstance(shape, list) or len(shape) != dimensions:
-            raise StoreError(
-                f"{self} must have {dimensions} dimensions. Got shape {quoted(shape)}."
-            )
-        if not all(type(n) is int and 0 <= n <= MAX_SIDE for n in shape):
-            raise StoreError(f"{self} has an impossible shape {quoted(shape)}.")
+        actual, dtype = document.get("shape"), document.get("data_type")
+        if not _has_shape(actual, shape):
+            sides = ", ".join("any" if side is None else str(side) for side in shape)
+            raise StoreError(f"{self} must have shape [{sides}]. Got {quoted(actual)}.")
         if not isinstance(dtype, str) or dtype not in dtypes:
             raise StoreError(f"{self} must be of type {' or '.join(dtypes)}. Got {quoted(dtype)}.")
         document.pop("attributes", None)
-        if are_names(document.get("dimension_names"), dimensions):
+        if are_names(document.get("dimension_names"), len(shape)):
             del document["dimension_names"]
-        if canonical(document) != canonical(array_document(shape, dtype)):
+        if canonical(document) != canonical(array_document(actual, dtype)):
             raise StoreError(f"{self} is not a raw little-endian array of one chunk.")
-        return tuple(shape), np.dtype(DTYPES[dtype])
+        return tuple(actual), np.dtype(DTYPES[dtype])
 
     def document(self) -> Document:
         """The metadata of the zarr node that the folder is.
@@ -161,10 +160,8 @@ class Folder:
     @contextmanager
     def opened_file(self) -> Iterator[tuple[int, int]]:
         """A descriptor of the regular file at this path, and its size."""
-        parent = Folder(self._path, self._segments[:-1], self._descriptors).descriptor()
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         with _reading(self):
-            descriptor = os.open(self._segments[-1], flags, dir_fd=parent)
+            descriptor = self._opened(os.O_NONBLOCK)
             try:
                 status = os.fstat(descriptor)
                 if not stat.S_ISREG(status.st_mode):
@@ -175,14 +172,16 @@ class Folder:
 
     def descriptor(self) -> int:
         """A descriptor of the folder, opened segment by segment from the root."""
-        descriptor = self._descriptors.get(self._segments)
-        if descriptor is None:
-            parent = Folder(self._path, self._segments[:-1], self._descriptors).descriptor()
-            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
-            with _reading(self):
-                descriptor = os.open(self._segments[-1], flags, dir_fd=parent)
-            self._descriptors[self._segments] = descriptor
-        return descriptor
+        if self._segments not in self._descriptors:
+            self._descriptors[self._segments] = self._opened(os.O_DIRECTORY)
+        return self._descriptors[self._segments]
+
+    def _opened(self, flags: int) -> int:
+        """A new descriptor of what is at this path, in the folder above; no link is followed."""
+        parent = Folder(self._path, self._segments[:-1], self._descriptors).descriptor()
+        with _reading(self):
+            flags |= os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+            return os.open(self._segments[-1], flags, dir_fd=parent)
 
 
 @contextmanager
@@ -293,6 +292,16 @@ def array_document(shape: Sequence[int], dtype: str) -> Document:
         "node_type": "array",
         "storage_transformers": [],
     }
+
+
+def _has_shape(value: Any, shape: Shape) -> TypeGuard[list[int]]:
+    """Whether a JSON value is a shape, None standing for any side."""
+    return (
+        isinstance(value, list)
+        and len(value) == len(shape)
+        and all(type(n) is int and 0 <= n <= MAX_SIDE for n in value)
+        and all(side in {None, n} for n, side in zip(value, shape, strict=True))
+    )
 
 
 def are_names(value: Any, dimensions: int) -> bool:

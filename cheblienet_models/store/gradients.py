@@ -7,6 +7,7 @@ import numpy as np
 
 from cheblienet_models.errors import StoreError, quoted
 from cheblienet_models.store.csr import CsrArrays, read_csr
+from cheblienet_models.store.facts import read_number
 from cheblienet_models.store.files import Document, Folder
 
 FRAMES = {
@@ -17,7 +18,6 @@ FRAMES = {
     "so3": ("forward", "sideways", "rotation"),
 }
 """Fields by manifold."""
-MAX_NORM = 1e30
 SIZES = ("norms", "spacings")
 
 
@@ -78,16 +78,9 @@ def read_gradients(folder: Folder, spec: Document, facts: Any, vertices: int) ->
 
 def _sizes(folder: Folder, name: str, values: Any, count: int) -> tuple[float, ...]:
     """A fact that has a number for each field."""
-    if not isinstance(values, list) or [*map(_is_size, values)] != [True] * count:
-        raise StoreError(
-            f"{folder} must have {count} {name} of gradients, finite numbers from 0. "
-            f"Got {quoted(values)}."
-        )
-    return tuple(map(float, values))
-
-
-def _is_size(value: Any) -> bool:
-    return type(value) in {int, float} and 0 <= value <= MAX_NORM
+    if not isinstance(values, list) or len(values) != count:
+        raise StoreError(f"{folder} must have {count} {name} of gradients. Got {quoted(values)}.")
+    return tuple(read_number(folder, f"{name} of gradients", n, zero=True) for n in values)
 
 
 def _stacked(folder: Folder, entries: Any, shape: tuple[int, int]) -> CsrArrays:

@@ -1,7 +1,7 @@
 """One level of a version: its arrays mapped, its numbers checked."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -11,22 +11,20 @@ import torch
 from torch import Tensor
 
 from cheblienet_models.errors import StoreError, quoted
-from cheblienet_models.store.csr import CsrArrays, read_csr
+from cheblienet_models.store.csr import INDEX, CsrArrays, read_averages, read_csr
+from cheblienet_models.store.facts import read_count, read_grid, read_number
 from cheblienet_models.store.files import Document, Folder
 from cheblienet_models.store.gradients import StoredGradients, read_gradients
 
 LaplacianKind = Literal["normalized", "combinatorial"]
 DIRECTIONS = ("forward", "sideways", "rotation")
 WORDS = ("sampling", "boundary")
-POINTS = (("degree", "float32", 1), ("area", "float32", 1), ("coordinates", "float64", 2))
-MAX_SIDES = 4
-MAX_LAMBDA = 1e15
 MAX_POINTS = 2**36
 """Of a base of which a mask is taken."""
 ROUNDING = 1e-4
 """How far eigenvalues may be out of order or out of range, in units of lambda_max."""
 AREA = 1e-5
-"""Largest error of a mass, in units of the mean one, and of sums of averages."""
+"""Largest error of a mass, in units of the mean one."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ class Level:
         laplacian: (V, V), 2 Delta / lambda_max - I.
         laplacian_kind: "normalized", Delta = I - D^-1/2 W D^-1/2, or "combinatorial",
             Delta = A^-1/2 (D - W) A^-1/2.
-        lambda_max: upper bound of the spectrum of Delta, in (0, MAX_LAMBDA].
+        lambda_max: upper bound of the spectrum of Delta, positive.
         degree: (V,) float32.
         area: (V,) float32.
         coordinates: (V, d) float64.
@@ -72,8 +70,8 @@ class Level:
         base_index: (V / orientations,) int32 or int64, ascending: where each base point is among
             the points of the full sampling; None without a mask.
         sampling: as the specification names it; None where it names none.
-        eigenvalue_scale: factor by which Delta's eigenvalues estimate the operator's, in (0,
-            MAX_LAMBDA]; None where none is stored.
+        eigenvalue_scale: factor by which Delta's eigenvalues estimate the operator's, positive;
+            None where none is stored.
         boundary: as the specification names it; None where it names none.
         period: of orientations, radians.
         directional: the Laplacians along single directions, combinatorial, by name, each with its
@@ -145,13 +143,13 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
             facts or the specification is not one that a level can have.
     """
     folder, known = version / f"levels/{number}", facts if isinstance(facts, dict) else {}
-    grid = _grid(folder, known)
+    grid = read_grid(folder, "grid", known.get("grid"))
     inside = count_inside(folder, spec, number, grid)
     vertices = grid[0] * inside
-    lambda_max = _positive(folder, "lambda_max", known)
-    scale = None
-    if known.get("eigenvalue_scale") is not None:  # which older stores have not
-        scale = _positive(folder, "eigenvalue_scale", known, " or null")
+    lambda_max = read_number(folder, "lambda_max", known.get("lambda_max"))
+    scale = known.get("eigenvalue_scale")
+    if scale is not None:  # which older stores have not
+        scale = read_number(folder, "eigenvalue_scale", scale)
     kinds = [kind for kind in get_args(LaplacianKind) if spec.get("laplacian") == kind]
     if not kinds:
         raise StoreError(
@@ -164,7 +162,9 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
     gradients = None
     if "gradients" in spec:
         gradients = read_gradients(folder, spec, known.get("gradients"), vertices)
-    degree, area, coordinates = _of_points(folder, vertices)
+    degree, area = (_masses(folder / name, vertices) for name in ("degree", "area"))
+    # Looked at where they are used.
+    coordinates = (folder / "coordinates").array(("float64",), (vertices, None))
     base_index = read_base_index(folder, inside, grid) if "mask" in spec else None
     cut = None
     if base_index is not None and spec.get("mask_edge") == "cut" and "region" not in spec:
@@ -178,7 +178,7 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
         lambda_max,
         degree,
         area,
-        coordinates,
+        torch.from_numpy(coordinates),
         eigenpairs=eigenpairs,
         base_index=base_index,
         eigenvalue_scale=scale,
@@ -191,41 +191,12 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
     )
 
 
-def _of_points(folder: Folder, vertices: int) -> Iterator[Tensor]:
-    """Degrees, areas and coordinates."""
-    for name, dtype, dimensions in POINTS:
-        values = (folder / name).array((dtype,), dimensions)
-        if len(values) != vertices:
-            raise StoreError(f"{folder}/{name} must have {vertices} rows. Got {len(values)}.")
-        # Coordinates are larger, and looked at where they are used.
-        if dimensions == 1 and not (values.min() >= 0 and values.max() < math.inf):
-            raise StoreError(f"{folder}/{name} must have finite numbers from 0.")
-        yield torch.from_numpy(values)
-
-
-def _grid(folder: Folder, facts: Document) -> tuple[int, ...]:
-    """(orientations, *shape of a signal on the base) of a level."""
-    grid = facts.get("grid")
-    if (
-        not isinstance(grid, list)
-        or not 2 <= len(grid) <= 1 + MAX_SIDES
-        or not all(type(n) is int and 0 < n < 2**31 for n in grid)
-    ):
-        raise StoreError(
-            f"{folder} must have a grid of orientations and 1 to {MAX_SIDES} sides. "
-            f"Got {quoted(grid)}."
-        )
-    return tuple(grid)
-
-
-def _positive(folder: Folder, name: str, facts: Document, more: str = "") -> float:
-    """A fact that is a number in (0, MAX_LAMBDA]."""
-    value: Any = facts.get(name)
-    if type(value) not in {int, float} or not 0 < value <= MAX_LAMBDA:
-        raise StoreError(
-            f"{folder} must have {name} in (0, {MAX_LAMBDA:g}]{more}. Got {quoted(value)}."
-        )
-    return float(value)
+def _masses(array: Folder, vertices: int) -> Tensor:
+    """Degrees or areas."""
+    values = array.array(("float32",), (vertices,))
+    if not (values.min() >= 0 and values.max() < math.inf):
+        raise StoreError(f"{array} must have finite numbers from 0.")
+    return torch.from_numpy(values)
 
 
 def _directional(
@@ -236,8 +207,9 @@ def _directional(
     for name in DIRECTIONS:
         own = known.get(name) if isinstance(known, dict) else None
         place = folder / "directional" / name
-        scale = _positive(place, "lambda_max", own if isinstance(own, dict) else {})
-        directions[name] = read_csr(place, (vertices, vertices)), scale
+        scale = own.get("lambda_max") if isinstance(own, dict) else None
+        matrix = read_csr(place, (vertices, vertices))
+        directions[name] = matrix, read_number(place, "lambda_max", scale)
     return directions
 
 
@@ -256,18 +228,9 @@ def read_eigenpairs(folder: Folder, vertices: int, count: Any, lambda_max: float
         StoreError: M is not an integer in [1, V], an array is missing or of another shape or type,
             or the eigenvalues do not ascend from about 0 to at most lambda_max.
     """
-    if type(count) is not int or not 1 <= count <= vertices:
-        raise StoreError(
-            f"{folder} must have a number of eigenpairs in [1, {vertices}]. Got {quoted(count)}."
-        )
-    values = (folder / "eigenvalues").array(("float64",), 1)
-    vectors = (folder / "eigenvectors").array(("float32",), 2)
-    for name, array, shape in (
-        ("eigenvalues", values, (count,)),
-        ("eigenvectors", vectors, (vertices, count)),
-    ):
-        if array.shape != shape:
-            raise StoreError(f"{folder}/{name} must have shape {shape}. Got {array.shape}.")
+    count = read_count(folder, "a number of eigenpairs", count, vertices)
+    values = (folder / "eigenvalues").array(("float64",), (count,))
+    vectors = (folder / "eigenvectors").array(("float32",), (vertices, count))
     if not _is_lower_spectrum(values / lambda_max):
         raise StoreError(
             f"{folder}/eigenvalues must be finite and ascend from about 0 to at most lambda_max, "
@@ -302,13 +265,8 @@ def count_inside(folder: Folder, spec: Document, number: int, grid: tuple[int, .
         raise StoreError(f"{folder} must have a mask of at most {MAX_POINTS} points. Got {points}.")
     mask = spec["mask"]
     inside = mask.get("inside") if isinstance(mask, dict) else None
-    count: Any = inside[number] if isinstance(inside, list) and number < len(inside) else None
-    if type(count) is not int or not 1 <= count <= points:
-        raise StoreError(
-            f"{folder} must have a mask with a number of points inside in [1, {points}]. "
-            f"Got {quoted(count)}."
-        )
-    return count
+    count = inside[number] if isinstance(inside, list) and number < len(inside) else None
+    return read_count(folder, "a mask with a number of points inside", count, points)
 
 
 def read_base_index(folder: Folder, count: int, grid: tuple[int, ...]) -> Tensor:
@@ -325,9 +283,7 @@ def read_base_index(folder: Folder, count: int, grid: tuple[int, ...]) -> Tensor
     Raises:
         StoreError: it is missing, of another length or type, or holds something else.
     """
-    index, points = (folder / "base_index").array(("int32", "int64"), 1), math.prod(grid[1:])
-    if len(index) != count:
-        raise StoreError(f"{folder}/base_index must have {count} entries. Got {len(index)}.")
+    index, points = (folder / "base_index").array(INDEX, (count,)), math.prod(grid[1:])
     if not (index[0] >= 0 and index[-1] < points and (index[1:] > index[:-1]).all()):
         raise StoreError(f"{folder}/base_index must ascend within [0, {points}).")
     return torch.from_numpy(index)
@@ -346,15 +302,11 @@ def read_cut(folder: Folder, grid: tuple[int, ...], places: npt.NDArray[np.integ
             themselves, or other rows are neither averages nor empty.
     """
     pixels, points = math.prod(grid[1:]), len(places)
-    fraction = (folder / "fraction").array(("float32",), 1)
-    if len(fraction) != pixels or not (fraction.min() >= 0 and fraction.max() <= 1):
-        raise StoreError(f"{folder}/fraction must have {pixels} numbers in [0, 1].")
-    filling = read_csr(folder / "filling", (pixels, points))
+    fraction = (folder / "fraction").array(("float32",), (pixels,))
+    if not (fraction.min() >= 0 and fraction.max() <= 1):
+        raise StoreError(f"{folder}/fraction must have numbers in [0, 1].")
+    filling = read_averages(folder / "filling", (pixels, points), gaps=True)
     counts, first = np.diff(filling.indptr), filling.indptr[:-1][places]
-    filled = counts > 0
-    sums = np.add.reduceat(filling.data, filling.indptr[:-1][filled])
     if not (counts[places] == 1).all() or (filling.indices[first] != np.arange(points)).any():
         raise StoreError(f"{folder}/filling must show each point in its own pixel.")
-    if not (filling.data >= 0).all() or not np.allclose(sums, 1, atol=AREA):
-        raise StoreError(f"{folder}/filling must have rows of weights that sum to 1, or none.")
     return CutPixels(fraction, filling)

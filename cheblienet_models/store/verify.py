@@ -16,6 +16,7 @@ from torch import Tensor
 
 from cheblienet_models.errors import StoreError, quoted
 from cheblienet_models.store.csr import CsrArrays
+from cheblienet_models.store.facts import LARGEST, read_number
 from cheblienet_models.store.files import Document, Folder, canonical
 from cheblienet_models.store.gradients import StoredGradients
 from cheblienet_models.store.levels import AREA, CutPixels, Eigenpairs, Level
@@ -29,8 +30,6 @@ MASKED = 2**24
 """Points of a mask that are hashed at a time."""
 ROUNDING = 1e-6
 """Of sums of float32 numbers, in units of their terms."""
-LARGEST = 1e100
-"""Of numbers that are squared."""
 STEPS = 64
 """Of the Chebyshev recursion with which the spectrum is probed."""
 RESIDUAL = 1e-4
@@ -148,16 +147,14 @@ def verify_facts(spec: Document, facts: Document, level: Level) -> None:
     rows, own, values = _entries(level.laplacian)
     base, vertices = level.num_vertices // level.orientations, level.num_vertices
     in_plane = int(((rows // base == level.laplacian.indices // base) & ~own).sum())
-    xi = facts.get("xi")
-    if xi is not None and not _is_number(xi):
-        raise StoreError(f"{level.label} must have a number or null as xi. Got {quoted(xi)}.")
+    xi = facts.get("xi")  # null without orientations
     expected: dict[str, float | None] = {
         "vertices": vertices,
         "nnz": len(rows),
         "edges": level.num_edges,
         "isolated": int((np.bincount(rows[~own], minlength=vertices) == 0).sum()),
         "in_plane_fraction": float(in_plane / max(1, 2 * level.num_edges)),
-        "xi_squared": None if xi is None else float(xi * xi),
+        "xi_squared": None if xi is None else read_number(level.label, "xi", xi) ** 2,
     }
     stated = [(name, facts.get(name), value) for name, value in expected.items()]
     stated.append(("orientations", spec.get("orientations"), level.orientations))
@@ -254,12 +251,8 @@ def _agrees(value: Any, expected: float | None) -> bool:
     """
     if expected is None or type(expected) is int:
         return type(value) is type(expected) and value == expected
-    return _is_number(value) and math.isclose(value, expected, rel_tol=1e-9)
-
-
-def _is_number(value: Any) -> bool:
-    """Whether a JSON value is a number that may be squared."""
-    return type(value) in {int, float} and abs(value) <= LARGEST
+    known = type(value) in {int, float} and abs(value) <= LARGEST**2
+    return known and math.isclose(value, expected, rel_tol=1e-9)
 
 
 def verify_laplacian(level: Level) -> None:
@@ -281,13 +274,8 @@ def verify_laplacian(level: Level) -> None:
 
 def _verified(matrix: CsrArrays, named: str) -> Tensor:
     """The matrix, if it is finite, symmetric and has its spectrum within [-1, 1]."""
-    stored = matrix.tensors()
-    rows, columns, values = stored.rows(), stored.columns, stored.values
-    vertices = matrix.shape[0]
-    order = torch.argsort(columns, stable=True)  # stable: rows stay ascending within a column
-    transposed = (columns[order], rows[order], values[order])
-    symmetric = all(map(torch.equal, transposed, (rows.to(columns), columns.to(rows), values)))
-    if not (values.isfinite().all() and symmetric):
+    stored, vertices = matrix.tensors(), matrix.shape[0]
+    if not (stored.values.isfinite().all() and matrix.is_transpose_of(matrix)):
         raise StoreError(f"{named} is not finite and symmetric.")
     laplacian = csr_tensor(stored, vertices)
     start = torch.randn(vertices, 1, generator=torch.Generator().manual_seed(0))
@@ -316,8 +304,7 @@ def _verify_eigenpairs(level: Level, eigenpairs: Eigenpairs, laplacian: Tensor) 
 
 def _verify_gradients(label: str, gradients: StoredGradients, largest: Any) -> None:
     """Check gradients: 0 on constants, beside their sums with transposes, norms as they say."""
-    if not _is_number(largest) or largest < 0:
-        raise StoreError(f"{label} must have a largest norm of gradients. Got {quoted(largest)}.")
+    read_number(label, "a largest norm of gradients", largest, zero=True)
     vertices = gradients.fields.shape[1]
     for n, (name, norm) in enumerate(zip(gradients.names, gradients.norms, strict=True)):
         entries, sums = (_of_field(m, n) for m in (gradients.fields, gradients.symmetric))

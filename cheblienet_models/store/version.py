@@ -14,6 +14,7 @@ from torch import Tensor
 
 from cheblienet_models.errors import StoreError, UnreadableError, quoted
 from cheblienet_models.store.csr import CsrArrays, read_averages, read_csr
+from cheblienet_models.store.facts import read_count, read_grid, read_number
 from cheblienet_models.store.files import SEGMENT, Document, Folder, own_attributes
 from cheblienet_models.store.levels import Level, read_level
 from cheblienet_models.store.verify import (
@@ -31,8 +32,9 @@ STORE_SCHEMA = 1
 VERSION = re.compile(r"v[0-9]{3,9}")
 MAP = "map"
 """Attribute of a version that is a map, and its matrix."""
-MOST_AXES = 4
-"""Of a signal: orientations, depth, height and width."""
+GRIDS = ("source_grid", "target_grid")
+MOST_VERTICES = 2**40
+"""Of a side of a map."""
 
 
 @dataclass(frozen=True)
@@ -129,68 +131,41 @@ def read_map(folder: Folder, label: str, *, verify: bool = False) -> StoredMap:
         StoreError: it is missing or not valid, or of a format that this version can't read.
     """
     spec, facts, digest = _read_attributes(folder, MAP, dict, verify=verify)
-    sources, targets = (_count(label, facts, side) for side in ("sources", "targets"))
-    grids = tuple(_grid(label, facts, f"{side}_grid") for side in ("source", "target"))
+    here, there = (read_grid(label, name, facts.get(name)) for name in GRIDS)
+    sources, targets = (
+        read_count(label, f"a number of {side}", facts.get(side), MOST_VERTICES)
+        for side in ("sources", "targets")
+    )
     matrix = read_averages(folder / MAP, (targets, sources))
     transposed = read_csr(folder / "transposed", (sources, targets))
-    sides = (("source", sources), ("target", targets))
-    coordinates = tuple(_coordinates(folder / side, count) for side, count in sides)
+    source, target = (
+        torch.from_numpy((folder / side / "coordinates").array(("float64",), (count, None)))
+        for side, count in (("source", sources), ("target", targets))
+    )
+    stored = StoredMap(spec, digest, matrix, transposed, (source, target), (here, there))
     if verify:
-        _verify_entries(label, facts, matrix, transposed, coordinates)
-    (source, target), (here, there) = coordinates, grids
-    return StoredMap(spec, digest, matrix, transposed, (source, target), (here, there))
+        _verify_map(label, facts, stored)
+    return stored
 
 
-def _count(label: str, facts: Document, name: str) -> int:
-    value = facts.get(name)
-    if type(value) is not int or value < 1:
-        raise StoreError(f"{label} must have a number of {name}. Got {quoted(value)}.")
-    return value
-
-
-def _grid(label: str, facts: Document, name: str) -> tuple[int, ...]:
-    value: Any = facts.get(name)
-    fits = isinstance(value, list) and len(value) <= MOST_AXES
-    if not fits or not all(type(n) is int and n > 0 for n in value):
-        raise StoreError(f"{label} must have the shape of a signal as {name}. Got {quoted(value)}.")
-    return tuple(value)
-
-
-def _coordinates(side: Folder, count: int) -> Tensor:
-    array = (side / "coordinates").array(("float64",), 2)
-    if len(array) != count:
-        raise StoreError(f"{side} must have {count} vertices. Got {len(array)}.")
-    return torch.from_numpy(array)
-
-
-def _verify_entries(
-    label: str,
-    facts: Document,
-    matrix: CsrArrays,
-    transposed: CsrArrays,
-    coordinates: tuple[Tensor, ...],
-) -> None:
+def _verify_map(label: str, facts: Document, stored: StoredMap) -> None:
     """Check that weights sum to exactly 1, and that the transpose is the matrix by columns.
 
     Raises:
         StoreError: one of them does not, or coordinates are not finite.
     """
+    matrix = stored.matrix
     if (np.add.reduceat(matrix.data.astype(np.float64), matrix.indptr[:-1]) != 1).any():
         raise StoreError(f"{label} must have weights that sum to exactly 1 for each target.")
-    rows = matrix.rows()
-    order = np.lexsort((rows, matrix.indices))
-    by_columns: list[Any] = [matrix.indices[order], rows[order], matrix.data[order]]
-    stored: list[Any] = [transposed.rows(), transposed.indices, transposed.data]
-    if not all(np.array_equal(one, other) for one, other in zip(by_columns, stored, strict=True)):
+    if not stored.transposed.is_transpose_of(matrix):
         raise StoreError(f"The transpose of {label} is not its matrix by columns.")
-    if facts.get("nnz") != len(rows):
-        found = quoted(facts.get("nnz"))
-        raise StoreError(f"{label} must have nnz {len(rows)}, as its matrix says. Got {found}.")
-    if not all(bool(side.isfinite().all()) for side in coordinates):
+    entries, known = len(matrix.data), facts.get("nnz")
+    if known != entries:
+        message = f"{label} must have nnz {entries}, as its matrix says. Got {quoted(known)}."
+        raise StoreError(message)
+    if not all(bool(side.isfinite().all()) for side in stored.coordinates):
         raise StoreError(f"{label} has coordinates that are not finite.")
-    farthest: Any = facts.get("farthest")
-    if type(farthest) not in {int, float} or not 0 <= farthest < math.inf:
-        raise StoreError(f"{label} must have a distance as farthest. Got {quoted(farthest)}.")
+    read_number(label, "farthest", facts.get("farthest"), zero=True)
 
 
 def _read_attributes(

@@ -50,5 +50,5 @@ def test_parts_of_unequal_lengths_are_refused(tmp_path: Path, sizes: tuple[int, 
     pointers = np.minimum(np.arange(sizes[2], dtype="int32"), 2)
     write(tmp_path / "m.zarr", (1, 9), data=parts[0], indices=parts[1], indptr=pointers)
     with opened(str(tmp_path)) as root:
-        message = "{2} row pointers, {1} columns and {0} values".format(*sizes)
+        message = "(indptr|data) must have shape"
         refused(message, read_csr, root / "m.zarr", (1, 9), error=StoreError)

@@ -39,7 +39,7 @@ def test_extreme_arrays_read_as_they_were_written(tmp_path: Path) -> None:
                 ("nothing", "float32", (0,)),
                 ("wide", "float64", (3, 0)),
             ):
-                array = (root / name).array((dtype,), len(shape))
+                array = (root / name).array((dtype,), shape)
                 assert array.shape == shape
                 assert not array.any()
                 by_zarr = zarr.open_array(staging.path / name, mode="r")[:]

@@ -119,7 +119,7 @@ def test_facts_that_the_arrays_contradict(graphs: Path, name: str) -> None:
     stored.check()
     for other in ("1", [1], 1e300, float("nan")):
         stored.facts["xi"] = other
-        stored.refused(r"must have a number or null as xi\. Got ")
+        stored.refused(r"must have xi in .*\. Got ")
     stored.facts["xi"] = stored.facts["xi_squared"] = None
     stored.check()
 
