@@ -17,7 +17,7 @@ from cheblienet_graphs.spec.map_spec import MapSpec, averages, side_sampling
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.map_arrays import placed
 from cheblienet_graphs.store.map_facts import MapSizes, read_map_facts
-from cheblienet_graphs.store.refs import check_kind
+from cheblienet_graphs.store.refs import check_graph
 from cheblienet_graphs.store.staged import csr_nbytes
 from cheblienet_graphs.store.writer import Staging
 from cheblienet_graphs.typing import Floats, Indices, Progress
@@ -66,7 +66,7 @@ def build_map(
     callback("progress", progress)
     store = layout.store_path(store)
     name = layout.check_name(spec.default_name if name is None else name)
-    check_kind(store, name, is_map=True)
+    check_graph(store, name, is_map=True)
     if not force and (store / name).is_dir():
         for version, facts in of_spec(spec, store / name, read_map_facts):
             if facts.generator == GENERATOR:

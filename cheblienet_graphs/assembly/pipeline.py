@@ -32,7 +32,7 @@ from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import check_writable
 from cheblienet_graphs.store.facts import LevelFacts
-from cheblienet_graphs.store.refs import alone, check_kind
+from cheblienet_graphs.store.refs import alone, check_graph
 from cheblienet_graphs.store.staged import INT32_LIMIT
 from cheblienet_graphs.store.writer import Staging
 from cheblienet_graphs.typing import Progress
@@ -174,7 +174,7 @@ def _checked(
 ) -> Path:
     """The store of a build; arguments that are none are refused also where nothing is built."""
     path = layout.store_path(store)
-    check_kind(path, name, is_map=False)
+    check_graph(path, name, is_map=False)
     if memory_limit is not None:
         byte_count("memory_limit", memory_limit)
     if block_rows is not None:

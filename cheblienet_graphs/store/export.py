@@ -22,9 +22,10 @@ from cheblienet_graphs.store import durable, layout
 from cheblienet_graphs.store.durable import save_whole, sha256_of, unreadable, write_errors
 from cheblienet_graphs.store.facts import LevelFacts, PublishedFacts, VersionFacts, read_facts
 from cheblienet_graphs.store.map_arrays import MapArrays
-from cheblienet_graphs.store.map_facts import either_facts, read_either, read_map_facts
+from cheblienet_graphs.store.map_facts import MapFacts, either_facts, read_either, read_map_facts
 from cheblienet_graphs.store.mapped import mapped_csr
 from cheblienet_graphs.store.reader import LevelArrays, edge_weights
+from cheblienet_graphs.store.refs import check_graph
 from cheblienet_graphs.store.verify import Remark, version_faults
 from cheblienet_graphs.store.writer import Staging
 
@@ -303,6 +304,7 @@ def _import(
         known = facts.files.get(layout.manifest_key(path))
         if path != "zarr.json" and (known is None or entry.file_size != known.nbytes):
             raise StoreError(f"{file} holds {quoted(path)}, which is not as its manifest says.")
+    check_graph(store, name, is_map=isinstance(facts, MapFacts))
     total = sum(entry.file_size for entry in members.values())
     with Staging(store, name, total) as staging:
         for path, entry in members.items():

@@ -44,33 +44,22 @@ TURN_TRIED_AGAIN = 0.1
 """and after which one is whose holder builds."""
 
 
-def check_graph(store: Path, name: str) -> None:
-    """Make sure that a graph of that name could be published.
+def check_graph(store: Path, name: str, *, is_map: bool) -> None:
+    """Make sure that a graph, or a map, of that name could be published.
 
     Raises:
-        StoreError: the store or the name belongs to something else.
+        StoreError: the store or the name belongs to something else, the newest version that can be
+            read is of the other kind, or the store can't be read.
     """
-    graph = store / layout.check_name(name)
-    if not layout.check_store(store):
+    graph = store / name
+    if not layout.check_store(store) or not graph.exists():
         return
     if (graph / "zarr.json").exists():
         ours = layout.read_attributes(graph) is not None
     else:
-        ours = not graph.exists() or (graph.is_dir() and not any(graph.iterdir()))
+        ours = graph.is_dir() and not any(graph.iterdir())
     if not ours:
         raise StoreError(f"{graph} exists and is not a graph of ours; ", another("name"))
-
-
-def check_kind(store: Path, name: str, *, is_map: bool) -> None:
-    """Make sure that a name stands for graphs alone, or for maps alone.
-
-    Raises:
-        StoreError: its newest version that can be read is of the other kind, or the store can't be
-            read.
-    """
-    graph = store / name
-    if not layout.check_store(store) or not graph.is_dir():
-        return
     for _, attributes in layout.readable(graph, layout.check_version):
         if (layout.MAP in attributes) == is_map:
             return
@@ -90,9 +79,7 @@ def publish(store: Path, name: str, staged: Path) -> str:
         StoreError: the store or the graph's name belongs to something else.
         OSError: of the file system; then nothing was published.
     """
-    check_graph(store, name)
-    attributes = layout.read_attributes(staged) or {}
-    check_kind(store, name, is_map=layout.MAP in attributes)
+    check_graph(store, name, is_map=layout.MAP in (layout.read_attributes(staged) or {}))
     graph = store / name
     with ExitStack() as undo:
         if not layout.check_store(store):

@@ -22,7 +22,7 @@ from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.machine.interrupts import interrupts_deferred
 from cheblienet_graphs.store import durable, layout, staged
 from cheblienet_graphs.store.durable import locked_folder, sha256_of, write_errors
-from cheblienet_graphs.store.refs import check_graph, locked, publish, tidy
+from cheblienet_graphs.store.refs import locked, publish, tidy
 from cheblienet_graphs.store.staged import Identity, Records, StagedArray, StagedCsr, Writer
 
 HASHED_AT_ONCE = 4
@@ -93,7 +93,7 @@ class Staging:
         """Make the folder, or take that of the build to resume.
 
         Raises:
-            StoreError: it can't be written to, or the name belongs to something else.
+            StoreError: it can't be written to.
         """
         self.check()
         try:
@@ -112,7 +112,6 @@ class Staging:
         Raises:
             StoreError: as entering the context.
         """
-        check_graph(self._store, self._name)
         with write_errors(self._store):
             places = layout.staging_folder(self._store), self._store / self._name
             nearest, target = map(durable.check_writable, places)
