@@ -6,7 +6,7 @@ have seen.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -199,11 +199,15 @@ def _coordinate_faults(arrays: LevelArrays) -> Iterator[str]:
     if not _agree(coordinates, sampling.coordinates, alike):
         yield "are not those of the spec's sampling"
     elif arrays.spec.coordinates is not None:
-        yield from _given_faults(arrays, sampling)
+        yield from given_faults(sampling)
+        try:
+            _ = _have_cells(arrays.spec) and arrays.cells.areas(0, 1)
+        except CheblienetError:
+            yield "has points whose Voronoi cells can't be computed"
 
 
-def _given_faults(arrays: LevelArrays, sampling: Sampling) -> Iterator[str]:
-    """What is wrong with given points: they are in their domain, apart, and have cells."""
+def given_faults(sampling: Sampling) -> Iterator[str]:
+    """What is wrong with given points: they are in their domain, and apart."""
     points, extent, periods = sampling.base_points, sampling.extent, None
     if extent is not None:
         beyond = points >= extent if sampling.periodic else points > extent
@@ -212,10 +216,6 @@ def _given_faults(arrays: LevelArrays, sampling: Sampling) -> Iterator[str]:
         periods = (extent[0], extent[1]) if sampling.periodic else None
     if coincident(points, periods):
         yield "has points at the same place"
-    try:
-        _ = _have_cells(arrays.spec) and arrays.cells.areas(0, 1)
-    except CheblienetError:
-        yield "has points whose Voronoi cells can't be computed"
 
 
 def _have_cells(spec: GraphSpec) -> bool:
@@ -302,29 +302,24 @@ def _repeats(matrix: scipy.sparse.csr_array, of_base: LevelMap) -> bool:
     )
 
 
-def undigested(levels: Sequence[LevelArrays]) -> bool:
+def undigested(spec: GraphSpec, coordinates: Iterable[Floats]) -> bool:
     """Whether given points of the plane have another digest than the spec's.
 
     Those of the sphere are digested as degrees, which stored radians give back up to rounding only;
     areas are stored rounded, and points outside a mask not at all.
 
     Args:
-        levels: all of them, finest first.
+        spec: of the graph, or of a side of a map.
+        coordinates: (V, d) of each of its levels, finest first.
     """
-    spec = levels[0].spec
     given = spec.coordinates
     if given is None or not _have_cells(spec) or not spec.geometry.base.flat:
         return False
-    points = (of.coordinates[: spec.base_points(of.level), :2] for of in levels)
-    return digest_of_points(points) != given.sha256
-
-
-def digest_of_points(levels: Iterable[npt.NDArray[np.floating]]) -> str:
-    """That of given points of the plane, by the (V, 2) points of each level."""
     digest = hashlib.sha256()
-    for points in levels:
+    for level, values in enumerate(coordinates):
+        points = values[: spec.base_points(level), :2]
         digest.update(np.ascontiguousarray(points, "<f8").tobytes())
-    return digest.hexdigest()
+    return digest.hexdigest() != given.sha256
 
 
 def stiffness(arrays: LevelArrays) -> str | None:

@@ -21,9 +21,10 @@ from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.agreement import (
     Fault,
     coincide,
-    digest_of_points,
     first_faults,
     fits_mask,
+    given_faults,
+    undigested,
 )
 from cheblienet_graphs.store.map_facts import MapFacts
 from cheblienet_graphs.store.mapped import mapped_array, mapped_csr, mapped_places, within
@@ -125,18 +126,14 @@ def _side_faults(arrays: MapArrays, side: str) -> Iterator[str]:
 
 
 def _given_faults(spec: GraphSpec, known: Floats) -> Iterator[str]:
-    """Given points are in their domain, and on the plane, without areas, of the spec's digest."""
+    """Given points are as in a graph; where one level has all, of the spec's digest."""
     given, count = spec.coordinates, spec.base_points(0)
     points = base_places(spec, known[:count])
     sampling = spec.with_points({0: PointArrays(points, None)}).full_sampling(0)
     if not coincide(spec, known, sampling.coordinates()):
         yield "are not the same for each orientation"
-    if given is None or given.extent is None:
-        return
-    if (points < 0).any() or (points > given.extent).any():
-        yield "has points outside the domain"
-    whole = spec.mask is None and len(given.points) == 1 and given.areas == "voronoi"
-    if whole and digest_of_points([points]) != given.sha256:
+    yield from given_faults(sampling)
+    if given is not None and len(given.points) == 1 and undigested(spec, [known]):
         yield "are not the points of the spec's digest"
 
 

@@ -168,7 +168,7 @@ def _array_faults(version: Path, facts: VersionFacts, remark: Remark | None) -> 
     """
     levels = [LevelArrays(version, facts, level) for level in range(facts.spec.levels)]
     faults = [fault for arrays in levels if (fault := level_fault(arrays))]
-    if not faults and undigested(levels):
+    if not faults and undigested(facts.spec, (of.coordinates for of in levels)):
         faults = [Fault("levels/0/coordinates", "are not the points of the spec's digest")]
     if not faults and remark:
         for arrays in levels:
