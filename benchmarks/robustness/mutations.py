@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.verify import manifest_file
+from cheblienet_graphs.store.verify import manifest_files
 
 VALUES: list[Any] = [
     None, True, False, 0, -1, 1, 2, 3.5, -0.0, 1e308, 2**31, 2**63, 10**30, "", "x", "float64",
@@ -162,8 +162,7 @@ def seal(store: Path, *, spec_too: bool) -> None:
     try:
         clg = json.loads((version / "zarr.json").read_bytes())["attributes"]["clg"]
         for key, entry in clg["manifest"].items():
-            file = manifest_file(version, key)
-            if file.is_file():
+            for file in filter(Path.is_file, manifest_files(version / key)):
                 contents = file.read_bytes()
                 entry["sha256"] = hashlib.sha256(contents).hexdigest()
                 entry["nbytes"] = len(contents)

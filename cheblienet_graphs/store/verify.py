@@ -103,30 +103,25 @@ def version_faults(version: Path, remark: Remark | None = None) -> list[Fault]:
 
 def _file_faults(version: Path, files: Mapping[str, FileFacts]) -> Iterator[Fault]:
     """What is wrong with files and folders: those of the manifest are there, and nothing else."""
-    expected = {manifest_file(version, key): entry for key, entry in files.items()}
-    folders = {parent for file in expected for parent in file.parents}
+    keys = {file: key for key in files for file in manifest_files(version / key)}
+    folders = {parent for file in keys for parent in file.parents}
     entries = dict(_entries(version, folders))
     del entries[version / "zarr.json"]
-    fault = lambda path: _file_fault(path, entries[path], expected)  # noqa: E731
+    published = {path: files[keys[path]] for path in entries if path in keys}
+    fault = lambda path: _file_fault(path, entries[path], published.get(path))  # noqa: E731
     nbytes = sum(status.st_size for status in entries.values())
     wrong = durable.in_threads(fault, list(entries), FILES_AT_ONCE, nbytes)
     for path, what in zip(entries, wrong, strict=True):
         if what:
             yield Fault(str(path.relative_to(version)), what)
-    for path in sorted(expected.keys() - entries.keys()):
-        yield Fault(str(path.relative_to(version)), "is missing")
+    for key in sorted(files.keys() - {keys[path] for path in published}):
+        yield Fault(key, "is missing")
 
 
-def manifest_file(version: Path, key: str) -> Path:
-    """The file below a version that a manifest key stands for."""
-    if key.rpartition("/")[2] == "zarr.json":
-        return version / key
-    try:
-        shape = durable.read_document(version / key)["shape"]
-        dimensions = min(len(shape), layout.MAX_DIMENSIONS)
-    except (StoreError, KeyError, TypeError):
-        dimensions = 1  # its metadata has its own entry, which reports the fault
-    return layout.chunk_file(version / key, dimensions)
+def manifest_files(path: Path) -> list[Path]:
+    """The files that a key of a manifest may stand for, by the dimensions of an array."""
+    dimensions = range(1, layout.MAX_DIMENSIONS + 1)
+    return [path] if path.name == "zarr.json" else [layout.chunk_file(path, n) for n in dimensions]
 
 
 def _entries(folder: Path, known: set[Path]) -> Iterator[tuple[Path, os.stat_result]]:
@@ -142,11 +137,9 @@ def _entries(folder: Path, known: set[Path]) -> Iterator[tuple[Path, os.stat_res
             yield path, status
 
 
-def _file_fault(
-    path: Path, status: os.stat_result, entries: Mapping[Path, FileFacts]
-) -> str | None:
+def _file_fault(path: Path, status: os.stat_result, entry: FileFacts | None) -> str | None:
     """What is wrong with a file by its entry in the manifest; None if nothing is."""
-    if (entry := entries.get(path)) is None:
+    if entry is None:
         return "is not in the manifest"
     if not stat.S_ISREG(status.st_mode):
         return "is not a regular file"
