@@ -8,7 +8,6 @@ import math
 import os
 import shutil
 import stat
-import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -21,10 +20,6 @@ from cheblienet_graphs.errors import CheblienetError, StoreError, UnreadableErro
 
 T = TypeVar("T")
 
-LONG = 1e-3
-"""Seconds that a file takes, more than a thread is worth."""
-MANY = 2**23
-"""Bytes whose reading takes longer than that."""
 MAX_METADATA = 4 * 2**20
 """Most bytes of a metadata document."""
 MAX_DEPTH = 32
@@ -81,10 +76,8 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def in_threads(
-    function: Callable[[Path], T], files: Sequence[Path], threads: int, nbytes: int = 0
-) -> list[T]:
-    """What a function gives for each file: by threads, from the first that takes long.
+def in_threads(function: Callable[[Path], T], files: Sequence[Path], threads: int) -> list[T]:
+    """What a function gives for each file, by threads.
 
     As tasks of their own, most files would take less time than the pool does. After an error or a
     signal no other file is begun.
@@ -93,9 +86,8 @@ def in_threads(
         function: called with each.
         files: in their order.
         threads: that each go on with the next file.
-        nbytes: that are read; where these are many, by threads from the beginning.
     """
-    results, waiting, long = {}, iter(files), nbytes >= MANY
+    results, waiting = {}, iter(files)
 
     def work(_: int) -> None:
         try:
@@ -104,16 +96,11 @@ def in_threads(
         finally:
             deque(waiting, 0)
 
-    while not long and (file := next(waiting, None)):
-        began = time.monotonic()
-        results[file] = function(file)
-        long = time.monotonic() - began > LONG
-    if len(results) < len(files):
-        with ThreadPoolExecutor(threads) as pool:
-            try:
-                list(pool.map(work, range(threads)))  # raises what one of them raised
-            finally:
-                deque(waiting, 0)
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            list(pool.map(work, range(threads)))  # raises what one of them raised
+        finally:
+            deque(waiting, 0)
     return [results[file] for file in files]
 
 

@@ -109,8 +109,7 @@ def _file_faults(version: Path, files: Mapping[str, FileFacts]) -> Iterator[Faul
     del entries[version / "zarr.json"]
     published = {path: files[keys[path]] for path in entries if path in keys}
     fault = lambda path: _file_fault(path, entries[path], published.get(path))  # noqa: E731
-    nbytes = sum(status.st_size for status in entries.values())
-    wrong = durable.in_threads(fault, list(entries), FILES_AT_ONCE, nbytes)
+    wrong = durable.in_threads(fault, list(entries), FILES_AT_ONCE)
     for path, what in zip(entries, wrong, strict=True):
         if what:
             yield Fault(str(path.relative_to(version)), what)

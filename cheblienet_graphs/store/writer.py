@@ -306,6 +306,6 @@ class Staging:
         files.sort(key=lambda file: -file.stat().st_size)  # the largest are begun first
         keys = [layout.manifest_key(str(file.relative_to(self.path))) for file in files]
         sizes = [file.stat().st_size for file in files]
-        digests = durable.in_threads(sha256_of, files, HASHED_AT_ONCE, sum(sizes))
+        digests = durable.in_threads(sha256_of, files, HASHED_AT_ONCE)
         entries = sorted(zip(keys, digests, sizes, strict=True))
         return {key: {"sha256": digest, "nbytes": size} for key, digest, size in entries}

@@ -29,11 +29,8 @@ def test_space_is_reserved_where_the_system_can_not_allocate_it(
         assert (tmp_path / "old").read_bytes() == (b"x" * 80 + bytes(20))[:size]
 
 
-@pytest.mark.parametrize("nbytes", [0, durable.MANY])
-@pytest.mark.parametrize("long", [0.0, 1e9])
-def test_files_by_threads(monkeypatch: pytest.MonkeyPatch, nbytes: int, long: float) -> None:
-    """Or by none, in the order of the files; after an error no other is begun."""
-    monkeypatch.setattr(durable, "LONG", long)
+def test_files_by_threads() -> None:
+    """In the order of the files; after an error no other is begun."""
     files, done = [Path(str(number)) for number in range(200)], []
 
     def name_of(file: Path) -> str:
@@ -42,9 +39,9 @@ def test_files_by_threads(monkeypatch: pytest.MonkeyPatch, nbytes: int, long: fl
         return file.read_text() if file.name == refused else file.name
 
     refused = ""
-    assert durable.in_threads(name_of, files, 3, nbytes) == [file.name for file in files]
+    assert durable.in_threads(name_of, files, 3) == [file.name for file in files]
     done.clear()
     refused = "7"
     with pytest.raises(FileNotFoundError):
-        durable.in_threads(name_of, files, 3, nbytes)
+        durable.in_threads(name_of, files, 3)
     assert len(done) < len(files) - 1
