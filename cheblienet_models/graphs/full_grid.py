@@ -25,9 +25,9 @@ padded with its first; (E, m) weights that sum to 1 over m."""
 
 def small_pixels(stored: Level) -> tuple[Tensor, ...] | tuple[None, ...]:
     """What SMALL names, of a level."""
-    if stored.cut is None or stored.base_index is None:
+    if stored.filling is None or stored.base_index is None:
         return None, None, None
-    filling = stored.cut.filling.tensors()
+    filling = stored.filling.tensors()
     is_small = filling.row_pointers.diff() > 0
     is_small[stored.base_index.long()] = False
     places = is_small.nonzero()[:, 0]

@@ -84,10 +84,10 @@ class Graph(MappedDirections):
         self.laplacian_kind: LaplacianKind = stored.laplacian_kind
         self.lambda_max, self.eigenvalue_scale = stored.lambda_max, stored.eigenvalue_scale
         self.num_vertices, self.num_edges = stored.num_vertices, stored.num_edges
-        eigenpairs, fields = stored.eigenpairs, stored.gradients
+        fields = stored.gradients
         self._hold_matrix("", stored.laplacian.tensors())
         self._register_directional(stored.directional)
-        self._hold("eigenvectors", eigenpairs.vectors if eigenpairs else None)
+        self._hold("eigenvectors", stored.eigenvectors)
         self.gradients = Gradients(reopen, self.label, fields) if fields else None
         self.adopt_parts()
         self._edges: EdgeList | None = None
@@ -97,7 +97,7 @@ class Graph(MappedDirections):
         self._hold("subgraph_degree", None)
         # In float32 symmetries could no longer be told.
         self._hold("_coordinates", stored.coordinates, exact=True)
-        self._hold("eigenvalues", eigenpairs.values if eigenpairs else None, exact=True)
+        self._hold("eigenvalues", stored.eigenvalues, exact=True)
         self._hold("base_index", stored.base_index, exact=True)
         self._hold("fraction", stored.fraction, exact=True)
         for name, part in zip(SMALL, small_pixels(stored), strict=True):

@@ -28,31 +28,6 @@ AREA = 1e-5
 
 
 @dataclass(frozen=True)
-class Eigenpairs:
-    """The smallest eigenpairs of Delta: values (M,) float64 ascending, vectors (V, M) float32.
-
-    Both are mapped copy-on-write.
-    """
-
-    values: Tensor
-    vectors: Tensor
-
-
-@dataclass(frozen=True)
-class CutPixels:
-    """A level's domain, pixel by pixel, mapped copy-on-write.
-
-    Args:
-        fraction: (all pixels,) float32, the part of each in the domain, in [0, 1].
-        filling: (all pixels, points) averages: what each pixel shows of a signal on the points.
-            Rows are empty of what is outside, or near no point.
-    """
-
-    fraction: npt.NDArray[np.float32]
-    filling: CsrArrays
-
-
-@dataclass(frozen=True)
 class Level:
     """Everything that is stored of a level, mapped copy-on-write.
 
@@ -66,7 +41,9 @@ class Level:
         degree: (V,) float32.
         area: (V,) float32.
         coordinates: (V, d) float64.
-        eigenpairs: the smallest ones of Delta; None where none are stored.
+        eigenvalues: (M,) float64, the smallest ones of Delta, ascending; None where none are
+            stored.
+        eigenvectors: (V, M) float32, theirs.
         base_index: (V / orientations,) int32 or int64, ascending: where each base point is among
             the points of the full sampling; None without a mask.
         sampling: as the specification names it; None where it names none.
@@ -77,7 +54,10 @@ class Level:
         directional: the Laplacians along single directions, combinatorial, by name, each with its
             own lambda_max; empty where none are stored.
         gradients: first derivatives along the frame; None where none are stored.
-        cut: the pixels of a domain that cuts them; None where none does.
+        fraction: (*base shape) float32, the part of each pixel in a domain that cuts them, in
+            [0, 1]; None where none does.
+        filling: (all pixels, points) averages, what each pixel shows of a signal on the points
+            there. Rows are empty of what is outside, or near no point.
         spec: of the version.
     """
 
@@ -89,7 +69,8 @@ class Level:
     degree: Tensor
     area: Tensor
     coordinates: Tensor
-    eigenpairs: Eigenpairs | None = None
+    eigenvalues: Tensor | None = None
+    eigenvectors: Tensor | None = None
     base_index: Tensor | None = None
     sampling: str | None = None
     eigenvalue_scale: float | None = None
@@ -97,15 +78,9 @@ class Level:
     period: float = math.pi
     directional: Mapping[str, tuple[CsrArrays, float]] = field(default_factory=dict)
     gradients: StoredGradients | None = None
-    cut: CutPixels | None = None
+    fraction: Tensor | None = None
+    filling: CsrArrays | None = None
     spec: Document = field(default_factory=dict)
-
-    @property
-    def fraction(self) -> Tensor | None:
-        """(*base shape) float32, the part of each pixel in the domain; None where it cuts none."""
-        if self.cut is None:
-            return None
-        return torch.from_numpy(self.cut.fraction).view(self.grid[1:])
 
     @property
     def num_vertices(self) -> int:
@@ -156,9 +131,9 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
             f"{version} must have a spec whose laplacian is one of "
             f"{', '.join(get_args(LaplacianKind))}. Got {quoted(spec.get('laplacian'))}."
         )
-    eigenpairs = None
+    values = vectors = fraction = filling = None
     if "eigenpairs" in spec:
-        eigenpairs = read_eigenpairs(folder, vertices, spec["eigenpairs"], lambda_max)
+        values, vectors = read_eigenpairs(folder, vertices, spec["eigenpairs"], lambda_max)
     gradients = None
     if "gradients" in spec:
         gradients = read_gradients(folder, spec, known.get("gradients"), vertices)
@@ -166,9 +141,8 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
     # Looked at where they are used.
     coordinates = (folder / "coordinates").array(("float64",), (vertices, None))
     base_index = read_base_index(folder, inside, grid) if "mask" in spec else None
-    cut = None
     if base_index is not None and spec.get("mask_edge") == "cut" and "region" not in spec:
-        cut = read_cut(folder, grid, base_index.numpy())
+        fraction, filling = read_cut(folder, grid, base_index.numpy())
     words = {name: spec[name] for name in WORDS if isinstance(spec.get(name), str)}
     return Level(
         label,
@@ -179,13 +153,15 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
         degree,
         area,
         torch.from_numpy(coordinates),
-        eigenpairs=eigenpairs,
+        eigenvalues=values,
+        eigenvectors=vectors,
         base_index=base_index,
         eigenvalue_scale=scale,
         period=2 * math.pi if spec.get("period") == "2pi" else math.pi,
         directional=_directional(folder, known, vertices) if "directional" in spec else {},
         gradients=gradients,
-        cut=cut,
+        fraction=fraction,
+        filling=filling,
         spec=spec,
         **words,
     )
@@ -213,7 +189,9 @@ def _directional(
     return directions
 
 
-def read_eigenpairs(folder: Folder, vertices: int, count: Any, lambda_max: float) -> Eigenpairs:
+def read_eigenpairs(
+    folder: Folder, vertices: int, count: Any, lambda_max: float
+) -> tuple[Tensor, Tensor]:
     """Map the eigenpairs of a level.
 
     The vectors are not looked at, which would read the whole file; `verify=True` does.
@@ -236,7 +214,7 @@ def read_eigenpairs(folder: Folder, vertices: int, count: Any, lambda_max: float
             f"{folder}/eigenvalues must be finite and ascend from about 0 to at most lambda_max, "
             f"{lambda_max:g}."
         )
-    return Eigenpairs(torch.from_numpy(values), torch.from_numpy(vectors))
+    return torch.from_numpy(values), torch.from_numpy(vectors)
 
 
 def _is_lower_spectrum(shares: npt.NDArray[np.float64]) -> bool:
@@ -289,8 +267,10 @@ def read_base_index(folder: Folder, count: int, grid: tuple[int, ...]) -> Tensor
     return torch.from_numpy(index)
 
 
-def read_cut(folder: Folder, grid: tuple[int, ...], places: npt.NDArray[np.integer]) -> CutPixels:
-    """Map the pixels of a level.
+def read_cut(
+    folder: Folder, grid: tuple[int, ...], places: npt.NDArray[np.integer]
+) -> tuple[Tensor, CsrArrays]:
+    """Map the part of each pixel in the domain of a level, and what each shows of a signal.
 
     Args:
         folder: of the level.
@@ -309,4 +289,4 @@ def read_cut(folder: Folder, grid: tuple[int, ...], places: npt.NDArray[np.integ
     counts, first = np.diff(filling.indptr), filling.indptr[:-1][places]
     if not (counts[places] == 1).all() or (filling.indices[first] != np.arange(points)).any():
         raise StoreError(f"{folder}/filling must show each point in its own pixel.")
-    return CutPixels(fraction, filling)
+    return torch.from_numpy(fraction).view(grid[1:]), filling

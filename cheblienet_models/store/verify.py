@@ -19,7 +19,7 @@ from cheblienet_models.store.csr import CsrArrays
 from cheblienet_models.store.facts import LARGEST, read_number
 from cheblienet_models.store.files import Document, Folder, canonical
 from cheblienet_models.store.gradients import StoredGradients
-from cheblienet_models.store.levels import AREA, CutPixels, Eigenpairs, Level
+from cheblienet_models.store.levels import AREA, Level
 from cheblienet_models.tensors import csr_tensor
 
 Array = npt.NDArray[Any]
@@ -171,8 +171,8 @@ def verify_facts(spec: Document, facts: Document, level: Level) -> None:
         _verify_directional(level, name, matrix)
     if level.gradients is not None:
         _verify_gradients(level.label, level.gradients, facts["gradients"].get("largest"))
-    if level.cut is not None:
-        _verify_cut(level, level.cut)
+    if level.fraction is not None and level.filling is not None:
+        _verify_cut(level, level.fraction.flatten().double().numpy(), level.filling)
 
 
 def _verify_directional(level: Level, name: str, matrix: CsrArrays) -> None:
@@ -217,10 +217,10 @@ def _verify_masses(level: Level, rows: Array, own: Array, values: Array) -> None
         )
 
 
-def _verify_cut(level: Level, cut: CutPixels) -> None:
+def _verify_cut(level: Level, fraction: Array, filling: CsrArrays) -> None:
     """Check that masses are the parts of the pixels that each point shows itself in."""
-    filling, area = cut.filling, level.area[: cut.filling.shape[1]].numpy()
-    parts = cut.fraction.astype(np.float64)[filling.rows()] * filling.data
+    area = level.area[: filling.shape[1]].numpy()
+    parts = fraction[filling.rows()] * filling.data
     masses = np.bincount(filling.indices, parts, filling.shape[1])
     mean = float(area.mean(dtype=np.float64))
     if not np.allclose(masses / masses.mean(), area / mean, rtol=0, atol=AREA):
@@ -268,8 +268,8 @@ def verify_laplacian(level: Level) -> None:
     laplacian = _verified(level.laplacian, f"The Laplacian of {level.label}")
     for name, (matrix, _) in level.directional.items():
         _verified(matrix, f"The {name} Laplacian of {level.label}")
-    if level.eigenpairs is not None:
-        _verify_eigenpairs(level, level.eigenpairs, laplacian)
+    if level.eigenvalues is not None and level.eigenvectors is not None:
+        _verify_eigenpairs(level, level.eigenvalues, level.eigenvectors, laplacian)
 
 
 def _verified(matrix: CsrArrays, named: str) -> Tensor:
@@ -287,11 +287,9 @@ def _verified(matrix: CsrArrays, named: str) -> Tensor:
     return laplacian
 
 
-def _verify_eigenpairs(level: Level, eigenpairs: Eigenpairs, laplacian: Tensor) -> None:
+def _verify_eigenpairs(level: Level, values: Tensor, vectors: Tensor, laplacian: Tensor) -> None:
     """Check L v = (2 lambda / lambda_max - 1) v, and Phi^T Phi y = y for a random y."""
-    vectors = eigenpairs.vectors
-    values = eigenpairs.values.to(vectors)
-    rescaled = 2 * values / level.lambda_max - 1
+    rescaled = 2 * values.to(vectors) / level.lambda_max - 1
     for start in range(0, len(values), VECTORS):
         block = vectors[:, start : start + VECTORS]
         residuals = (laplacian @ block - block * rescaled[start : start + VECTORS]).norm(dim=0)

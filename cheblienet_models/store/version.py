@@ -79,7 +79,7 @@ def read_version(folder: Folder, label: str, *, verify: bool = False) -> Version
         for level, fact in zip(levels, facts, strict=True):
             verify_laplacian(level)
             verify_facts(spec, fact, level)
-        if levels[0].base_index is not None and levels[0].cut is None:
+        if levels[0].base_index is not None and levels[0].filling is None:
             verify_mask(folder, spec, levels[0].base_index, math.prod(levels[0].grid[1:]))
     poolings, unpoolings = [], []
     for n, (fine, coarse) in enumerate(pairwise(level.num_vertices for level in levels)):

@@ -128,5 +128,5 @@ def test_verification_finds_other_vectors(
 ) -> None:
     with opened(str(spectral_graphs)) as root:
         stored = read_version(root / "kernel" / "v001", "kernel").levels[0]
-    change(stored.eigenpairs.vectors)
+    change(stored.eigenvectors)
     refused(match, verify_laplacian, stored, error=StoreError)
