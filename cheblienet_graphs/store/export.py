@@ -159,9 +159,9 @@ def _arrays(version: Path, facts: VersionFacts) -> Iterator[tuple[str, int, str,
     """Kind, level, name outside, and values of each array and matrix."""
     for level in range(facts.spec.levels):
         arrays = LevelArrays(version, facts, level)
-        yield "laplacian", level, f"laplacian-{level}", arrays.laplacian
-        for direction, matrix in arrays.directional.items():
-            yield "directional", level, f"{direction}-{level}", matrix
+        for path in arrays.laplacians:
+            kind, _, direction = path.partition("/")
+            yield kind, level, f"{direction or kind}-{level}", arrays.rescaled(path)
         for direction, matrix in arrays.gradients.items():
             yield "gradient", level, f"gradient-{direction}-{level}", matrix
         for start, (path, shape) in enumerate(arrays.maps.items(), level):

@@ -141,12 +141,6 @@ class LevelArrays:
         return null_shift(self.laplacian, np.sqrt(self.mass, dtype=np.float64))
 
     @cached_property
-    def directional(self) -> dict[str, scipy.sparse.csr_array]:
-        """By direction, (V, V) float32, rescaled; empty where none are stored."""
-        known = self.of_level.directional or {}
-        return {name: self.rescaled(f"{layout.DIRECTIONAL}/{name}") for name in known}
-
-    @cached_property
     def gradients(self) -> dict[str, scipy.sparse.csr_array]:
         """By direction of the frame, (V, V) float32, per unit of length; empty without any."""
         if (matrix := self.stacked_gradients()) is None:
