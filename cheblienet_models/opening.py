@@ -19,12 +19,10 @@ from cheblienet_models.store.files import Folder, opened
 from cheblienet_models.store.version import (
     UnknownGraphError,
     check_schema,
-    graph_names,
-    is_graph,
     is_map,
     read_map,
     read_version,
-    resolved,
+    versions_of,
 )
 
 Opened = TypeVar("Opened", Pyramid, VertexMap)
@@ -111,12 +109,18 @@ class _Versions(Mapping[str, Opened]):
                 f"Nothing follows the @ of {quoted(name)}. There: versions, refs."
             )
         with opened(str(self.path)) as root:
-            if not is_graph(root, graph):
+            known = versions_of(root, graph)
+            if not known:
+                names, kind = ", ".join(self) or "none", self._kind
                 raise UnknownGraphError(
-                    f"No {self._kind} {quoted(graph)} in {self.path}. "
-                    f"There: {', '.join(self) or 'none'}."
+                    f"No {kind} {quoted(graph)} in {self.path}. There: {names}."
                 )
-            version = resolved(root / graph, ref or "latest")
+            version = known.get(ref or "latest")
+            if version is None:
+                there = ", ".join(known)
+                raise UnknownGraphError(
+                    f"No version {quoted(ref)} of {root / graph}. There: {there:.999}."
+                )
             if is_map(root / graph / version) != self._is_map:
                 other, place = ("graph", "") if self._is_map else ("map", ".maps")
                 raise UnknownGraphError(
@@ -128,7 +132,7 @@ class _Versions(Mapping[str, Opened]):
 
     def __iter__(self) -> Iterator[str]:
         with opened(str(self.path)) as root:
-            names = [name for name in graph_names(root) if self._holds(root, name)]
+            names = [name for name in root.names() if self._holds(root, name)]
         return iter(names)
 
     def __len__(self) -> int:
@@ -137,17 +141,13 @@ class _Versions(Mapping[str, Opened]):
     def __contains__(self, name: object) -> bool:
         graph, at, ref = name.partition("@") if isinstance(name, str) else ("", "", "")
         with opened(str(self.path)) as root:
-            if not is_graph(root, graph) or not self._holds(root, graph):
-                return False
-            try:
-                return not at or bool(resolved(root / graph, ref))
-            except UnknownGraphError:
-                return False
+            return self._holds(root, graph) and (not at or ref in versions_of(root, graph))
 
     def _holds(self, root: Folder, name: str) -> bool:
         """Whether the newest version of a name is of this kind; graphs are what can't be read."""
+        known = versions_of(root, name)
         try:
-            return is_map(root / name / resolved(root / name, "latest")) == self._is_map
+            return bool(known) and is_map(root / name / known["latest"]) == self._is_map
         except UnreadableError:
             raise
         except StoreError:

@@ -220,45 +220,24 @@ def check_schema(root: Folder) -> None:
         )
 
 
-def graph_names(root: Folder) -> list[str]:
-    """Sorted names of a store's graphs."""
-    return [name for name in root.names() if name != "zarr.json" and is_graph(root, name)]
+def versions_of(root: Folder, name: str) -> dict[str, str]:
+    """The versions of a graph of a store, by their own names, by its refs and as "latest".
 
-
-def is_graph(root: Folder, name: str) -> bool:
-    """Whether a store has a graph of that name with at least one version.
-
-    A crash can leave one without.
+    Empty where there is no such graph, or none of its versions: a crash can leave one without.
+    `latest` is the newest, and refs that name nothing are left out, whatever was written down.
     """
     if not SEGMENT.fullmatch(name):
-        return False
+        return {}
     graph = root / name
     try:
-        return isinstance(own_attributes(graph).get("refs"), dict) and bool(_versions(graph))
+        refs, entries = own_attributes(graph).get("refs"), graph.entries()
     except UnreadableError:
         raise
     except StoreError:
-        return False
-
-
-def resolved(graph: Folder, ref: str) -> str:
-    """The version of a graph that a ref, `latest` or its own name stands for.
-
-    Raises:
-        UnknownGraphError: there is none.
-    """
-    versions = _versions(graph)
-    found = own_attributes(graph).get("refs")
-    refs = {**found, "latest": versions[-1]} if isinstance(found, dict) and versions else {}
-    version = refs.get(ref, ref)
-    if version in versions:
-        return str(version)
-    known = ", ".join([*versions, *refs])
-    raise UnknownGraphError(f"No version {quoted(ref)} of {graph}. There: {known:.999}.")
-
-
-def _versions(graph: Folder) -> list[str]:
-    """Oldest first; the newest is what `latest` means, whatever a crash left in the refs."""
-    entries = graph.entries()
-    versions = (n for n, mode in entries if VERSION.fullmatch(n) and stat.S_ISDIR(mode))
-    return sorted(versions, key=lambda version: int(version[1:]))
+        return {}
+    names = [n for n, mode in entries if VERSION.fullmatch(n) and stat.S_ISDIR(mode)]
+    if not names or not isinstance(refs, dict):
+        return {}
+    names.sort(key=lambda version: int(version[1:]))
+    named = refs | {"latest": names[-1]}
+    return {n: n for n in names} | {ref: n for ref, n in named.items() if n in names}

@@ -44,7 +44,7 @@ def test_mapping_interface(store: Path) -> None:
 
 
 def test_a_version_that_goes_meanwhile(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "resolved", lambda *_: "v009")
+    monkeypatch.setattr(opening, "versions_of", lambda *_: {"latest": "v009"})
     refused("can't be read", open_store(store).__getitem__, "torus", error=StoreError)
 
 

@@ -10,7 +10,7 @@ from refusing import refused
 
 from cheblienet_models import StoreError, open_store
 from cheblienet_models.store.files import opened
-from cheblienet_models.store.version import UnknownGraphError, graph_names, is_graph, resolved
+from cheblienet_models.store.version import UnknownGraphError, versions_of
 
 NAMES = ["r2-24x16", "se2-16x16x6", "torus"]
 
@@ -24,10 +24,9 @@ def test_other_folders_and_files_are_no_graphs(copy: Path) -> None:
     edit(copy / "without-refs/zarr.json", lambda d: d["attributes"]["clg"].pop("refs"))
     shutil.copytree(copy / "torus", copy / "_torus")
     with opened(str(copy)) as root:
-        assert graph_names(root) == NAMES
-        assert [name for name in root.names() if is_graph(root, name)] == NAMES
-        assert not is_graph(root, "_torus")
-        assert not is_graph(root, "../torus")
+        assert [name for name in root.names() if versions_of(root, name)] == NAMES
+        assert not versions_of(root, "_torus")
+        assert not versions_of(root, "../torus")
     assert sorted(open_store(copy)) == NAMES
 
 
@@ -40,19 +39,15 @@ def test_refs_name_versions(copy: Path) -> None:
     refs = {"paper": "v002", "latest": "v001", "lost": "v007", "odd": ["v001"], "twelve": "v12"}
     edit(graph / "zarr.json", lambda d: d["attributes"]["clg"].update(refs=refs))
     with opened(str(copy)) as root:
-        torus = root / "torus"
-        assert resolved(torus, "latest") == "v1000"
-        assert resolved(torus, "paper") == "v002"
-        assert resolved(torus, "v001") == "v001"
-        for unknown in ("v003", "v999", "v12", "twelve", "w003", "lost", "", "none"):
-            message = f"No version '{unknown}'.*There: v001, v002, v0100, v1000, paper, latest"
-            refused(message, resolved, torus, unknown, error=UnknownGraphError)
+        own = {name: name for name in ("v001", "v002", "v0100", "v1000")}
+        assert versions_of(root, "torus") == own | {"paper": "v002", "latest": "v1000"}
+    for unknown in ("v003", "v999", "v12", "twelve", "w003", "lost", "none"):
+        message = f"No version '{unknown}'.*There: v001, v002, v0100, v1000, paper, latest"
+        refused(message, open_store(copy).__getitem__, f"torus@{unknown}", error=UnknownGraphError)
     for refs in ([1], "v001", None):
         edit(graph / "zarr.json", lambda d, refs=refs: d["attributes"]["clg"].update(refs=refs))
         with opened(str(copy)) as root:
-            assert not is_graph(root, "torus")
-            assert resolved(root / "torus", "v001") == "v001"
-            refused(".", resolved, root / "torus", "latest", error=StoreError)
+            assert not versions_of(root, "torus")
 
 
 def test_places_that_are_no_store_of_this_format(copy: Path) -> None:
