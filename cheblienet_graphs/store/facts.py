@@ -123,7 +123,7 @@ def refusing(attributes: layout.Attributes, where: str) -> Iterator[None]:
         StoreError: a fact is wrong.
         SchemaError: this version of the package does not read the schema.
     """
-    check_schema(attributes, where)
+    _check_schema(attributes, where)
     try:
         yield
     except WrongFactError as error:
@@ -133,7 +133,7 @@ def refusing(attributes: layout.Attributes, where: str) -> Iterator[None]:
         ) from error
 
 
-def check_schema(attributes: layout.Attributes, where: str) -> None:
+def _check_schema(attributes: layout.Attributes, where: str) -> None:
     """Check that this version reads a schema: later minor ones hold what would be misread.
 
     Raises:

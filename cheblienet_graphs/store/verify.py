@@ -16,7 +16,7 @@ from cheblienet_graphs.store.agreement import (
     undigested,
     unlike_cells,
 )
-from cheblienet_graphs.store.facts import FileFacts, VersionFacts, check_schema
+from cheblienet_graphs.store.facts import FileFacts, VersionFacts
 from cheblienet_graphs.store.map_arrays import MapArrays, map_faults
 from cheblienet_graphs.store.map_facts import MapFacts, either_facts
 from cheblienet_graphs.store.reader import LevelArrays
@@ -81,8 +81,7 @@ def version_faults(version: Path, remark: Remark | None = None) -> list[Fault]:
     """Faults of a version, with paths below it: of its facts, then files, then arrays."""
     try:
         attributes = layout.check_version(version)
-        check_schema(attributes, str(version))
-        facts = either_facts(attributes, "it")
+        facts = either_facts(attributes, str(version))
     except SchemaError as error:
         return [Fault("zarr.json", f"can't be checked: {error}")]
     except StoreError as error:
