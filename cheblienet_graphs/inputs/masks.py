@@ -218,12 +218,11 @@ class LatLonMask:
         gap = 360 - (ascending[-1] - start)
         whole = gap <= WHOLE * max(steps[0], steps[-1])
         before, after = (gap / 2, gap / 2) if whole else (steps[0] / 2, steps[-1] / 2)
-        # Western edges of the columns, degrees east of the first one's center.
-        borders = np.concatenate([[-before], (ascending[1:] + ascending[:-1]) / 2 - start])
+        # Degrees east of the first column's center.
+        borders = (ascending[1:] + ascending[:-1]) / 2 - start
         east = (longitudes - start + before + ROUNDING) % 360 - before
         within = east <= ascending[-1] - start + after + 2 * ROUNDING
-        column = np.searchsorted(borders, east, side="right") - 1
-        return order[np.clip(column, 0, len(order) - 1)], within
+        return order[np.searchsorted(borders, east, side="right")], within
 
     @cached_property
     def _columns(self) -> tuple[Floats, Indices]:
