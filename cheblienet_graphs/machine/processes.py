@@ -50,8 +50,7 @@ def opened_pool(
         return nullcontext(Here(processes)) if alone else opened_processes(processes)
     from cheblienet_graphs.machine.dask import opened_cluster, processes_of  # an extra
 
-    processes = processes_of(dask, workers)
-    return nullcontext(Here(processes)) if dry else opened_cluster(dask, workers)
+    return nullcontext(Here(processes_of(dask, workers))) if dry else opened_cluster(dask, workers)
 
 
 class Processes(Pool):
