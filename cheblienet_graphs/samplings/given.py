@@ -17,27 +17,6 @@ from cheblienet_graphs.typing import Floats
 
 
 @dataclass(frozen=True)
-class UncheckedPoints:
-    """Points as a caller has them, with what else is given for them.
-
-    Args:
-        coordinates: array, or arrays, or what `GivenPoints.to_dict` returns.
-        domain: of the plane; None for the points' bounding box.
-        units: of angles; None where these are not confirmed.
-        periodic: whether opposite sides of the domain are glued.
-    """
-
-    coordinates: Any
-    domain: Any
-    units: Any
-    periodic: bool
-
-    def __repr__(self) -> str:
-        shape = getattr(self.coordinates, "shape", None)
-        return f"a {type(self.coordinates).__name__}" if shape is None else f"shape {shape}"
-
-
-@dataclass(frozen=True)
 class GivenPoints:
     """The points of all levels of a pyramid, seen from one of them.
 
@@ -60,18 +39,28 @@ class GivenPoints:
     arrays: Mapping[int, PointArrays] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
-    def read(cls, given: UncheckedPoints, *, flat: bool) -> "GivenPoints":
+    def read(
+        cls, coordinates: object, *, flat: bool, domain: object, units: object, periodic: bool
+    ) -> "GivenPoints":
         """Points of the plane, or of the sphere.
+
+        Args:
+            coordinates: array, or arrays, or what `to_dict` returns.
+            flat: whether they are points of the plane.
+            domain: of the plane; None for the points' bounding box.
+            units: of angles; None where these are not confirmed.
+            periodic: whether opposite sides of the domain are glued.
 
         Raises:
             SpecError: they are not valid.
         """
         extent = None
+        if isinstance(coordinates, Mapping):
+            return cls.from_dict(coordinates, flat=flat)
         if flat:
-            tables = given.coordinates, given.domain
-            levels, sha256, extent = on_the_plane(*tables, periodic=given.periodic)
+            levels, sha256, extent = on_the_plane(coordinates, domain, periodic=periodic)
         else:
-            levels, sha256 = on_the_sphere(given.coordinates, given.units)
+            levels, sha256 = on_the_sphere(coordinates, units)
         counts = tuple(len(points) for points, _ in levels)
         areas = "voronoi" if levels[0].areas is None else "given"
         return cls(counts, areas, sha256, extent, arrays=dict(enumerate(levels)))
@@ -153,13 +142,6 @@ class Given(Scattered):
         Remedy("coordinates"),
         ", or give an area for each point.",
     )
-
-    @classmethod
-    def parse(cls, size: Any, base: Base) -> Size:
-        """Take `UncheckedPoints`."""
-        if isinstance(size.coordinates, Mapping):
-            return GivenPoints.from_dict(size.coordinates, flat=base.flat)
-        return GivenPoints.read(size, flat=base.flat)
 
     @classmethod
     def points(cls, size: Size) -> int:

@@ -9,13 +9,13 @@ from itertools import takewhile
 from typing import Any, Literal
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import MISSING, Remedy, SpecError, Words, quoted
+from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words, quoted
 from cheblienet_graphs.inputs.masks import region
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.limits import Given, choice, integer, left_out, number, numbers, parsed
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, with_period
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size
-from cheblienet_graphs.samplings.given import GivenPoints, UncheckedPoints
+from cheblienet_graphs.samplings.given import GivenPoints
 from cheblienet_graphs.spec.edges import edge_fields, operator_fields
 from cheblienet_graphs.spec.mask import Mask, size_of
 
@@ -62,7 +62,8 @@ def normalized(given: Given) -> dict[str, Any]:
 
 def _sampling(geometry: Manifold, given: Given) -> tuple[type[SamplingKind], Size]:
     """The kind of sampling and its size on the finest level; the size alone can name the kind."""
-    sizes = {field: given[field] for field in SIZES} | {"coordinates": _points(geometry, given)}
+    _check_points(geometry, given)
+    sizes = {field: given[field] for field in SIZES}
     names, name = geometry.base.samplings, given["sampling"]
     on_lattice = name is None or (isinstance(name, str) and name == "lattice")
     if geometry.base.flat and on_lattice and all(size is None for size in sizes.values()):
@@ -74,7 +75,8 @@ def _sampling(geometry: Manifold, given: Given) -> tuple[type[SamplingKind], Siz
     for field, value in sizes.items():
         if field != kind.field:
             remedy = Words("Its size is given by ", Remedy(kind.field), " alone.")
-            left_out(field, value, f"on {geometry.name} with {kind.name} sampling", remedy)
+            shown = Found(f"shape {value.shape}") if hasattr(value, "shape") else value
+            left_out(field, shown, f"on {geometry.name} with {kind.name} sampling", remedy)
     if sizes[kind.field] is None:
         where = f"given: it is the size of {geometry.name} with {kind.name} sampling"
         others = [Remedy(SAMPLINGS[n].field) for n in names if n != kind.name]
@@ -82,21 +84,21 @@ def _sampling(geometry: Manifold, given: Given) -> tuple[type[SamplingKind], Siz
         remedy = Words("Or choose another sampling by its size: ", *listed, ".")
         chosen = given["sampling"] is not None or not others
         raise SpecError(kind.field, where, MISSING, "" if chosen else remedy)
-    return kind, kind.parse(sizes[kind.field], geometry.base)
+    if kind.field != "coordinates":
+        return kind, kind.parse(sizes[kind.field], geometry.base)
+    about = {"domain": given["domain"], "units": given["units"], "flat": geometry.base.flat}
+    periodic = given["boundary"] == "periodic"
+    return kind, GivenPoints.read(given["coordinates"], **about, periodic=periodic)
 
 
-def _points(geometry: Manifold, given: Given) -> UncheckedPoints | None:
-    """Given points with what else is given for them; None where there are none."""
-    coordinates, flat = given["coordinates"], geometry.base.flat
+def _check_points(geometry: Manifold, given: Given) -> None:
+    """See that what is said of given points applies to them."""
+    flat = geometry.base.flat
     for field, applies, where in (("domain", flat, "plane"), ("units", not flat, "sphere")):
-        if coordinates is None:
+        if given["coordinates"] is None:
             left_out(field, given[field], Words("unless ", Remedy("coordinates"), " are given"))
         if not applies:
             left_out(field, given[field], f"on {geometry.name}: it is of the {where}")
-    if coordinates is None:
-        return None
-    periodic = given["boundary"] == "periodic"
-    return UncheckedPoints(coordinates, given["domain"], given["units"], periodic=periodic)
 
 
 def _seed(kind: type[SamplingKind], seed: Any) -> int | None:

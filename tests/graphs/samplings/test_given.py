@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from cheblienet_graphs import CheblienetError, SpecError
-from cheblienet_graphs.samplings.given import Given, GivenPoints, UncheckedPoints
+from cheblienet_graphs.samplings.given import Given, GivenPoints
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.points import Random
 
 
 def points_of(coordinates: object, *, flat: bool = False, **given: object) -> GivenPoints:
     fields = {"domain": None, "units": None, "periodic": False} | given
-    return GivenPoints.read(UncheckedPoints(coordinates, **fields), flat=flat)
+    return GivenPoints.read(coordinates, **fields, flat=flat)
 
 
 def test_poles_and_quarter_turns_are_exact() -> None:
