@@ -17,9 +17,10 @@ import numpy as np
 from cheblienet_graphs.errors import CheblienetError, SpecError, needing
 from cheblienet_graphs.limits import BANDLIMIT, GAUSSIAN, NSIDE, ROW, integer, numbers
 from cheblienet_graphs.manifolds.base import Base
+from cheblienet_graphs.samplings.maps import Parents
 from cheblienet_graphs.samplings.points import Points, Scattered, isometries_about_z
 from cheblienet_graphs.samplings.sampling import Size
-from cheblienet_graphs.typing import Floats, Indices
+from cheblienet_graphs.typing import Floats
 
 
 class Healpix(Points):
@@ -82,9 +83,9 @@ class Healpix(Points):
         return np.ones(self.num_points)
 
     @property
-    def owners(self) -> Indices:
-        """(points,) p // 4 of pixel p."""
-        return np.arange(self.num_points) // 4
+    def parents(self) -> Parents:
+        """Pixel p belongs to p // 4."""
+        return Parents.of(np.arange(self.num_points) // 4, self.num_points // 4)
 
     def isometries(self) -> Iterator[tuple[str, Floats]]:
         """Rotations by 90 degrees about the axis, by 180 about others, a reflection."""
@@ -129,11 +130,10 @@ class Equiangular(Points):
         return sine
 
     @property
-    def owners(self) -> Indices:
-        """(points,) the block of 2 x 2 that each is in."""
+    def parents(self) -> Parents:
+        """Each point belongs to the block of 2 x 2 that it is in."""
         row, column = np.divmod(np.arange(self.num_points), 2 * self.size)
-        owners: Indices = row // 2 * self.size + column // 2
-        return owners
+        return Parents.of(row // 2 * self.size + column // 2, self.size**2)
 
     def isometries(self) -> Iterator[tuple[str, Floats]]:
         """The rotation by one longitude, half turns, a reflection."""

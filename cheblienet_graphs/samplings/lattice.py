@@ -13,6 +13,7 @@ from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.limits import SIDE, parsed
 from cheblienet_graphs.manifolds.base import NO_FIBER, Base, Fiber
 from cheblienet_graphs.samplings.axes import axis_set, image_of
+from cheblienet_graphs.samplings.maps import Parents
 from cheblienet_graphs.samplings.sampling import SamplingKind, Setting, Size
 from cheblienet_graphs.typing import Floats, Indices
 
@@ -255,11 +256,17 @@ class Lattice(SamplingKind):
         return np.broadcast_to(np.float64(1), self.num_points)
 
     @property
-    def owners(self) -> Indices:
-        """(points,) the block of 2 pixels a side that each is in."""
+    def coarser_lattice(self) -> "Lattice":
+        """That of half of each side."""
+        return replace(self, shape=tuple(side // 2 for side in self.shape))
+
+    @property
+    def parents(self) -> Parents:
+        """Each pixel belongs to the block of 2 pixels a side that it is in."""
         first, places = self.decode(np.arange(self.num_points))
-        coarser = replace(self, shape=tuple(side // 2 for side in self.shape))
-        return coarser.encode(first, (place // 2 for place in places))
+        coarser = self.coarser_lattice
+        blocks = coarser.encode(first, (place // 2 for place in places))
+        return Parents.of(blocks, coarser.num_points)
 
     def probes(self) -> Indices:
         """Points where the effective metric is measured: the pixel in the middle.

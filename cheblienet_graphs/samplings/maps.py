@@ -57,7 +57,7 @@ class Parents:
 
     @classmethod
     def of(cls, owners: Indices, coarser: int) -> "Parents":
-        """Each point belongs to the one of so many coarser ones that is its owner, (points,)."""
+        """Each point belongs to one of so many coarser ones alone, its owner, (points,)."""
         count = len(owners)
         return cls(np.arange(count), owners, np.ones(count), (count, coarser))
 

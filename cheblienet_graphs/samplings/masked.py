@@ -6,7 +6,6 @@ there.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -275,14 +274,13 @@ class CutSampling(MaskedSampling):
     @cached_property
     def coarser(self) -> "CutSampling":
         """The next coarser level."""
-        shape = self.full.shape
-        full = replace(self.full, shape=tuple(side // 2 for side in shape))
-        return CutSampling(full, pixel_means(coarsened(self.fraction.reshape(shape))))
+        fraction = self.fraction.reshape(self.full.shape)
+        return CutSampling(self.full.coarser_lattice, pixel_means(coarsened(fraction)))
 
     @property
     def parents(self) -> Parents:
         """The coarser vertices that show each: its block, or those nearest where that is none."""
-        coarser, block = self.coarser, self.full.owners[self.places]
+        coarser, block = self.coarser, self.full.parents.coarser[self.places]
         filling = coarser.filling
         counts = np.diff(filling.indptr)[block]
         starts = np.cumsum(counts) - counts

@@ -160,22 +160,14 @@ class Scattered(Points):
         return nearest(points, others, self.extent if self.periodic else None)
 
     @cached_property
-    def owners(self) -> Indices:
-        """(points,) the point of the next coarser level that each belongs to.
-
-        Raises:
-            ValueError: there is no coarser level.
-        """
-        return self._nearest(self.coarser_points, self.base_points)
-
-    @property
     def parents(self) -> Parents:
         """Each point belongs to the nearest coarser one.
 
         Raises:
             ValueError: there is no coarser level.
         """
-        return Parents.of(self.owners, len(self.coarser_points))
+        coarser = self.coarser_points
+        return Parents.of(self._nearest(coarser, self.base_points), len(coarser))
 
     def pooling(self) -> LevelMap:
         """Means by area over the points that belong to each coarser one.

@@ -251,19 +251,9 @@ class SamplingKind(Sampling):
         return
 
     @property
-    def owners(self) -> Indices:
-        """(points,) the point of the next coarser level that each belongs to.
-
-        Raises:
-            NotImplementedError: a class has `parents` of its own, where these may be several.
-        """
-        raise NotImplementedError
-
-    @property
+    @abstractmethod
     def parents(self) -> Parents:
-        """The points of the next coarser level that each belongs to: its owner alone."""
-        owners = self.owners
-        return Parents.of(owners, int(owners.max()) + 1)
+        """The points of the next coarser level that each belongs to."""
 
     def pooling(self) -> LevelMap:
         """The map to the next coarser level's points, means by area."""

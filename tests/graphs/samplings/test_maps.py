@@ -35,7 +35,7 @@ def check(points: Scattered) -> None:
     fine, coarse, areas = points.base_points, points.coarser_points, points.base_areas
     periods = points.extent if points.periodic else None
     expected = owners(fine, coarse, periods)
-    assert (points.owners == expected).all()
+    assert (points.parents.coarser == expected).all()
     assert (dense(points.unpooling()) == np.eye(len(coarse))[expected]).all()
     down = np.where(np.arange(len(coarse))[:, None] == expected, areas, 0.0)
     for lonely in np.flatnonzero(~down.any(axis=1)):
@@ -50,7 +50,7 @@ def test_maps_of_random_points(periods: tuple | None) -> None:
     random = np.random.default_rng(0)
     fine, coarse = random.random((60, 2)) * [1, 0.5], random.random((25, 2)) * [1, 0.5]
     points = given(fine, coarse, random.random(60) + 0.1, periods)
-    assert len(np.unique(points.owners)) < 25
+    assert len(np.unique(points.parents.coarser)) < 25
     check(points)
 
 
