@@ -17,7 +17,7 @@ from cheblienet_graphs.report.moments import metrics_of, scale_of
 from cheblienet_graphs.report.spectra import computed_eigenvalues
 from cheblienet_graphs.report.verdict import faults
 from cheblienet_graphs.sparse import CAST_AT_ONCE
-from cheblienet_graphs.spec import GraphSpec, fibers
+from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spectrum.numeric import ROUNDING, Eigenpairs, Eigenvalues, extreme_eigenpairs
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats
@@ -170,10 +170,7 @@ def _of_fiber(arrays: LevelArrays, spectrum: Eigenvalues, scale: float) -> Float
     if not isinstance(spectrum, Eigenpairs) or spec.orientations == 1:
         return np.zeros(len(spectrum.values))
     values, modes = np.linalg.eigh(_fiber_matrix(arrays) * scale)
-    exact = (
-        np.array(fibers.fiber_of(spec).spectrum(spec.orientations))
-        / (arrays.of_level.xi or 1.0) ** 2
-    )
+    exact = np.array(spec.fiber.spectrum(spec.orientations)) / (arrays.of_level.xi or 1.0) ** 2
     vectors = spectrum.vectors.reshape(spec.orientations, -1)
     parts = (modes.T @ vectors).reshape(spec.orientations, -1, len(spectrum.values))
     shares = (parts**2).sum(axis=1)

@@ -13,7 +13,7 @@ import numpy as np
 
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.report.moments import scale_of
-from cheblienet_graphs.spec import GraphSpec, fibers
+from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats
 
@@ -110,7 +110,7 @@ def constructed(spec: GraphSpec, metric: Metric) -> float | None:
     """The eigenvalue besides 0 that is exact by construction, in the operator's units; or None."""
     if spec.weights != "selling" or spec.orientations == 1:
         return None
-    return fibers.fiber_of(spec).spectrum(2)[1] / metric.xi**2
+    return spec.fiber.spectrum(2)[1] / metric.xi**2
 
 
 def deciding(spec: GraphSpec, metric: Metric, exact: Sequence[float]) -> int:

@@ -149,7 +149,7 @@ def few_samples(spec: GraphSpec, metric: Metric, comparison: Comparison) -> bool
     if not spec.geometry.oriented:
         return False
     count = spec.orientations
-    known = fibers.fiber_of(spec).spectrum(max(LONGEST, count + 1))
+    known = spec.fiber.spectrum(max(LONGEST, count + 1))
     first = sum(value <= known[1] for value in known)
     second = sum(value == known[first] for value in known)
     highest = float(comparison.exact.max(initial=0.0)) * metric.xi**2

@@ -179,7 +179,7 @@ class Given(Scattered):
             SpecError: only their digest is known.
         """
         _ = size.known
-        return cls(setting.orientations, setting.manifold.fiber, size, setting.periodic)
+        return cls(setting.orientations, setting.fiber, size, setting.periodic)
 
     @property
     def extent(self) -> tuple[float, float] | None:

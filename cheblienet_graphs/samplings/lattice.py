@@ -12,7 +12,7 @@ import numpy.typing as npt
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.limits import SIDE, parsed
 from cheblienet_graphs.manifolds.base import NO_FIBER, Base, Fiber
-from cheblienet_graphs.samplings.axes import axis_set, image_of
+from cheblienet_graphs.samplings.axes import image_of
 from cheblienet_graphs.samplings.maps import Parents
 from cheblienet_graphs.samplings.sampling import SamplingKind, Setting, Size
 from cheblienet_graphs.typing import Floats, Indices
@@ -144,9 +144,9 @@ class Lattice(SamplingKind):
     @classmethod
     def sampled(cls, size: Size, setting: Setting) -> "Lattice":
         """A lattice of this size."""
-        fiber = axis_set(setting.axes) if setting.axes else setting.manifold.fiber
         spacings = (setting.spacing or ())[::-1]
-        return cls(cls.grid(size), setting.orientations, fiber, setting.periodic, spacings)
+        fibered = setting.orientations, setting.fiber
+        return cls(cls.grid(size), *fibered, setting.periodic, spacings)
 
     @property
     def width(self) -> int:

@@ -64,7 +64,7 @@ class Points(SamplingKind):
     @classmethod
     def sampled(cls, size: Size, setting: Setting) -> "Points":
         """The points of this size."""
-        return cls(setting.orientations, setting.manifold.fiber, size, setting.periodic)
+        return cls(setting.orientations, setting.fiber, size, setting.periodic)
 
     @property
     def num_points(self) -> int:
@@ -220,9 +220,8 @@ class Random(Scattered):
     @classmethod
     def sampled(cls, size: Size, setting: Setting) -> "Random":
         """Points in the unit square, or on the sphere."""
-        fibered = setting.orientations, setting.manifold.fiber
-        drawn = setting.seed or 0, setting.finest
-        return cls(*fibered, size, setting.periodic, *drawn, setting.manifold.base.flat)
+        fibered, drawn = (setting.orientations, setting.fiber), (setting.seed or 0, setting.finest)
+        return cls(*fibered, size, setting.periodic, *drawn, setting.base.flat)
 
     @property
     def extent(self) -> tuple[float, float] | None:

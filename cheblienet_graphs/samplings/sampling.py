@@ -143,21 +143,21 @@ class Setting:
     """What the samplings of all levels of a specification have in common.
 
     Args:
-        manifold: that is sampled.
+        base: that is sampled.
+        fiber: over each point.
         orientations: samples of the fiber, n_o.
         periodic: whether opposite sides are glued.
         seed: of random points; None where nothing is random.
         finest: size of the finest level.
-        axes: name of the set that samples the fiber; None where n_o alone says how.
         spacing: sides of voxels along x, y and z, 1 along x; None where all are equal.
     """
 
-    manifold: Manifold
+    base: Base
+    fiber: Fiber
     orientations: int
     periodic: bool
     seed: int | None
     finest: Size
-    axes: str | None = None
     spacing: tuple[float, ...] | None = None
 
 

@@ -6,22 +6,15 @@ A sample is the tuple of its coordinates: none, an angle in radians, or a unit v
 import math
 from collections.abc import Sequence
 
-from cheblienet_graphs.manifolds.base import Fiber
-from cheblienet_graphs.samplings.axes import axis_set
 from cheblienet_graphs.spec import GraphSpec
 
 MINUS = "\N{MINUS SIGN}"
 Sample = tuple[float, ...]
 
 
-def fiber_of(spec: GraphSpec) -> Fiber:
-    """The samples over each point, as a set."""
-    return axis_set(spec.axes) if spec.axes else spec.geometry.fiber
-
-
 def samples_of(spec: GraphSpec) -> tuple[Sample, ...]:
     """The samples over each point of a graph, (n_o, f)."""
-    return tuple(fiber_of(spec).samples(spec.orientations))
+    return tuple(spec.fiber.samples(spec.orientations))
 
 
 def word(spec: GraphSpec) -> str:

@@ -17,11 +17,12 @@ from cheblienet_graphs.inputs.polygons import LevelSet, Polygons
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.limits import Number, integer, refuse_unknown
 from cheblienet_graphs.manifolds import Manifold, Metric, with_period
+from cheblienet_graphs.manifolds.base import Fiber
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Setting, Size
+from cheblienet_graphs.samplings.axes import axis_set
 from cheblienet_graphs.samplings.given import GivenPoints
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.spec import least
-from cheblienet_graphs.spec.edges import KERNELS, Kernel
 from cheblienet_graphs.spec.fields import as_json, normalized
 from cheblienet_graphs.spec.mask import Mask, mask_field
 
@@ -204,6 +205,11 @@ class GraphSpec:
         return with_period(self.manifold, self.period)
 
     @property
+    def fiber(self) -> Fiber:
+        """The samples over each point, as a set."""
+        return axis_set(self.axes) if self.axes else self.geometry.fiber
+
+    @property
     def per_half_turn(self) -> float:
         """Orientations in half a turn, n_o modulo pi and n_o / 2 modulo 2 pi; or all axes."""
         step = self.geometry.fiber.step(self.orientations)
@@ -244,12 +250,12 @@ class GraphSpec:
             SpecError: points are given, and the specification knows their digest alone.
         """
         setting = Setting(
-            self.geometry,
+            self.geometry.base,
+            self.fiber,
             self.orientations,
             periodic=self.boundary == "periodic",
             seed=self.seed,
             finest=self.level_size(0),
-            axes=self.axes,
             spacing=self.spacing,
         )
         return self.sampling_kind.sampled(self.level_size(level), setting)
@@ -339,17 +345,6 @@ class GraphSpec:
         if self.neighbors is None:
             raise ValueError(f"{self.weights} weights have no K")
         return self.neighbors
-
-    @property
-    def kernel_and_bandwidth(self) -> tuple[Kernel, float]:
-        """The function of u = d^2 / (4 t), and t / mean(d^2).
-
-        Raises:
-            ValueError: the weights have no kernel.
-        """
-        if self.kernel is None or self.bandwidth is None:
-            raise ValueError(f"{self.weights} weights have no kernel")
-        return KERNELS[self.kernel], self.bandwidth
 
     def to_dict(self) -> dict[str, Any]:
         """The normalized values as JSON types; fields that do not apply are left out."""

@@ -32,7 +32,7 @@ from cheblienet_graphs.samplings.voronoi import (
 from cheblienet_graphs.search.rule import Engine
 from cheblienet_graphs.sparse import RowBlock
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.spec.edges import Kernel
+from cheblienet_graphs.spec.edges import KERNELS, Kernel
 from cheblienet_graphs.typing import Floats, Indices
 
 NO_SIDE = 1e-9
@@ -65,9 +65,13 @@ class KernelWeights:
         Args:
             spec: says which kernel, and which multiple.
             mean: of d^2 over all edges.
+
+        Raises:
+            ValueError: the weights have no kernel.
         """
-        kernel, relative_bandwidth = spec.kernel_and_bandwidth
-        return cls(kernel, relative_bandwidth * mean)
+        if spec.kernel is None or spec.bandwidth is None:
+            raise ValueError(f"{spec.weights} weights have no kernel")
+        return cls(KERNELS[spec.kernel], spec.bandwidth * mean)
 
     def weights(self, block: RowBlock, squared: Floats) -> Floats:
         """(nnz,) weights of the entries of some rows with these d^2, (nnz,), 0 on the diagonal."""
