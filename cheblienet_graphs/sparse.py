@@ -181,13 +181,7 @@ def null_shift(matrix: scipy.sparse.csr_array, root: Floats) -> Floats:
     return -np.divide(off, root, out=np.zeros_like(root), where=root > 0)
 
 
-def mapped_product(
-    matrix: scipy.sparse.csr_array,
-    shift: Floats | None = None,
-    *,
-    cast_at_once: int = CAST_AT_ONCE,
-    entries: int = CAST_TOGETHER,
-) -> Product:
+def mapped_product(matrix: scipy.sparse.csr_array, shift: Floats | None = None) -> Product:
     """The product with a matrix of float32 values, in float64.
 
     Row blocks are cast one at a time, so that memory holds no copy of a large matrix. scipy keeps
@@ -196,15 +190,13 @@ def mapped_product(
     Args:
         matrix: (V, V), possibly over mapped files.
         shift: (V,) what is added to its diagonal; nothing by default.
-        cast_at_once: most stored entries of a matrix that is cast as a whole, once.
-        entries: stored entries of a block.
 
     Returns:
         x -> A x for float64 x of shape (V,) or (V, m). The products are the same to the last bit
-        whatever the last two arguments.
+        however the matrix is cast.
     """
     if shift is not None:
-        plain, own = mapped_product(matrix, cast_at_once=cast_at_once, entries=entries), shift
+        plain, own = mapped_product(matrix), shift
 
         def shifted(x: Floats) -> Floats:
             image = plain(x)
@@ -212,10 +204,10 @@ def mapped_product(
             return image
 
         return shifted
-    if matrix.nnz <= cast_at_once:
+    if matrix.nnz <= CAST_AT_ONCE:
         whole: Product = matrix.astype(np.float64).__matmul__
         return whole
-    pieces = list(row_blocks(matrix.indptr, entries))
+    pieces = list(row_blocks(matrix.indptr, CAST_TOGETHER))
     blocks = [(slice(*piece), rows(matrix, *piece)) for piece in pieces]
 
     def by_blocks(x: Floats) -> Floats:

@@ -13,10 +13,10 @@ from cheblienet_graphs.report.comparison import unknown_spectrum
 from cheblienet_graphs.report.diagnostics import components
 from cheblienet_graphs.report.opened import open_graph
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.spectrum.lanczos import End
 from cheblienet_graphs.spectrum.numeric import (
     Eigenpairs,
     Eigenvalues,
+    End,
     extreme_eigenpairs,
     smallest_eigenvalues,
 )

@@ -49,8 +49,6 @@ STRIPS = 16, 24
 """Pixels from a side within which vectors die away that are at it: a larger strip changes less."""
 CORNERS = 48, 64
 """Pixels from a corner along both sides, within which vectors die away that are at it."""
-CORNER_STEPS = 600
-"""Products of Lanczos's recursion at a corner, at most."""
 WORK = 500.0
 """Cubes of the sizes of the H that are solved, for each entry of a matrix, at most: with more a
 recursion is as quick."""
@@ -166,9 +164,7 @@ def _at_corner(matrix: scipy.sparse.csr_array, lattice: Lattice) -> tuple[float,
         vertices = vertices_at(lattice, [place.ravel() for place in np.indices((side, side))])
         block = matrix[vertices][:, vertices].astype(np.float64)
         tolerance = TOLERANCE * float(block.diagonal().max())
-        [(value, residual)] = ritz_pairs(
-            block.__matmul__, len(vertices), [-1], tolerance, CORNER_STEPS
-        )
+        [(value, residual)] = ritz_pairs(block.__matmul__, len(vertices), [-1], tolerance)
         values.append(value)
     smaller, largest = values
     cut = [side**-2.0 for side in (*CORNERS, max(lattice.shape))]

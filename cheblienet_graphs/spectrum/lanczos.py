@@ -12,7 +12,6 @@ A single vector sees each distinct eigenvalue once, however multiple it is.
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
@@ -20,7 +19,6 @@ from scipy.linalg import eigh_tridiagonal
 from cheblienet_graphs.sparse import Product
 from cheblienet_graphs.typing import Floats
 
-End = Literal["smallest", "largest"]
 Progress = Callable[[int, int], None]
 """Called with the numbers of products done and of the most there may be."""
 
@@ -37,7 +35,7 @@ CONVERGED = 1e-7
 RESIDUAL = 1e-6
 """Residual at which the search for an extreme eigenvalue stops, in units of limit / 2."""
 MAX_STEPS = 600
-"""Products after which that search stops."""
+"""Products after which that search stops, at most."""
 MAX_PRODUCTS = 20_000
 """Products after which a search for many eigenvalues ends without convergence."""
 NORMALIZED = 2.0
@@ -106,7 +104,7 @@ class Distinct:
     """Distinct eigenvalues, and whether their residuals became small.
 
     Args:
-        values: (M,) ascending; descending where the largest were asked for.
+        values: (M,) ascending.
         converged: whether, by the residuals, no eigenvalue before the last is missing.
         products: number of products taken.
     """
@@ -121,20 +119,18 @@ def lanczos_eigenvalues(
     size: int,
     count: int,
     *,
-    which: End = "smallest",
     cutoff: float | None = None,
     project: Callable[[Floats], None] | None = None,
     max_products: int = MAX_PRODUCTS,
     progress: Progress | None = None,
 ) -> Distinct:
-    """The smallest or largest distinct eigenvalues of a symmetric matrix, with three vectors.
+    """The smallest distinct eigenvalues of a symmetric matrix, with three vectors.
 
     Args:
         product: x -> A x, (V,) float64; its spectrum lies in [-1, 1].
         size: V.
         count: M, number of eigenvalues; fewer are returned where fewer exist.
-        which: end of the spectrum.
-        cutoff: value past which no eigenvalues are wanted, if there is one.
+        cutoff: value beyond which no eigenvalues are wanted, if there is one.
         project: in place, onto an invariant subspace to which the search is confined.
         max_products: after which the search ends without convergence.
         progress: of the products.
@@ -146,13 +142,12 @@ def lanczos_eigenvalues(
             return Distinct(np.empty(0), converged=True, products=0)
     steps = recursion(product, start, project)
     del start  # else it would be kept as a fourth vector
-    sign = 1.0 if which == "smallest" else -1.0
-    limit = math.inf if cutoff is None else sign * cutoff
+    limit = math.inf if cutoff is None else cutoff
     diagonal: list[float] = []
     coupling: list[float] = []
     values, known, check = np.empty(0), np.empty(0), 10
     for step, (own, beta) in enumerate(steps, 1):
-        diagonal.append(sign * own)
+        diagonal.append(own)
         exhausted = beta < EXHAUSTED
         if exhausted or step in {check, max_products}:
             values, residuals = _ritz_values(diagonal, coupling, beta, count)
@@ -161,8 +156,7 @@ def lanczos_eigenvalues(
             values = values[:needed]
             same = len(known) == len(values) and bool((abs(known - values) < CONVERGED).all())
             if exhausted or (settled and same) or step == max_products:
-                wanted = values[values <= limit]
-                return Distinct(sign * wanted, settled and (exhausted or same), step)
+                return Distinct(values[values <= limit], settled and (exhausted or same), step)
             known = values if settled else np.empty(0)
             check = step + max(10, step // 8)
             if progress:
@@ -202,20 +196,19 @@ class SpectralBound:
 
 
 def largest_eigenvalue_bound(
-    product: Product, size: int, *, limit: float = NORMALIZED, max_steps: int = MAX_STEPS
+    product: Product, size: int, *, limit: float = NORMALIZED
 ) -> SpectralBound:
     """Bound the largest eigenvalue of a symmetric positive semidefinite matrix from above.
 
     A Ritz value theta is a lower bound, but an eigenvalue lies within the norm of its residual, so
     theta + |residual| bounds the eigenvalue that the recursion converges to; from a random start
     that is the largest one. Rounded up to 1e-6 of limit / 2. The start vector is fixed, and so is
-    the result.
+    the result. After MAX_STEPS products the last residual, however large, is added.
 
     Args:
         product: x -> Delta x, (V,) float64, in a new array.
         size: V.
         limit: known upper bound of the spectrum; sets the scale.
-        max_steps: most products; after them the last residual, however large, is added.
 
     Returns:
         The bound, never above the limit.
@@ -227,7 +220,7 @@ def largest_eigenvalue_bound(
         image /= unit
         return image
 
-    ((theta, residual),) = ritz_pairs(scaled, size, [-1], RESIDUAL, max_steps)
+    ((theta, residual),) = ritz_pairs(scaled, size, [-1], RESIDUAL)
     bound = stored_bound(theta + residual) * unit
     return SpectralBound(bound, "lanczos") if bound < limit else SpectralBound(limit, "bound")
 
@@ -245,28 +238,23 @@ def largest_possible(degree: Floats, mass: Floats) -> float:
     return float(2 * (degree / mass).max())
 
 
-def ritz_range(product: Product, size: int, *, tolerance: float = RESIDUAL) -> tuple[float, float]:
-    """The smallest and largest Ritz values of a symmetric matrix, which lie within its spectrum.
+def ritz_pairs(
+    product: Product, size: int, ends: list[int], tolerance: float
+) -> list[tuple[float, float]]:
+    """Extreme Ritz values, which lie within the spectrum, and the norms of their residuals.
 
     Args:
         product: x -> A x, (V,) float64, in a new array.
         size: V.
-        tolerance: residual at which to stop.
+        ends: which values: 0 for the smallest one, -1 for the largest.
+        tolerance: residual at which to stop; if none is that small, after MAX_STEPS products.
     """
-    (smallest, _), (largest, _) = ritz_pairs(product, size, [0, -1], tolerance, MAX_STEPS)
-    return smallest, largest
-
-
-def ritz_pairs(
-    product: Product, size: int, ends: list[int], tolerance: float, max_steps: int
-) -> list[tuple[float, float]]:
-    """Ritz values and the norms of their residuals; 0 is the smallest one, -1 the largest."""
     diagonal: list[float] = []
     coupling: list[float] = []
     pairs: list[tuple[float, float]] = []
     for step, (own, beta) in enumerate(recursion(product, start_vector(size)), 1):
         diagonal.append(own)
-        exhausted = beta < EXHAUSTED or step == max_steps
+        exhausted = beta < EXHAUSTED or step == MAX_STEPS
         if exhausted or step % 10 == 0:
             pairs = [_ritz_pair(diagonal, coupling, beta, end) for end in ends]
             if exhausted or all(residual < tolerance for _, residual in pairs):

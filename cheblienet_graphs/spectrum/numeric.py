@@ -12,7 +12,7 @@ J. Comput. Phys. 219 (2006).
 """
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 import scipy.linalg
@@ -23,7 +23,7 @@ from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.machine.threads import one_blas_thread
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.sparse import CAST_AT_ONCE, Product, mapped_product
-from cheblienet_graphs.spectrum.lanczos import End, Progress
+from cheblienet_graphs.spectrum.lanczos import MAX_PRODUCTS, Progress
 from cheblienet_graphs.spectrum.symmetric import (
     BlochBlocks,
     eigenvalues_by_sector,
@@ -31,6 +31,8 @@ from cheblienet_graphs.spectrum.symmetric import (
     translated,
 )
 from cheblienet_graphs.typing import Floats
+
+End = Literal["smallest", "largest"]
 
 DENSE = 400
 """Graphs of up to this many vertices are solved densely."""
@@ -132,7 +134,6 @@ def extreme_eigenpairs(
     which: End = "smallest",
     sampling: object = None,
     shift: Floats | None = None,
-    max_products: int = 20_000,
 ) -> Eigenpairs:
     """The smallest or largest eigenpairs of Delta, multiplicities repeated.
 
@@ -145,7 +146,6 @@ def extreme_eigenpairs(
         which: end of the spectrum.
         sampling: of the graph; periodic lattices are solved wave by wave.
         shift: (V,) what is added to the diagonal, as of `null_shift`.
-        max_products: sparse products with the block after which filtering ends.
 
     Returns:
         The eigenpairs; not `converged` where no method made all residuals small.
@@ -164,7 +164,7 @@ def extreme_eigenpairs(
         values, vectors = BlochBlocks(rescaled, sampling, sign, shift).smallest(count)
         method = "bloch"
     else:
-        values, vectors, method = _solved(rescaled, shift, sign, product, count, max_products)
+        values, vectors, method = _solved(rescaled, shift, sign, product, count)
     image = product(vectors)
     image -= vectors * values
     residuals = np.linalg.norm(image, axis=0)
@@ -194,7 +194,6 @@ def _solved(
     sign: float,
     product: Product,
     count: int,
-    max_products: int,
 ) -> tuple[Floats, Floats, str]:
     """The smallest eigenvalues of sign times the matrix, ascending, their vectors, and the method.
 
@@ -204,7 +203,6 @@ def _solved(
         sign: 1 or -1.
         product: X -> sign A X.
         count: number of eigenvalues.
-        max_products: of the filter.
     """
     size = rescaled.shape[0]
     if size <= max(DENSE, 3 * (count + GUARD)):
@@ -219,7 +217,7 @@ def _solved(
             f"for which {BLOCK_BYTES / 2**30:.1f} GiB is the limit. Ask for fewer, for a coarser "
             "level, or for eigenvalues alone."
         )
-    values, vectors, converged = _filtered_subspace(product, size, count, max_products)
+    values, vectors, converged = _filtered_subspace(product, size, count)
     stiff = shift is not None and values[-1] + 1 < STIFF
     if (stiff or not converged) and rescaled.nnz <= CAST_AT_ONCE:
         matrix = rescaled.astype(np.float64)
@@ -240,13 +238,11 @@ def _solved(
     return values, vectors, "chebyshev"
 
 
-def _filtered_subspace(
-    product: Product, size: int, count: int, max_products: int
-) -> tuple[Floats, Floats, bool]:
+def _filtered_subspace(product: Product, size: int, count: int) -> tuple[Floats, Floats, bool]:
     random = np.random.default_rng(0)
     block = random.standard_normal((size, count + GUARD))
     cut, products, largest = -0.9, 0, np.inf
-    while largest >= RESIDUAL and products < max_products:
+    while largest >= RESIDUAL and products < MAX_PRODUCTS:
         degree = int(np.clip(4 / np.sqrt((cut + 1) / 2), 8, 400))
         block = np.linalg.qr(_filtered(product, block, cut, degree))[0]
         image = product(block)

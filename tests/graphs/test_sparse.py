@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csgraph, csr_array
 
+from cheblienet_graphs import sparse
 from cheblienet_graphs.sparse import (
-    CAST_AT_ONCE,
     RowBlock,
     exact_sum,
     inverse_root,
@@ -100,9 +100,12 @@ def test_blocks_cover_all_rows_once(degrees: list[int], entries: int) -> None:
 
 
 @pytest.mark.parametrize("spare", [-1, 0])
-def test_matrices_of_up_to_the_limit_are_cast_once(spare: int) -> None:
+def test_matrices_of_up_to_the_limit_are_cast_once(
+    monkeypatch: pytest.MonkeyPatch, spare: int
+) -> None:
     matrix = random_matrix(30, 0.2, 0)
-    product = mapped_product(matrix, cast_at_once=matrix.nnz + spare)
+    monkeypatch.setattr(sparse, "CAST_AT_ONCE", matrix.nnz + spare)
+    product = mapped_product(matrix)
     x = np.random.default_rng(0).standard_normal(30)
     before = product(x)
     matrix.data[:] = 0  # what was cast does not see it
@@ -116,8 +119,11 @@ def test_products_are_those_of_float64_in_any_blocks(
     matrix = random_matrix(size, density, seed)
     for shape in ((size,), (size, 1), (size, 3)):
         x = np.random.default_rng(seed).standard_normal(shape)
-        whole = mapped_product(matrix, cast_at_once=CAST_AT_ONCE)(x)
-        assert np.array_equal(mapped_product(matrix, cast_at_once=-1, entries=entries)(x), whole)
+        whole = mapped_product(matrix)(x)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sparse, "CAST_AT_ONCE", -1)
+            patch.setattr(sparse, "CAST_TOGETHER", entries)
+            assert np.array_equal(mapped_product(matrix)(x), whole)
         exact = matrix.toarray().astype(np.float64) @ x
         assert whole.dtype == np.float64
         assert np.allclose(whole, exact, rtol=1e-13, atol=1e-14)

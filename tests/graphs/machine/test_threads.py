@@ -96,7 +96,7 @@ build(GraphSpec("se2", 12, orientations=2, eigenpairs=10, levels=1), sys.argv[1]
 matched = {"weights": "matched", "neighbors": 32, "levels": 1}
 build(GraphSpec("so3", subdivisions=2, orientations=4, **matched), sys.argv[1], name="c")
 values = np.random.default_rng(1).random(300_000)
-ritz = ritz_pairs(lambda x: values * x, len(values), [-1], 1e-6, 12)
+ritz = ritz_pairs(lambda x: values * x, len(values), [-1], np.inf)
 Path(sys.argv[1], "a/v001/levels/ritz").write_text(repr(ritz))
 """
 

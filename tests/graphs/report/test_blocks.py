@@ -8,7 +8,7 @@ from examined import SPECS, allocated_by, laplacian_of, random_matrix
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs import GraphSpec, build, sparse
 from cheblienet_graphs.report.diagnostics import components, equivariance_errors, weight_statistics
 from cheblienet_graphs.report.moments import effective_metrics, probes
 from cheblienet_graphs.sparse import mapped_product
@@ -54,8 +54,12 @@ def test_weights_are_those_of_the_whole_matrix(versions: Path, name: str) -> Non
 
 
 @pytest.mark.slow
-def test_memory_does_not_grow_with_the_edges(tmp_path: Path) -> None:
+def test_memory_does_not_grow_with_the_edges(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Examinations allocate far less than the values of the matrix would in float64."""
+    monkeypatch.setattr(sparse, "CAST_AT_ONCE", 0)
+    monkeypatch.setattr(sparse, "CAST_TOGETHER", 2**12)
     spec = GraphSpec("se2", 48, orientations=8, neighbors=64, levels=1)
     build(spec, tmp_path / "g.zarr", name="g")
     version = tmp_path / "g.zarr/g/v001"
@@ -66,7 +70,7 @@ def test_memory_does_not_grow_with_the_edges(tmp_path: Path) -> None:
     few = min(10 * x.nbytes, 8 * laplacian.nnz / 5)
     for examine, most in (
         (lambda: mapped_csr(version / "levels/0/laplacian"), few),
-        (lambda: mapped_product(laplacian, cast_at_once=0, entries=2**12)(x), few),
+        (lambda: mapped_product(laplacian)(x), few),
         (lambda: components(laplacian), few),
         (lambda: effective_metrics(level, probes(level)), few),
         (lambda: equivariance_errors(laplacian, points, entries=2**12), few),

@@ -38,11 +38,14 @@ def test_eigenpairs_equal_the_dense_ones(store: Path, name: str, which: str, cou
     assert np.allclose(pairs.vectors.T @ pairs.vectors, np.eye(count), atol=1e-9)
 
 
-def test_multiplet_at_the_end_of_the_block_does_not_stall(tmp_path: Path) -> None:
+def test_multiplet_at_the_end_of_the_block_does_not_stall(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The 30th to 37th eigenvalues of this graph are equal; a block of 38 ends just behind them."""
+    monkeypatch.setattr(numeric, "MAX_PRODUCTS", 3000)
     spec = GraphSpec("se2", 32, boundary="periodic", levels=1)
     laplacian = mapped_csr(stored(spec, tmp_path)[0] / "levels/0/laplacian")
-    pairs = extreme_eigenpairs(laplacian, 1.5, 30, max_products=3000)
+    pairs = extreme_eigenpairs(laplacian, 1.5, 30)
     expected = BlochBlocks(laplacian, spec.full_sampling(0)).eigenvalues()[:30]
     assert pairs.method == "chebyshev"
     assert pairs.converged
@@ -52,7 +55,8 @@ def test_multiplet_at_the_end_of_the_block_does_not_stall(tmp_path: Path) -> Non
 def test_other_solver_steps_in(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     laplacian = mapped_csr(store / "se2-16x16x6/v001/levels/0/laplacian")
     expected = extreme_eigenpairs(laplacian, 1.4, 5)
-    pairs = extreme_eigenpairs(laplacian, 1.4, 5, max_products=20)
+    monkeypatch.setattr(numeric, "MAX_PRODUCTS", 20)
+    pairs = extreme_eigenpairs(laplacian, 1.4, 5)
     assert pairs.converged
     assert pairs.method == "shift-invert"
     assert np.allclose(pairs.values, expected.values, atol=1e-9)
@@ -61,7 +65,7 @@ def test_other_solver_steps_in(store: Path, monkeypatch: pytest.MonkeyPatch) -> 
     missing_one = (expected.values / 0.7 - 1)[chosen], expected.vectors[:, chosen]
     for outcome in ({"return_value": missing_one}, {"side_effect": RuntimeError("singular")}):
         monkeypatch.setattr(numeric, "eigsh", Mock(**outcome))
-        assert not extreme_eigenpairs(laplacian, 1.4, 5, max_products=20).converged
+        assert not extreme_eigenpairs(laplacian, 1.4, 5).converged
 
 
 def test_multiplicities_are_recognized() -> None:
