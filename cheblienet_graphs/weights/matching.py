@@ -40,10 +40,9 @@ well as the next one can make use of."""
 
 @dataclass(frozen=True)
 class Matching:
-    """(N,) values, the largest residual of a constraint, and whether it is within RESIDUAL."""
+    """(N,) values, and whether the largest residual of a constraint is within RESIDUAL."""
 
     values: Floats
-    residual: float
     converged: bool
 
     @property
@@ -88,13 +87,15 @@ class System(ABC):
     Args:
         matrix: C, sparse.
         transposed: C^T, in a form in which products are quick.
+        slack: (constraints,) not negative, or one for all: what missing them is divided by in the
+            cost; where it is 0 they are exact.
     """
 
-    def __init__(self, matrix: Any, transposed: Any) -> None:
-        self.matrix, self.transposed = matrix, transposed
+    def __init__(self, matrix: Any, transposed: Any, slack: float | Floats = 0.0) -> None:
+        self.matrix, self.transposed, self.slack = matrix, transposed, slack
 
     @abstractmethod
-    def newton_step(self, variance: Floats, slack: float | Floats, gradient: Floats) -> Floats:
+    def newton_step(self, variance: Floats, gradient: Floats) -> Floats:
         """-(C diag(variance) C^T + diag(slack))^-1 gradient, to a tolerance."""
 
     def _conjugate_gradients(
@@ -112,15 +113,13 @@ class System(ABC):
 
 
 class SparseSystem(System):
-    """Any matrix C, (constraints, N), without slack; constraints may be linearly dependent."""
+    """Any matrix C, (constraints, N); constraints are exact, and may be linearly dependent."""
 
     def __init__(self, constraints: scipy.sparse.csr_array) -> None:
         super().__init__(constraints, constraints.T.tocsr())
 
-    def newton_step(self, variance: Floats, slack: float | Floats, gradient: Floats) -> Floats:
+    def newton_step(self, variance: Floats, gradient: Floats) -> Floats:
         """Densely where constraints are few, else by conjugate gradients."""
-        if np.any(slack):
-            raise ValueError("constraints of a sparse matrix have no slack")
         if len(gradient) <= DENSE:
             hessian = (self.matrix * variance @ self.transposed).toarray()
             floor = 1e-13 * np.trace(hessian) / len(hessian)
@@ -142,23 +141,24 @@ class BlockSystem(System):
         parts: (entries, m) what each end of an edge adds to the sums of its vertex, by unit weight.
         rows: (entries,) the vertices, ascending; each has some entries.
         unknowns: (entries,) the edges, numbered from 0, each twice.
+        slack: (constraints,) as of `System`.
     """
 
-    def __init__(self, parts: Floats, rows: Indices, unknowns: Indices) -> None:
+    def __init__(self, parts: Floats, rows: Indices, unknowns: Indices, slack: Floats) -> None:
         self._parts, self._unknowns = parts, unknowns
         self._starts = np.flatnonzero(np.diff(rows, prepend=-1))
         shape = (len(self._starts) * parts.shape[1], len(unknowns) // 2)
         blocks = (parts[:, :, None], unknowns, np.append(self._starts, len(rows)))
         matrix = scipy.sparse.bsr_array(blocks, shape=shape)
-        super().__init__(matrix, matrix.T)
+        super().__init__(matrix, matrix.T, slack)
 
-    def newton_step(self, variance: Floats, slack: float | Floats, gradient: Floats) -> Floats:
+    def newton_step(self, variance: Floats, gradient: Floats) -> Floats:
         """By conjugate gradients, the vertices' own blocks as preconditioner."""
         blocks = self._blocks(variance)
         vertices, sums, _ = blocks.shape
         diagonal = np.arange(sums)
         damping = 1e-12 * float(np.trace(blocks, axis1=1, axis2=2).mean()) / sums
-        added = np.broadcast_to(slack, gradient.shape) + damping
+        added = np.asarray(self.slack) + damping
         blocks[:, diagonal, diagonal] += added.reshape(vertices, sums) + 1e4 * damping
         places = np.arange(vertices), np.arange(vertices + 1)
         inverse = scipy.sparse.bsr_array((np.linalg.inv(blocks), *places))
@@ -185,7 +185,6 @@ def nearest(
     targets: Floats,
     prior: Floats,
     repeats: Floats,
-    slack: float | Floats = 0.0,
     *,
     farthest: float = FARTHEST,
 ) -> Matching:
@@ -203,18 +202,17 @@ def nearest(
     failure.
 
     Args:
-        system: C.
+        system: C and the slack.
         targets: (constraints,).
         prior: (N,) positive.
         repeats: (N,) number of edges that an unknown stands for.
-        slack: (constraints,) not negative, or one for all; only `BlockSystem` knows others than 0.
         farthest: where the search ends in failure; infinite where there are solutions for sure.
 
     Returns:
-        The weights, with the largest residual of C w + slack y = targets; not converged where the
-        constraints can't be fulfilled.
+        The weights; not converged where the constraints, C w + slack y = targets, can't be
+        fulfilled.
     """
-    variance = prior / repeats
+    variance, slack = prior / repeats, system.slack
 
     def at(dual: Floats) -> tuple[Floats, float, Floats]:
         """Weights, phi and its gradient."""
@@ -230,7 +228,7 @@ def nearest(
         residual = float(abs(gradient).max())
         if residual <= RESIDUAL or value < lowest or residual > highest:
             break
-        step = system.newton_step(np.where(weights > 0, variance, 0), slack, gradient)
+        step = system.newton_step(np.where(weights > 0, variance, 0), gradient)
         slope, length = float(gradient @ step), 1.0
         for _ in range(40):
             trial = at(dual + length * step)
@@ -243,8 +241,7 @@ def nearest(
             break
         dual = dual + length * step
         weights, value, gradient = trial
-    residual = float(abs(gradient).max())
-    return Matching(weights, residual, converged=residual <= RESIDUAL)
+    return Matching(weights, converged=bool(abs(gradient).max() <= RESIDUAL))
 
 
 def matched(
@@ -311,5 +308,6 @@ def matching_with_little_drift(
     slack[:, pairs:] = allowance * spread * unit**2
     wanted = np.zeros_like(slack)
     wanted[:, :pairs] = targets.reshape(vertices, pairs)
-    system = BlockSystem(np.concatenate([second, unit * first], axis=1), rows, unknowns)
-    return nearest(system, wanted.ravel(), prior, np.ones(len(prior)), slack.ravel())
+    sums = np.concatenate([second, unit * first], axis=1)
+    system = BlockSystem(sums, rows, unknowns, slack.ravel())
+    return nearest(system, wanted.ravel(), prior, np.ones(len(prior)))
