@@ -33,7 +33,6 @@ BANDWIDTH = 0.2
 """Of Gaussian weights, by default that of kernels."""
 LONGEST = 60
 """Most characters of a default name that lists fields."""
-MOST_SCALES = limits.SUBDIVISIONS.high + 1
 SAME_SIDES = 1e-9
 """Largest relative difference of the sides of two flat domains."""
 WEIGHTS = ("inverse", "gaussian", "uniform")
@@ -93,11 +92,10 @@ class MapSpec:
                 raise SpecError(name, "a GraphSpec", Found(type(side).__name__))
         _check_sides(source, target)
         rules = dict(zip(RULES, (neighbors, radius, scales), strict=True))
-        fields: dict[str, Any] = {"source": source, "target": target, **_rule(source, rules)}
+        fields: dict[str, Any] = {"source": source, "target": target}
+        fields |= _rule(source, target, rules)
         fields["weights"] = choice("weights", weights, WEIGHTS)
         fields["bandwidth"] = _bandwidth(weights, bandwidth)
-        if fields["scales"] is not None:
-            _check_scales(source, target, fields["scales"])
         for field, value in fields.items():
             object.__setattr__(self, field, value)
 
@@ -242,7 +240,7 @@ def extent(side: GraphSpec) -> tuple[float, ...] | None:
     return side.full_sampling(0).extent
 
 
-def _rule(source: GraphSpec, given: Mapping[str, Any]) -> dict[str, Any]:
+def _rule(source: GraphSpec, target: GraphSpec, given: Mapping[str, Any]) -> dict[str, Any]:
     """The one rule that is given, checked; None for the others."""
     known = [name for name, value in given.items() if value is not None]
     others = Words(Remedy("radius"), " or ", Remedy("scales"))
@@ -251,13 +249,12 @@ def _rule(source: GraphSpec, given: Mapping[str, Any]) -> dict[str, Any]:
     for name in known[1:]:
         where = Words("where ", Remedy(known[0]), " is given")
         left_out(name, given[name], where, "Give one of the two.")
-    most = min(source.num_vertices, limits.NEIGHBORS.high)
-    rule, value, checked = known[0], given[known[0]], 0.0
+    rule, value = known[0], given[known[0]]
     if rule == "radius":
-        checked = number(rule, value, *limits.RADIUS)
-    else:
-        checked = integer(rule, value, 1, most if rule == "neighbors" else MOST_SCALES)
-    return dict.fromkeys(RULES) | {rule: checked}
+        return dict.fromkeys(RULES) | {rule: number(rule, value, *limits.RADIUS)}
+    sources = min(source.num_vertices, limits.NEIGHBORS.high)
+    most = sources if rule == "neighbors" else _meshes(source, target, value)
+    return dict.fromkeys(RULES) | {rule: integer(rule, value, 1, most)}
 
 
 def _bandwidth(weights: str, bandwidth: Any) -> float | None:
@@ -267,8 +264,8 @@ def _bandwidth(weights: str, bandwidth: Any) -> float | None:
     return number("bandwidth", BANDWIDTH if bandwidth is None else bandwidth, *limits.BANDWIDTH)
 
 
-def _check_scales(source: GraphSpec, target: GraphSpec, scales: int) -> None:
-    """See that both sides are one whole icosphere with so many meshes."""
+def _meshes(source: GraphSpec, target: GraphSpec, scales: Any) -> int:
+    """The number of meshes of the whole icosphere that both sides have to be."""
     if source.manifold != "s2" or source.subdivisions is None or source.mask is not None:
         accepted = "left out but on a whole icosphere of s2, whose vertices coarser meshes share"
         raise SpecError("scales", accepted, scales)
@@ -277,7 +274,7 @@ def _check_scales(source: GraphSpec, target: GraphSpec, scales: int) -> None:
         raise SpecError(
             "target", accepted, Found(target.sampling_kind.described(target.level_size(0)))
         )
-    integer("scales", scales, 1, source.subdivisions + 1)
+    return source.subdivisions + 1
 
 
 def averages(kind: str, squared: Floats, indptr: Indices, bandwidth: float | None) -> Floats:
