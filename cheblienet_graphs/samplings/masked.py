@@ -137,20 +137,24 @@ class MaskedSampling(Sampling):
         own = tuple(slice(n, n + side) for n, side in zip(around, shape, strict=True))
         return np.asarray(steps[own]).ravel()
 
+    @cached_property
+    def fraction(self) -> Floats:
+        """(all points,) the part of each in the domain: 1 of those inside, else 0."""
+        return (self.inside >= 0).astype(np.float64)
+
     def whole(self) -> npt.NDArray[np.bool_]:
-        """(all points,) which are inside."""
-        return self.inside >= 0
+        """(all points,) which are in the domain wholly."""
+        return self.fraction >= 1
 
     def symmetries(self) -> Iterator[tuple[str, Indices]]:
-        """Names and permutations (V,) of the full sampling's symmetries that keep the mask."""
+        """Names and permutations (V,) of the full sampling's symmetries that keep the domain."""
         points, count = self.full.num_points, self.num_points
         orientations = np.arange(self.orientations)
         vertices = (orientations[:, None] * points + self.places).ravel()
         for name, permutation in self.full.symmetries():
-            image = permutation[vertices]
-            number = self.inside[image % points]
-            if (number >= 0).all():
-                yield name, image // points * count + number
+            if np.array_equal(self.fraction[permutation[:points] % points], self.fraction):
+                image = permutation[vertices]
+                yield name, image // points * count + self.inside[image % points]
 
 
 def _numbers(places: Indices, count: int) -> Indices:
@@ -189,14 +193,13 @@ def centers(sampling: Sampling) -> Floats:
     return coordinates
 
 
-def shells(sides: Sequence[float], most: int = FAR) -> list[Indices]:
-    """Offsets of at most so many steps along each axis but 0, (N, d), by their length, least first.
+def shells(sides: Sequence[float]) -> list[Indices]:
+    """Offsets of at most FAR steps along each axis but 0, (N, d), by their length, least first.
 
     Args:
         sides: of a pixel along each axis.
-        most: steps.
     """
-    offsets = np.indices([2 * most + 1] * len(sides)).reshape(len(sides), -1).T - most
+    offsets = np.indices([2 * FAR + 1] * len(sides)).reshape(len(sides), -1).T - FAR
     squared = ((offsets * np.array(sides)) ** 2).sum(axis=1).round(9)
     return [offsets[squared == length] for length in np.unique(squared)[1:]]
 
@@ -301,17 +304,3 @@ class CutSampling(MaskedSampling):
     def unpooling(self) -> LevelMap:
         """The map to the points: the value of the coarser pixel, or the mean of those nearest."""
         return self.parents.unpooling()
-
-    def whole(self) -> npt.NDArray[np.bool_]:
-        """(all pixels,) which are in the domain wholly."""
-        return self.fraction >= 1
-
-    def symmetries(self) -> Iterator[tuple[str, Indices]]:
-        """Names and permutations (V,) of the lattice's symmetries that keep the fractions."""
-        points = self.full.num_points
-        kept = {
-            name
-            for name, permutation in self.full.symmetries()
-            if np.array_equal(self.fraction[permutation[:points] % points], self.fraction)
-        }
-        return ((name, image) for name, image in super().symmetries() if name in kept)
