@@ -82,10 +82,7 @@ class Icosphere(Points):
     @cached_property
     def mesh(self) -> Mesh:
         """The points with their triangles."""
-        mesh = _icosahedron()
-        for _ in range(self.size):
-            mesh = subdivided(mesh)
-        return mesh
+        return next(itertools.islice(_meshes(), self.size, None))
 
     @cached_property
     def base_points(self) -> Floats:
@@ -140,15 +137,19 @@ def mesh_edges(subdivisions: int, scales: int) -> tuple[Indices, Indices]:
         subdivisions: of the finest mesh, among whose points those of the others are.
         scales: how many meshes, in [1, subdivisions + 1].
     """
-    mesh, ends = _icosahedron(), []
-    for level in range(subdivisions + 1):
-        if level:
-            mesh = subdivided(mesh)
-        if level > subdivisions - scales:
-            ends.append(np.concatenate([mesh.faces[:, [n, (n + 1) % 3]] for n in range(3)]))
+    meshes = itertools.islice(_meshes(), subdivisions + 1 - scales, subdivisions + 1)
+    ends = [mesh.faces[:, [n, (n + 1) % 3]] for mesh in meshes for n in range(3)]
     rows, columns = np.concatenate(ends).T  # faces turn alike, so each direction comes once
     order = np.lexsort((columns, rows))
     return rows[order], columns[order]
+
+
+def _meshes() -> Iterator[Mesh]:
+    """The icosahedron, then with one subdivision more each, without end."""
+    mesh = _icosahedron()
+    while True:
+        yield mesh
+        mesh = subdivided(mesh)
 
 
 def _icosahedron() -> Mesh:
