@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from cheblienet_graphs.errors import Found, Remedy, SpecError, Words
 from cheblienet_graphs.inputs.files import array_of
-from cheblienet_graphs.limits import ASPECT, POINTS, choice, parsed
+from cheblienet_graphs.limits import ASPECT, POINTS, choice, numbers
 from cheblienet_graphs.typing import Floats
 
 SAME = 1e-9
@@ -242,14 +242,10 @@ def _corners(levels: list[Level], domain: Any) -> tuple[Floats, Floats]:
         every = np.concatenate([level.table[:, :2] for level in levels])
         low, high = every.min(axis=0), every.max(axis=0)
     else:
-        try:
-            sides = domain.split(",") if isinstance(domain, str) else list(domain)
-            x0, y0, x1, y1 = (parsed(side) for side in sides)
-        except (TypeError, ValueError):
-            raise SpecError("domain", DOMAIN, domain) from None
-        if not (x0 < x1 and y0 < y1):
+        corners = numbers(domain)
+        low, high = np.array(corners[:2]), np.array(corners[2:])
+        if len(corners) != 4 or not (low < high).all():
             raise SpecError("domain", DOMAIN, domain)
-        low, high = np.array([x0, y0]), np.array([x1, y1])
     with np.errstate(over="ignore"):
         width, height = (high - low).tolist()
     box = f"{width:g} x {height:g}"

@@ -155,11 +155,8 @@ class Gaussian(Scattered):
     @classmethod
     def parse(cls, size: object, _base: Base) -> Size:
         """Take "O32" or "F32"."""
-        form = (
-            re.fullmatch(r"([OF])([0-9]{1,9})", size.strip().upper())
-            if isinstance(size, str)
-            else None
-        )
+        text = size.strip().upper() if isinstance(size, str) else ""
+        form = re.fullmatch(r"([OF])([0-9]{1,9})", text)
         if form is None or not GAUSSIAN.low <= int(form[2]) <= GAUSSIAN.high:
             accepted = f"O or F with a number of latitudes in {GAUSSIAN}, such as O32 (octahedral)"
             raise SpecError("gaussian", f"{accepted} or F32 (regular)", size)

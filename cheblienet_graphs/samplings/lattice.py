@@ -4,13 +4,12 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from cheblienet_graphs.errors import SpecError
-from cheblienet_graphs.limits import SIDE, parsed
+from cheblienet_graphs.limits import SIDE, numbers
 from cheblienet_graphs.manifolds.base import NO_FIBER, Base, Fiber
 from cheblienet_graphs.samplings.axes import image_of
 from cheblienet_graphs.samplings.maps import Parents
@@ -89,23 +88,15 @@ class Lattice(SamplingKind):
             3: ("WxHxD", "width, height and depth", "(B, C, D, H, W)"),
         }[base.dimension]
         accepted = f"N or {form}, {sides} in {SIDE} ({form} is for image tensors {shape})"
-        given: Sequence[object] | npt.NDArray[Any]
-        if isinstance(size, str):
-            given = size.lower().split("x")
-        elif isinstance(size, Sequence | np.ndarray) and not isinstance(size, bytes):
-            given = size
-        else:
-            given = (size,)
-        try:
-            numbers = [parsed(side) for side in given]
-        except (ValueError, TypeError):
-            raise SpecError("size", accepted, size) from None
-        if len(numbers) == 1:
-            numbers *= base.dimension
-        inside = all(n.is_integer() and SIDE.low <= n <= SIDE.high for n in numbers)
-        if len(numbers) != base.dimension or not inside:
+        given = size.lower().split("x") if isinstance(size, str) else size
+        several = isinstance(given, Sequence | np.ndarray) and not isinstance(given, bytes)
+        lengths = numbers(given if several else [given])
+        if len(lengths) == 1:
+            lengths *= base.dimension
+        inside = all(n.is_integer() and SIDE.low <= n <= SIDE.high for n in lengths)
+        if len(lengths) != base.dimension or not inside:
             raise SpecError("size", accepted, size)
-        return tuple(map(int, numbers))
+        return tuple(map(int, lengths))
 
     @classmethod
     def points(cls, size: Size) -> int:
