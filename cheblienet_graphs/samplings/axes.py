@@ -64,7 +64,10 @@ class Axes(Fiber):
 
         The reflections of the cube, minus such a matrix, have the same images.
         """
-        images = [(matrix, image_of(self.points, matrix)) for matrix in cube_rotations()]
+        from scipy.spatial.transform import Rotation  # slow to import, most builds do without
+
+        cube = Rotation.create_group("O").as_matrix().round().astype(np.int64)
+        images = [(matrix, image_of(self.points, matrix)) for matrix in cube]
         return [(matrix, image) for matrix, image in images if image is not None]
 
     @functools.cached_property
@@ -78,17 +81,6 @@ class Axes(Fiber):
         areas: Floats = (mean / mean.mean()).round(DECIMALS)
         areas.setflags(write=False)
         return areas
-
-
-def cube_rotations() -> list[Indices]:
-    """The 24 rotations of the cube, (3, 3) signed permutations; the identity first."""
-    rotations = []
-    for order in itertools.permutations(range(3)):
-        for signs in itertools.product((1, -1), repeat=3):
-            matrix = np.array(signs)[:, None] * np.eye(3, dtype=np.int64)[list(order)]
-            if round(np.linalg.det(matrix)) == 1:
-                rotations.append(matrix)
-    return rotations
 
 
 def angles_between(some: Floats, others: Floats) -> Floats:

@@ -122,12 +122,15 @@ class Icosphere(Points):
 
     def isometries(self) -> Iterator[tuple[str, Floats]]:
         """Half turns, a reflection, and a rotation of each other order of the icosahedron's."""
+        from scipy.spatial.transform import Rotation  # slow to import, most builds do without
+
+        corner = np.array([0.0, 1.0, GOLDEN]) / np.sqrt(1 + GOLDEN**2)
         yield "half_turn_x", HALF_TURN_X
         yield "half_turn_y", HALF_TURN_X @ HALF_TURN_Z
         yield "half_turn_z", HALF_TURN_Z
         yield "reflection", REFLECTION_Y
         yield "rotation_120", np.roll(np.eye(3), 1, axis=1)
-        yield "rotation_72", _fifth_turn()
+        yield "rotation_72", Rotation.from_rotvec(-2 * np.pi / 5 * corner).as_matrix()
 
 
 def mesh_edges(subdivisions: int, scales: int) -> tuple[Indices, Indices]:
@@ -193,15 +196,6 @@ def _triangle_areas(a: Floats, b: Floats, c: Floats) -> Floats:
     dots = sum(np.einsum("ij,ij->i", u, v) for u, v in ((a, b), (b, c), (c, a)))
     solid: Floats = 2 * np.arctan2(triple, 1 + dots)
     return solid
-
-
-def _fifth_turn() -> Floats:
-    """The rotation by 72 degrees about a corner of the icosahedron (Rodrigues)."""
-    axis = np.array([0.0, 1.0, GOLDEN]) / np.sqrt(1 + GOLDEN**2)
-    cross = np.cross(np.eye(3), -axis)
-    angle = 2 * np.pi / 5
-    rotation: Floats = np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
-    return rotation
 
 
 class RefinedIcosphere(Scattered):
