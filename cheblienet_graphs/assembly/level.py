@@ -16,7 +16,6 @@ from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import CutSampling, MaskedSampling, pixel_means
-from cheblienet_graphs.samplings.region import RegionSampling
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling, SamplingKind
 from cheblienet_graphs.samplings.voronoi import most_sides
 from cheblienet_graphs.search.choice import Choice
@@ -26,6 +25,7 @@ from cheblienet_graphs.search.rule import Scratch
 from cheblienet_graphs.search.stencil import StencilEngine
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.edges import DIRECTIONS
+from cheblienet_graphs.spec.mask import points_inside
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.mapped import MappedWeights
 from cheblienet_graphs.store.staged import (
@@ -143,20 +143,16 @@ class Level:
     @cached_property
     def inside(self) -> MaskedSampling | None:
         """The points inside the mask; None where there is none."""
-        mask, clipping = self.spec.mask, self.spec.clipping
+        spec, mask = self.spec, self.spec.mask
         if mask is None:
             return None
-        full = self.full
-        if self.spec.cuts_pixels and isinstance(full, Lattice):
-            if self.staged:
-                return CutSampling(full, self.dense(layout.FRACTION).mapped())
-            return CutSampling(full, pixel_means(mask.halves_on(self.number)))
-        staged = np.asarray(self.dense(layout.BASE_INDEX).mapped()) if self.staged else None
-        places = mask.on_level(self.number) if staged is None else staged
-        if clipping is None:
-            return MaskedSampling(full, places)
-        areas = np.array(self.scratch(CELLS).mapped()) if self.staged else None
-        return RegionSampling(full, places, clipping, areas)
+        if not self.staged:
+            fraction = pixel_means(mask.halves_on(self.number)) if spec.cuts_pixels else None
+            return points_inside(spec, self.full, mask.on_level(self.number), fraction)
+        fraction = self.dense(layout.FRACTION).mapped() if spec.cuts_pixels else None
+        areas = np.array(self.scratch(CELLS).mapped()) if spec.clipping else None
+        places = np.asarray(self.dense(layout.BASE_INDEX).mapped())
+        return points_inside(spec, self.full, places, fraction, areas)
 
     @cached_property
     def edge_rows(self) -> scipy.sparse.csr_array | None:

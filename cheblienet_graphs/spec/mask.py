@@ -17,8 +17,9 @@ from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.limits import choice, left_out
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.masked import CutSampling, coarsened, pixel_means
-from cheblienet_graphs.samplings.sampling import Sampling
+from cheblienet_graphs.samplings.masked import CutSampling, MaskedSampling, coarsened, pixel_means
+from cheblienet_graphs.samplings.region import RegionSampling
+from cheblienet_graphs.samplings.sampling import Sampling, SamplingKind
 from cheblienet_graphs.typing import Floats, Indices
 
 if TYPE_CHECKING:
@@ -151,6 +152,29 @@ class Mask:
             found = f"SHA-256 {self.sha256[:12]}..."
             raise SpecError("mask", "an array to build from, not a digest", found, remedy)
         return of_levels
+
+
+def points_inside(
+    spec: "GraphSpec",
+    full: SamplingKind,
+    places: Indices,
+    fraction: Floats | None = None,
+    areas: Floats | None = None,
+) -> MaskedSampling:
+    """The points of a level inside the mask: whole, or as a domain cuts them or a region clips.
+
+    Args:
+        spec: of the build; it has a mask or a region.
+        full: all points.
+        places: (n_inside,) where those inside are among them, ascending.
+        fraction: (points,) the part of each pixel in the domain, where that cuts pixels.
+        areas: (n_inside,) of cells that the region clips, where they are known already.
+    """
+    if fraction is not None and isinstance(full, Lattice):
+        return CutSampling(full, fraction)
+    if spec.clipping is not None:
+        return RegionSampling(full, places, spec.clipping, areas)
+    return MaskedSampling(full, places)
 
 
 def _places(inside: npt.NDArray[np.bool_]) -> Indices:

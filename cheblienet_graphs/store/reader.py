@@ -13,13 +13,12 @@ from cheblienet_graphs.errors import SpecError, StoreError
 from cheblienet_graphs.limits import Range
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.samplings.given_tables import PointArrays
-from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.masked import CutSampling, MaskedSampling
 from cheblienet_graphs.samplings.points import unit_vectors
 from cheblienet_graphs.samplings.region import RegionSampling
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling, SamplingKind
 from cheblienet_graphs.sparse import null_shift, rows
 from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec.mask import points_inside
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
 from cheblienet_graphs.store.mapped import (
@@ -227,31 +226,21 @@ class LevelArrays:
 
         Given points come from the coordinates and areas: they are those of the build up to
         rounding, as areas are stored in float32, and points of the sphere as angles.
+
+        Raises:
+            StoreError: points inside are not those that the parts of pixels say.
         """
         if self.spec.coordinates is not None:
             area = self.area[: self.spec.base_points(self.level)].astype(np.float64)
             return self._given(area / area.mean())
         full, places = self.spec.full_sampling(self.level), self.base_index
-        if isinstance(full, Lattice) and self.spec.cuts_pixels:
-            return self._cut(full)
         if places is None:
             return full
-        inside = places.astype(np.int64)
-        if self.spec.clipping is not None:
-            return RegionSampling(full, inside, self.spec.clipping)
-        return MaskedSampling(full, inside)
-
-    def _cut(self, full: Lattice) -> CutSampling:
-        """The sampling of a domain that cuts pixels.
-
-        Raises:
-            StoreError: its points are not those that the parts of pixels say.
-        """
-        sampling = CutSampling(full, self.fraction.astype(np.float64))
-        places = self.base_index
-        if places is None or not np.array_equal(sampling.places, places):
+        fraction = self.fraction.astype(np.float64) if self.spec.cuts_pixels else None
+        inside = points_inside(self.spec, full, places.astype(np.int64), fraction)
+        if not np.array_equal(inside.places, places):
             raise StoreError(f"{self.folder}/{layout.FRACTION} has other points than the mask.")
-        return sampling
+        return inside
 
     @cached_property
     def fraction(self) -> npt.NDArray[np.float32]:
