@@ -1,6 +1,6 @@
 """All that is written of a level, in its order, and what is recorded of it."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 
@@ -227,16 +227,11 @@ def _computed_bound(build: Build, level: Level, limit: float) -> SpectralBound:
         build.show(level, "finding the largest eigenvalue", 0, matrix.nnz)
         product, lattice = mapped_product(matrix), level.full
         if isinstance(lattice, Lattice) and _has_symbol(level):
-            proven, unit = _bounded_inside(level), limit / NORMALIZED
+            proven = _bounded_inside(level)
             value = bound_by_symbols(matrix, lattice, product, proven=proven)
             if value is not None:
-                value = min(stored_bound(value / unit) * unit, limit)
-                return {
-                    "value": value,
-                    "method": "bound" if proven or value == limit else "lanczos",
-                }
-        bound = largest_eigenvalue_bound(product, level.num_vertices, limit=limit)
-        return {"value": bound.value, "method": bound.method}
+                return asdict(stored_bound(value / (limit / NORMALIZED), limit, proven=proven))
+        return asdict(largest_eigenvalue_bound(product, level.num_vertices, limit=limit))
 
     return SpectralBound(**build.once(level, level.key("largest-eigenvalue"), compute))
 

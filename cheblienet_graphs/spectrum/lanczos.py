@@ -221,13 +221,19 @@ def largest_eigenvalue_bound(
         return image
 
     ((theta, residual),) = ritz_pairs(scaled, size, [-1], RESIDUAL)
-    bound = stored_bound(theta + residual) * unit
-    return SpectralBound(bound, "lanczos") if bound < limit else SpectralBound(limit, "bound")
+    return stored_bound(theta + residual, limit)
 
 
-def stored_bound(bound: float) -> float:
-    """A bound of a spectrum in [0, 2], with what storing in float32 may add, rounded up to 1e-6."""
-    return math.ceil((bound + ROUNDING) * 1e6) / 1e6
+def stored_bound(scaled: float, limit: float, *, proven: bool = False) -> SpectralBound:
+    """A bound of a spectrum, with what storing in float32 may add, never above a known one.
+
+    Args:
+        scaled: the bound in units of limit / 2, in which it is rounded up to 1e-6.
+        limit: known upper bound.
+        proven: whether the bound is.
+    """
+    value = min(math.ceil((scaled + ROUNDING) * 1e6) / 1e6 * (limit / NORMALIZED), limit)
+    return SpectralBound(value, "bound" if proven or value == limit else "lanczos")
 
 
 def largest_possible(degree: Floats, mass: Floats) -> float:
