@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ DOMAIN = "four numbers X0, Y0, X1, Y1 with X0 < X1 and Y0 < Y1"
 
 
 Mask = npt.NDArray[np.bool_]
+Numbers = npt.NDArray[np.floating]
 
 
 class PointArrays(NamedTuple):
@@ -70,7 +71,7 @@ def on_the_sphere(coordinates: object, units: object) -> tuple[list[PointArrays]
     points = [PointArrays(_unit_vectors(a), _areas(n)) for a, n in zip(angles, levels, strict=True)]
     for level, place, (known, _) in zip(levels, angles, points, strict=True):
         _check_distinct(level, coincident(known), ("latitude", "longitude"), place)
-    return points, _digest(angles, points)
+    return points, digest_of_points(angles, [areas for _, areas in points])
 
 
 def on_the_plane(
@@ -107,13 +108,19 @@ def on_the_plane(
         )
     for level, (place, _) in zip(levels, points, strict=True):
         _check_distinct(level, coincident(place, extent if periodic else None), ("x", "y"), place)
-    return points, _digest([place for place, _ in points], points), extent
+    return points, digest_of_points(*zip(*points, strict=True)), extent
 
 
-def _digest(places: Sequence[Floats], points: Sequence[PointArrays]) -> str:
+def digest_of_points(places: Iterable[Numbers], areas: Iterable[Floats | None]) -> str:
+    """Hex digest of given points, by level.
+
+    Args:
+        places: (N, 2) latitudes and longitudes in degrees, or x and y.
+        areas: (N,); None where none are given.
+    """
     digest = hashlib.sha256()
-    for place, (_, areas) in zip(places, points, strict=True):
-        for part in (place, areas):
+    for parts in zip(places, areas, strict=False):
+        for part in parts:
             digest.update(b"" if part is None else np.ascontiguousarray(part, "<f8").tobytes())
     return digest.hexdigest()
 

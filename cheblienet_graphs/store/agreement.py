@@ -6,6 +6,7 @@ have seen.
 """
 
 import hashlib
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +17,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from cheblienet_graphs.errors import CheblienetError, StoreError
-from cheblienet_graphs.samplings.given_tables import coincident
+from cheblienet_graphs.samplings.given_tables import coincident, digest_of_points
 from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.samplings.masked import CutSampling
 from cheblienet_graphs.samplings.sampling import Sampling
@@ -315,11 +316,8 @@ def undigested(spec: GraphSpec, coordinates: Iterable[Floats]) -> bool:
     given = spec.coordinates
     if given is None or not _have_cells(spec) or not spec.geometry.base.flat:
         return False
-    digest = hashlib.sha256()
-    for level, values in enumerate(coordinates):
-        points = values[: spec.base_points(level), :2]
-        digest.update(np.ascontiguousarray(points, "<f8").tobytes())
-    return digest.hexdigest() != given.sha256
+    points = (of[: spec.base_points(level), :2] for level, of in enumerate(coordinates))
+    return digest_of_points(points, itertools.repeat(None)) != given.sha256
 
 
 def stiffness(arrays: LevelArrays) -> str | None:
