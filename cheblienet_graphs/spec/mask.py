@@ -222,7 +222,9 @@ def mask_field(spec: "GraphSpec", value: Any, order: str | None) -> Mask | None:
     samplings = [spec.full_sampling(level) for level in range(spec.levels)]
     if spec.cuts_pixels:
         lattices = [sampling for sampling in samplings if isinstance(sampling, Lattice)]
-        return Mask.cutting(half_pixels(_domain(spec, value), lattices[0].shape), lattices)
+        drawn = isinstance(value, Polygons) or callable(value)
+        domain = value if drawn else _on_grid(spec, _array(spec.geometry, value))
+        return Mask.cutting(half_pixels(domain, lattices[0].shape), lattices)
     inside = np.ones(samplings[0].num_points, bool)
     if value is not None:
         inside = _inside(spec, samplings[0], value, order or "nested")
@@ -236,45 +238,37 @@ def mask_field(spec: "GraphSpec", value: Any, order: str | None) -> Mask | None:
 
 def _inside(spec: "GraphSpec", sampling: Sampling, value: Any, order: str) -> npt.NDArray[np.bool_]:
     """(points,) those inside a mask."""
-    spherical = not spec.geometry.base.flat
     if (isinstance(value, Polygons) or callable(value)) and isinstance(sampling, Lattice):
         return pixel_means(half_pixels(value, sampling.shape)).ravel() > HALF
     values = _array(spec.geometry, value)
     if isinstance(value, LatLonMask):
         return value.at(*_degrees(sampling))
     inside = inside_of_array(values)
-    grid = spec.sampling_kind.grid(spec.level_size(0))
     if inside.shape == (sampling.num_points,):
         return _nested(spec, inside) if order == "ring" else inside
-    on_grid = inside.shape == grid
-    if on_grid and not spherical:
-        return inside.ravel()
-    if spherical and inside.ndim == 2 and not on_grid:
+    if spec.geometry.base.flat:
+        return _on_grid(spec, inside).ravel()
+    other = "(latitudes, longitudes)"
+    if inside.shape == spec.grid(0)[1:]:
+        other = "on known longitudes, as NetCDF has them: images and the grid have this shape"
+    elif inside.ndim == 2:
         return LatLonMask.whole_sphere(inside).at(*_degrees(sampling))
-    accepted, remedy = f"of shape {(sampling.num_points,)}, a value a point, or ", ""
-    if on_grid:
-        accepted += "on known longitudes, as NetCDF has them: images and the grid have this shape"
-    elif spherical:
-        accepted += "(latitudes, longitudes)"
-    else:
-        accepted = f"of shape {grid}, a value a point"
-        remedy = Words(Remedy(spec.sampling_kind.field), " may be left out.")
-    raise SpecError("mask", accepted, inside.shape, remedy if len(grid) > 1 else "")
+    accepted = f"of shape {(sampling.num_points,)}, a value a point, or {other}"
+    raise SpecError("mask", accepted, inside.shape)
 
 
-def _domain(spec: "GraphSpec", value: Any) -> Any:
-    """What cuts pixels: polygons, a function, or an array of the lattice's shape.
+def _on_grid(spec: "GraphSpec", values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Values in the shape that signals on the plane or in space have.
 
     Raises:
-        SpecError: it is an array of another shape.
+        SpecError: they are of another shape.
     """
-    if isinstance(value, Polygons) or callable(value):
-        return value
-    values, shape = _array(spec.geometry, value), spec.grid(0)[1:]
-    if values.shape != shape:
-        remedy = Words(Remedy(spec.sampling_kind.field), " may be left out.")
-        raise SpecError("mask", f"of shape {shape}, a value a point", values.shape, remedy)
-    return values
+    grid = spec.grid(0)[1:]
+    if values.shape == grid:
+        return values
+    remedy = Words(Remedy(spec.sampling_kind.field), " may be left out.")
+    accepted = f"of shape {grid}, a value a point"
+    raise SpecError("mask", accepted, values.shape, remedy if len(grid) > 1 else "")
 
 
 def _nested(spec: "GraphSpec", ring: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
