@@ -11,7 +11,6 @@ are eigenvalues of the symbol of a strip along it, those at a corner of a block 
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse
@@ -25,7 +24,7 @@ from cheblienet_graphs.spectrum.symbol import (
     TOLERANCE,
     Complex,
     Symbol,
-    confined,
+    Wave,
     last,
     summit,
     vertices_at,
@@ -82,7 +81,7 @@ def bound_by_symbols(
         if narrow or not lattice.has_half_turn:
             return None
         reached, corner = _at_corner(matrix, lattice)
-    waves: list[_Wave] = []
+    waves: list[Wave] = []
     for orientations, part in inside.parts():
         if (top := summit(part, reached, work)) is None:
             return None
@@ -91,7 +90,7 @@ def bound_by_symbols(
         if top.bound > reached * enough:
             fading = _fading_wave(part, orientations, lattice, top.wave)
             reached = max(reached, _quotient(fading, product))
-        waves.append(_Wave(part, top.wave, sides, top.bound))
+        waves.append(Wave(part, top.wave, sides, top.bound))
     for across in () if proven else (0, 1):
         smaller, strip = (Symbol.at_side(matrix, lattice, across, depth) for depth in STRIPS)
         if (top := summit(strip, reached, work)) is None:
@@ -100,7 +99,7 @@ def bound_by_symbols(
             continue
         reached = max(reached, _quotient(_wave_at_side(strip, lattice, top.wave, across), product))
         bound = top.bound + strip.largest(top.wave) - smaller.largest(top.wave)
-        waves.append(_Wave(strip, top.wave, sides[1 - across : 2 - across], bound))
+        waves.append(Wave(strip, top.wave, sides[1 - across : 2 - across], bound))
     for parts in STEPS:
         waves = [
             wave.confined(parts, work / len(STEPS)) if enough < wave.bound / reached < FAR else wave
@@ -108,20 +107,6 @@ def bound_by_symbols(
         ]
     bound = margin * max([corner, reached * (1 + TOLERANCE), *(wave.bound for wave in waves)])
     return bound if bound <= reached * (1 + ACCEPTED) else None
-
-
-@dataclass(frozen=True)
-class _Wave:
-    """Where the largest eigenvalue of a symbol is, along which sides, and its bound."""
-
-    symbol: Symbol
-    place: Floats
-    sides: Floats
-    bound: float
-
-    def confined(self, parts: int, work: float) -> "_Wave":
-        bound = confined(self.symbol, self.bound, self.place, self.sides, parts, work)
-        return replace(self, bound=bound)
 
 
 def _of_periodic(inside: Symbol, lattice: Lattice, work: float) -> float | None:

@@ -8,7 +8,7 @@ lattice are those of H at its waves.
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -217,36 +217,47 @@ def last(blocks: Complex) -> Floats:
     return np.asarray(np.linalg.eigvalsh(blocks)[:, -1], np.float64)
 
 
-def confined(
-    symbol: Symbol, bound: float, wave: Floats, sides: Floats, parts: int, work: float
-) -> float:
-    """A bound of the eigenvalues of H on the signals of a box, smaller than that of all waves.
-
-    A signal x on N pixels in line, 0 beyond, consists of m signals, each on every m-th pixel, c of
-    them at most: x^T (1 - cos m k) x >= (1 - cos(pi / (c + 1))) |x|^2. So eigenvalues on the box
-    are at most those of H(k) + sum_i a_i (1 - cos m_i k_i), less the sum of all
-    a_i (1 - cos(pi / (c_i + 1))). With even m the cosines are 1 at each wave that is its own
-    conjugate, and a is such that the sum is nearly flat about it; about other waves, or where other
-    eigenvalues are nearly as large, nothing is gained.
+@dataclass(frozen=True)
+class Wave:
+    """The wave of the largest eigenvalue of a symbol, on the signals of a box.
 
     Args:
         symbol: H.
-        bound: of its eigenvalues.
-        wave: (d,) where its largest is.
+        place: (d,) the wave vector.
         sides: (d,) pixels N of the box.
-        parts: N / m.
-        work: as `summit` has it.
+        bound: of the eigenvalues.
     """
-    wave = np.pi * np.round(wave / np.pi)
-    steps = np.maximum(2 * np.round(sides / parts / 2), 2).astype(np.int64)
-    first = np.diag(np.pi / (sides + 1))
-    drops = symbol.largest(wave) - np.array([symbol.largest(wave + along) for along in first])
-    amounts = CURVED * np.maximum(drops, 0.0) / (1 - np.cos(steps * first.diagonal()))
-    raised = summit(symbol.plus_waves(amounts, steps), bound / (1 + TOLERANCE), work)
-    if raised is None:
-        return bound
-    chains = -(-sides // steps)
-    return min(bound, raised.bound - float(amounts @ (1 - np.cos(np.pi / (chains + 1)))))
+
+    symbol: Symbol
+    place: Floats
+    sides: Floats
+    bound: float
+
+    def confined(self, parts: int, work: float) -> "Wave":
+        """The same with a bound smaller than that of all waves, where the box has one.
+
+        A signal x on N pixels in line, 0 beyond, consists of m signals, each on every m-th pixel, c
+        of them at most: x^T (1 - cos m k) x >= (1 - cos(pi / (c + 1))) |x|^2. So eigenvalues on the
+        box are at most those of H(k) + sum_i a_i (1 - cos m_i k_i), less the sum of all
+        a_i (1 - cos(pi / (c_i + 1))). With even m the cosines are 1 at each wave that is its own
+        conjugate, and a is such that the sum is nearly flat about it; about other waves, or where
+        other eigenvalues are nearly as large, nothing is gained.
+
+        Args:
+            parts: N / m.
+            work: as `summit` has it.
+        """
+        symbol, wave = self.symbol, np.pi * np.round(self.place / np.pi)
+        steps = np.maximum(2 * np.round(self.sides / parts / 2), 2).astype(np.int64)
+        first = np.diag(np.pi / (self.sides + 1))
+        drops = symbol.largest(wave) - np.array([symbol.largest(wave + along) for along in first])
+        amounts = CURVED * np.maximum(drops, 0.0) / (1 - np.cos(steps * first.diagonal()))
+        raised = summit(symbol.plus_waves(amounts, steps), self.bound / (1 + TOLERANCE), work)
+        if raised is None:
+            return self
+        chains = -(-self.sides // steps)
+        bound = raised.bound - float(amounts @ (1 - np.cos(np.pi / (chains + 1))))
+        return replace(self, bound=min(self.bound, bound))
 
 
 def vertices_at(lattice: Lattice, places: Sequence[Indices]) -> Indices:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cheblienet_graphs.spectrum.symbol import TOLERANCE, Symbol, confined, summit
+from cheblienet_graphs.spectrum.symbol import TOLERANCE, Symbol, Wave, summit
 
 
 def random_symbol(seed: int, size: int, dimension: int, reach: int) -> Symbol:
@@ -70,9 +70,8 @@ def test_no_signal_of_a_box_has_a_larger_eigenvalue(
     highest = summit(graph)
     assert highest is not None
     sides = (side, side + 3)[:dimension]
-    bound = confined(
-        graph, highest.bound, highest.wave, np.array(sides, np.float64), parts, math.inf
-    )
+    wave = Wave(graph, highest.wave, np.array(sides, np.float64), highest.bound)
+    bound = wave.confined(parts, math.inf).bound
     assert np.linalg.eigvalsh(on_box(graph, sides))[-1] <= bound * (1 + 1e-12)
     assert bound <= highest.bound
 
@@ -92,6 +91,7 @@ def test_waves_confined_as_in_closed_form(sides: tuple[int, ...]) -> None:
     long = np.array(sides, np.float64)
     exact = sum(4 + 2 * math.cos(math.pi / (side + 1)) for side in sides)
     lost = 6 * dimension - exact
-    bounds = [confined(graph, highest.bound, highest.wave, long, n, math.inf) for n in (4, 8, 16)]
+    wave = Wave(graph, highest.wave, long, highest.bound)
+    bounds = [wave.confined(parts, math.inf).bound for parts in (4, 8, 16)]
     assert bounds == sorted(bounds, reverse=True)
     assert exact <= bounds[-1] <= exact + 0.2 * lost
