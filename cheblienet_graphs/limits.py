@@ -85,6 +85,8 @@ AXES = {
 }
 """Number of axes in each set, by its name."""
 DEFAULT_AXES = "12"
+DEFAULT_ORIENTATIONS = {"pi": 6, "2pi": 8}
+"""By the name of their period."""
 SMALLEST_DEFAULT_SIDE = 8
 """Coarser levels with a shorter side are left out of the default pyramid."""
 SMALLEST_DEFAULT_POINTS = 42

@@ -75,7 +75,6 @@ class SE2(FlatManifold):
 
     def __init__(self, period: str = "pi") -> None:
         self.fiber = Angles(("theta",), PERIODS[period])
-        self.default_orientations = {"pi": 6, "2pi": 8}[period]
         self.coordinates_in_words = (
             "x (right) and y (down) in widths of the {domain}, theta from x toward y, in "
             + self.fiber.range_in_words

@@ -45,7 +45,6 @@ class Manifold(ABC):
     a rotation or a tilt for xi^2, others for 1."""
     default_neighbors: int
     default_eps: float = 1.0
-    default_orientations: int = 1
     selling_neighbors: int | None = None
     """Largest degree of Selling's stencils; None where there are none."""
     least_matched_neighbors: int = 1

@@ -86,7 +86,6 @@ class SO3(Manifold):
 
     def __init__(self, period: str = "pi") -> None:
         self.fiber = Angles(("alpha",), PERIODS[period])
-        self.default_orientations = {"pi": 6, "2pi": 8}[period]
         self.coordinates_in_words = (
             f"alpha from south toward east, in {self.fiber.range_in_words}, beta (colatitude) in "
             "[0, pi], gamma (longitude, east) in {longitudes}"

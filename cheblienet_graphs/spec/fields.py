@@ -13,7 +13,7 @@ from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words, q
 from cheblienet_graphs.inputs.masks import region
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.limits import Given, choice, integer, left_out, number, numbers, parsed
-from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, with_period
+from cheblienet_graphs.manifolds import MANIFOLDS, Manifold
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size
 from cheblienet_graphs.samplings.given import GivenPoints
 from cheblienet_graphs.spec.edges import edge_fields, operator_fields
@@ -178,7 +178,7 @@ def _fiber(
         return fields | {"orientations": 1}
     count = given["orientations"] if axes is None else limits.AXES[axes]
     if count is None:
-        count = with_period(geometry.name, period).default_orientations
+        count = limits.DEFAULT_ORIENTATIONS[period or "pi"]
     count = integer("orientations", count, *limits.ORIENTATIONS)
     xi, alpha, share = given["xi"], given["alpha"], given["in_plane_fraction"]
     if xi is None:
