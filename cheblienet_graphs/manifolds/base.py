@@ -149,11 +149,6 @@ class Angles(Fiber):
         """None but 0 modulo 2 pi; the half turn modulo pi."""
         return (0.0,) if self.period > math.pi else (0.0, math.pi)
 
-    @property
-    def range_in_words(self) -> str:
-        """Of the samples' angles."""
-        return "[-pi, pi)" if self.period > math.pi else "[-pi/2, pi/2)"
-
     def step(self, count: int) -> float:
         """The period / n_o."""
         return self.period / count

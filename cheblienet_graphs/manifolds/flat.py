@@ -71,14 +71,13 @@ class SE2(FlatManifold):
     default_neighbors = 16
     default_eps = math.sqrt(0.1)
     selling_neighbors = 8
+    coordinates_in_words = (
+        "x (right) and y (down) in widths of the {domain}, theta from x toward y, in {angles}"
+    )
     operator_in_words = "-(d_forward^2 + eps^2 d_sideways^2 + xi^-2 d_rotation^2), per width^2"
 
     def __init__(self, period: str = "pi") -> None:
         self.fiber = Angles(("theta",), PERIODS[period])
-        self.coordinates_in_words = (
-            "x (right) and y (down) in widths of the {domain}, theta from x toward y, in "
-            + self.fiber.range_in_words
-        )
 
     def logarithms(self, g: Point, h: Point) -> Iterator[Point]:
         """Components (c1, c2, c3) of log g^-1 h; modulo pi of log g^-1 h p, p the half turn, too.

@@ -59,7 +59,8 @@ class Manifold(ABC):
     and where there is none."""
 
     coordinates_in_words: str
-    """Columns with units and ranges, where {domain} and {longitudes} are the sampling's."""
+    """Columns with units and ranges; {domain} and {longitudes} are the sampling's, {angles} those
+    of the period."""
     operator_in_words: str
     """The Laplace-Beltrami operator and its unit."""
 

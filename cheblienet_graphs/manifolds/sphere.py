@@ -80,16 +80,16 @@ class SO3(Manifold):
     window_pays = 6
     default_eps = math.sqrt(0.1)
     least_matched_neighbors = 24
+    coordinates_in_words = (
+        "alpha from south toward east, in {angles}, beta (colatitude) in [0, pi], gamma (longitude,"
+        " east) in {longitudes}"
+    )
     operator_in_words = (
         "-(d_forward^2 + eps^2 d_sideways^2 + xi^-2 d_rotation^2), on the unit sphere"
     )
 
     def __init__(self, period: str = "pi") -> None:
         self.fiber = Angles(("alpha",), PERIODS[period])
-        self.coordinates_in_words = (
-            f"alpha from south toward east, in {self.fiber.range_in_words}, beta (colatitude) in "
-            "[0, pi], gamma (longitude, east) in {longitudes}"
-        )
 
     def elements(self, coordinates: Point) -> Point:
         """Unit quaternions (w, x, y, z)."""

@@ -123,7 +123,9 @@ def _coordinates(spec: GraphSpec) -> str:
     kind = spec.sampling_kind
     on_grid = "image" if spec.geometry.base.dimension == 2 else "volume"
     columns = spec.geometry.coordinates_in_words.format(
-        domain=on_grid if kind.regular else "domain", longitudes=kind.longitudes
+        domain=on_grid if kind.regular else "domain",
+        longitudes=kind.longitudes,
+        angles="[-pi, pi)" if spec.period == "2pi" else "[-pi/2, pi/2)",
     )
     return f"coordinates {columns}"
 

@@ -23,7 +23,7 @@ from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.machine.threads import one_blas_thread
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.sparse import CAST_AT_ONCE, Product, mapped_product
-from cheblienet_graphs.spectrum.lanczos import MAX_PRODUCTS, Progress
+from cheblienet_graphs.spectrum.lanczos import MAX_PRODUCTS, Progress, start_vector
 from cheblienet_graphs.spectrum.symmetric import (
     BlochBlocks,
     eigenvalues_by_sector,
@@ -227,7 +227,7 @@ def _solved(
         below = abs(float(values[-1]) + 1) / 10 if stiff else SAME
         tolerance = 0.0 if stiff else RESIDUAL / 10
         try:
-            start = np.random.default_rng(0).standard_normal(size)
+            start = start_vector(size)
             solved, basis = eigsh(matrix, count, sigma=-1 - below, v0=start, tol=tolerance)
         except (ArpackError, RuntimeError, MemoryError):  # not converged, or not factorized
             return values, vectors, "chebyshev"
