@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -12,19 +13,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csgraph, csr_array
 
 from cheblienet_graphs import sparse
-from cheblienet_graphs.sparse import (
-    RowBlock,
-    exact_sum,
-    inverse_root,
-    laplacian,
-    mapped_product,
-    null_shift,
-    rescaled,
-    rounded,
-    row_blocks,
-    rows,
-    with_diagonal,
-)
+from cheblienet_graphs.sparse import RowBlock, laplacian, mapped_product, rows, with_diagonal
 
 
 def weighted_graph(size: int, density: float, seed: int) -> csr_array:
@@ -71,13 +60,13 @@ def test_the_laplacian_by_definition(
     graph = weighted_graph(size, density, seed)
     degree = graph.toarray().sum(axis=1)
     area = np.random.default_rng(seed).uniform(0.5, 2, size)
-    root = inverse_root(degree if normalized else area)
+    root = sparse.inverse_root(degree if normalized else area)
     delta, scaled = [], []
     for start in range(0, size, rows):
         block = block_of(graph, start, min(start + rows, size))
         weights = graph.toarray()[block.rows, block.columns]
         values = laplacian(block, weights, degree, root)
-        single = rescaled(values.astype(np.float32), block.rows == block.columns, lambda_max)
+        single = sparse.rescaled(values.astype(np.float32), block.rows == block.columns, lambda_max)
         delta.append(dense(block, values, size))
         scaled.append(dense(block, single, size))
     whole = np.concatenate(delta)
@@ -94,18 +83,16 @@ def test_the_laplacian_by_definition(
 @given(st.lists(st.integers(0, 9), max_size=40), st.integers(1, 30))
 def test_blocks_cover_all_rows_once(degrees: list[int], entries: int) -> None:
     indptr = np.concatenate([[0], np.cumsum(degrees, dtype=np.int32)]).astype(np.int32)
-    blocks = list(row_blocks(indptr, entries))
+    blocks = list(sparse.row_blocks(indptr, entries))
     assert [row for block in blocks for row in range(*block)] == list(range(len(degrees)))
     assert all(b - a == 1 or indptr[b] - indptr[a] <= entries for a, b in blocks)
 
 
 @pytest.mark.parametrize("spare", [-1, 0])
-def test_matrices_of_up_to_the_limit_are_cast_once(
-    monkeypatch: pytest.MonkeyPatch, spare: int
-) -> None:
+def test_matrices_of_up_to_the_limit_are_cast_once(spare: int) -> None:
     matrix = random_matrix(30, 0.2, 0)
-    monkeypatch.setattr(sparse, "CAST_AT_ONCE", matrix.nnz + spare)
-    product = mapped_product(matrix)
+    with patch.object(sparse, "CAST_AT_ONCE", matrix.nnz + spare):
+        product = mapped_product(matrix)
     x = np.random.default_rng(0).standard_normal(30)
     before = product(x)
     matrix.data[:] = 0  # what was cast does not see it
@@ -120,9 +107,7 @@ def test_products_are_those_of_float64_in_any_blocks(
     for shape in ((size,), (size, 1), (size, 3)):
         x = np.random.default_rng(seed).standard_normal(shape)
         whole = mapped_product(matrix)(x)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sparse, "CAST_AT_ONCE", -1)
-            patch.setattr(sparse, "CAST_TOGETHER", entries)
+        with patch.multiple(sparse, CAST_AT_ONCE=-1, CAST_TOGETHER=entries):
             assert np.array_equal(mapped_product(matrix)(x), whole)
         exact = matrix.toarray().astype(np.float64) @ x
         assert whole.dtype == np.float64
@@ -140,7 +125,7 @@ def test_a_shift_of_the_diagonal_gives_the_null_vector_back() -> None:
     inverse = np.divide(1, root, out=np.zeros(60), where=root > 0)
     delta = np.eye(60) - inverse[:, None] * graph.toarray() * inverse
     matrix = csr_array((2 / 1.7 * delta - np.eye(60)).astype(np.float32))
-    shift = null_shift(matrix, root)
+    shift = sparse.null_shift(matrix, root)
     assert np.all(shift[root == 0] == 0)
     assert 0 < abs(shift).max() < 1e-6
     assert mapped_product(matrix, shift)(root) == pytest.approx(-root, rel=1e-14, abs=1e-15)
@@ -159,9 +144,11 @@ def test_rows_are_views(versions: Path) -> None:
 def test_exact_sums(values: list[float], split: int) -> None:
     array = np.array(values, float)
     exact = sum((Fraction(value) for value in values), Fraction())
-    assert Fraction(exact_sum(array), 2**1127) == exact
-    assert exact_sum(array) == exact_sum(array[:split]) + exact_sum(array[split:])
+    assert Fraction(sparse.exact_sum(array), 2**1127) == exact
+    assert sparse.exact_sum(array) == sparse.exact_sum(array[:split]) + sparse.exact_sum(
+        array[split:]
+    )
     times = np.arange(len(array)) % 3
-    assert exact_sum(array, times) == exact_sum(np.repeat(array, times))
+    assert sparse.exact_sum(array, times) == sparse.exact_sum(np.repeat(array, times))
     if sum(abs(Fraction(value)) for value in values) < 2**1000:  # else fsum itself may overflow
-        assert rounded(exact_sum(array)) == math.fsum(values)
+        assert sparse.rounded(sparse.exact_sum(array)) == math.fsum(values)

@@ -1,6 +1,7 @@
 """Graphs examined in row blocks: the same numbers as from whole matrices, in little memory."""
 
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -54,12 +55,9 @@ def test_weights_are_those_of_the_whole_matrix(versions: Path, name: str) -> Non
 
 
 @pytest.mark.slow
-def test_memory_does_not_grow_with_the_edges(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@patch.multiple(sparse, CAST_AT_ONCE=0, CAST_TOGETHER=2**12)
+def test_memory_does_not_grow_with_the_edges(tmp_path: Path) -> None:
     """Examinations allocate far less than the values of the matrix would in float64."""
-    monkeypatch.setattr(sparse, "CAST_AT_ONCE", 0)
-    monkeypatch.setattr(sparse, "CAST_TOGETHER", 2**12)
     spec = GraphSpec("se2", 48, orientations=8, neighbors=64, levels=1)
     build(spec, tmp_path / "g.zarr", name="g")
     version = tmp_path / "g.zarr/g/v001"
