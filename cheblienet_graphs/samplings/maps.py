@@ -93,11 +93,8 @@ def nearest(points: Floats, others: Floats, periods: tuple[float, ...] | None = 
     if periods is not None:
         points, others = (within(x, periods) for x in (points, others))
     tree = KDTree(points, boxsize=periods)
-    found: Indices = np.zeros(len(others), np.int64)
-    if len(points) == 1:
-        return found
     distances, two = tree.query(others, k=2)
-    found[:] = two[:, 0]
+    found: Indices = two[:, 0].astype(np.int64)
     reach = distances[:, 0] * (1 + TIE)
     tied = np.flatnonzero(distances[:, 1] <= reach)
     for place in tied.tolist():
