@@ -13,9 +13,10 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from cheblienet_graphs import limits
 from cheblienet_graphs.errors import Found, SpecError
 from cheblienet_graphs.inputs.masks import REGION, Four, inside_region, region
-from cheblienet_graphs.limits import REFINED_POINTS, REFINED_SUBDIVISIONS, SUBDIVISIONS, numbers
+from cheblienet_graphs.limits import integer, numbers
 from cheblienet_graphs.manifolds.base import Base
 from cheblienet_graphs.samplings.maps import TIE, Parents
 from cheblienet_graphs.samplings.points import (
@@ -60,7 +61,7 @@ class Icosphere(Points):
 
     name = "icosahedral"
     field = "subdivisions"
-    sizes_accepted = SUBDIVISIONS
+    sizes_accepted = limits.SUBDIVISIONS
     words = "icosahedron, {} subdivisions"
 
     @classmethod
@@ -215,22 +216,18 @@ class RefinedIcosphere(Scattered):
     def parse(cls, size: object, _base: Base) -> Size:
         """Take "G,L,W,S,E,N", or six numbers."""
         accepted = (
-            f"G,L,W,S,E,N: subdivisions G outside, in {SUBDIVISIONS}, and L inside, in "
-            f"[G + 1, {REFINED_SUBDIVISIONS}], of a region {REGION}"
+            f"G,L,W,S,E,N: subdivisions G outside, in {limits.SUBDIVISIONS}, and L inside, in "
+            f"[G + 1, {limits.REFINED_SUBDIVISIONS}], of a region {REGION}"
         )
         given = numbers(size)
-        if len(given) != 6 or not all(number.is_integer() for number in given[:2]):
-            raise SpecError("refined", accepted, size)
-        outside, inside = map(int, given[:2])
-        low, high = SUBDIVISIONS
-        if not low <= outside <= high or not outside < inside <= REFINED_SUBDIVISIONS:
-            raise SpecError("refined", accepted, size)
         try:
+            outside = integer("refined", given[0], *limits.SUBDIVISIONS)
+            inside = integer("refined", given[1], outside + 1, limits.REFINED_SUBDIVISIONS)
             sides = region(given[2:])
-        except SpecError as error:
+        except (IndexError, SpecError) as error:
             raise SpecError("refined", accepted, size) from error
-        if (count := 10 * 4**inside * share_of_sphere(sides)) > REFINED_POINTS:
-            most = f"such that at most {REFINED_POINTS:,} points are inside"
+        if (count := 10 * 4**inside * share_of_sphere(sides)) > limits.REFINED_POINTS:
+            most = f"such that at most {limits.REFINED_POINTS:,} points are inside"
             raise SpecError("refined", most, Found(f"about {count:,.0f}"))
         return outside, inside, *sides
 
