@@ -7,8 +7,7 @@ import numpy as np
 
 from cheblienet_models.errors import StoreError, quoted
 from cheblienet_models.store.csr import CsrArrays, read_csr
-from cheblienet_models.store.facts import read_number
-from cheblienet_models.store.files import Document, Folder
+from cheblienet_models.store.files import Document, Folder, read_number
 
 FRAMES = {
     "r2": ("x", "y"),

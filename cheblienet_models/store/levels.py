@@ -12,8 +12,7 @@ from torch import Tensor
 
 from cheblienet_models.errors import StoreError, quoted
 from cheblienet_models.store.csr import INDEX, CsrArrays, read_averages, read_csr
-from cheblienet_models.store.facts import read_count, read_grid, read_number
-from cheblienet_models.store.files import Document, Folder
+from cheblienet_models.store.files import Document, Folder, read_count, read_grid, read_number
 from cheblienet_models.store.gradients import StoredGradients, read_gradients
 
 LaplacianKind = Literal["normalized", "combinatorial"]

@@ -16,8 +16,7 @@ from torch import Tensor
 
 from cheblienet_models.errors import StoreError, quoted
 from cheblienet_models.store.csr import CsrArrays
-from cheblienet_models.store.facts import LARGEST, read_number
-from cheblienet_models.store.files import Document, Folder, canonical
+from cheblienet_models.store.files import LARGEST, Document, Folder, canonical, read_number
 from cheblienet_models.store.gradients import StoredGradients
 from cheblienet_models.store.levels import AREA, Level
 from cheblienet_models.tensors import csr_tensor

@@ -14,8 +14,15 @@ from torch import Tensor
 
 from cheblienet_models.errors import StoreError, UnreadableError, quoted
 from cheblienet_models.store.csr import CsrArrays, read_averages, read_csr
-from cheblienet_models.store.facts import read_count, read_grid, read_number
-from cheblienet_models.store.files import SEGMENT, Document, Folder, own_attributes
+from cheblienet_models.store.files import (
+    SEGMENT,
+    Document,
+    Folder,
+    own_attributes,
+    read_count,
+    read_grid,
+    read_number,
+)
 from cheblienet_models.store.levels import Level, read_level
 from cheblienet_models.store.verify import (
     verify_facts,
