@@ -44,6 +44,7 @@ nitpick_ignore = [
     ("py:class", "cheblienet_graphs.samplings.sampling.Sampling"),
     ("py:class", "cheblienet_graphs.samplings.sampling.SamplingKind"),
     ("py:class", "cheblienet_graphs.manifolds.manifold.Manifold"),
+    ("py:class", "cheblienet_graphs.manifolds.base.Fiber"),
     ("py:class", "cheblienet_graphs.manifolds.base.Metric"),
     ("py:class", "cheblienet_graphs.store.facts.VersionFacts"),
     ("py:class", "cheblienet_graphs.store.map_facts.MapFacts"),
