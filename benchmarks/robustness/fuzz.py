@@ -19,6 +19,7 @@ import shutil
 import signal
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import torch
@@ -50,20 +51,19 @@ def snapshot(store: Path) -> dict[str, bytes | str]:
 
 
 def use(store: Path) -> str:
-    """Open the graph and compute with it: 'refused' or 'valid'."""
-    try:
+    """Open the graph and compute with it: 'refused', by opening it or its values, or 'valid'."""
+    with suppress(StoreError):
         pyramid = open_store(store)["g"]
-    except StoreError:
-        return "refused"
-    for graph in pyramid.levels:
-        assert graph.values.shape == graph.columns.shape
-        assert graph.coordinates.shape[0] == graph.num_vertices
-        product = graph.laplacian @ torch.ones(graph.num_vertices, 1)
-        assert product.shape == (graph.num_vertices, 1)
-    for level in range(len(pyramid.levels) - 1):
-        for level_map in (pyramid.pooling(level), pyramid.unpooling(level)):
-            torch.ones(level_map.origins).index_select(0, level_map.sources.flatten())
-    return "valid"
+        for graph in pyramid.levels:
+            assert graph.values.shape == graph.columns.shape
+            assert graph.coordinates.shape[0] == graph.num_vertices
+            product = graph.laplacian @ torch.ones(graph.num_vertices, 1)
+            assert product.shape == (graph.num_vertices, 1)
+        for level in range(len(pyramid.levels) - 1):
+            for level_map in (pyramid.pooling(level), pyramid.unpooling(level)):
+                torch.ones(level_map.origins).index_select(0, level_map.sources.flatten())
+        return "valid"
+    return "refused"
 
 
 def work(template: Path, first: int, count: int, seed: int, results: Path) -> None:
