@@ -23,7 +23,8 @@ from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.search import lists, offsets
 from cheblienet_graphs.search.choice import Choice
-from cheblienet_graphs.search.rule import Cloud, cloud, last_whole_shell
+from cheblienet_graphs.search.placed import Cloud, PlacedPoints
+from cheblienet_graphs.search.rule import last_whole_shell
 from cheblienet_graphs.typing import Floats, Indices
 
 SAME_LENGTH = 1e-9
@@ -82,7 +83,7 @@ class Sampled:
     @cached_property
     def cloud(self) -> Cloud:
         """What distances are computed from."""
-        return cloud(self.level.sampled())
+        return PlacedPoints.of(self.level.sampled()).cloud()
 
     def found_by(self, choice: Choice) -> Edges:
         """Edges of an engine of ours, from the specification alone."""

@@ -19,7 +19,7 @@ from turns import Work, in_fresh_process, in_turns, machine, peak_memory, ratio,
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.search.choice import Choice
-from cheblienet_graphs.search.rule import Cloud, cloud
+from cheblienet_graphs.search.placed import Cloud, PlacedPoints
 
 NEIGHBORS = 16
 ROWS = 200
@@ -56,7 +56,7 @@ def compare(largest: int, device: str) -> None:
     for subdivisions in range(4, largest + 1):
         level = level_of(subdivisions, device)
         vertices = level.num_vertices
-        points = cloud(level.sampled())
+        points = PlacedPoints.of(level.sampled()).cloud()
         rows = vertices if device == "cuda" and vertices < 10**5 else ROWS
         chosen = torch.linspace(0, vertices - 1, rows, device=device).long()
         level.sampling.coordinates()

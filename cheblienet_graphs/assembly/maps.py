@@ -11,8 +11,8 @@ from cheblienet_graphs.errors import quoted
 from cheblienet_graphs.limits import callback, flag
 from cheblienet_graphs.samplings.icosphere import mesh_edges
 from cheblienet_graphs.samplings.masked import centers
-from cheblienet_graphs.search.crossing import Crossing, Nearest, Within, lengths
-from cheblienet_graphs.search.point_columns import PlacedPoints
+from cheblienet_graphs.search.crossing import Crossing, Nearest, Within
+from cheblienet_graphs.search.placed import PlacedPoints, lengths
 from cheblienet_graphs.spec.map_spec import MapSpec, averages, side_sampling
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.map_arrays import placed
@@ -96,7 +96,7 @@ def _entries(
     if spec.scales is not None and spec.source.subdivisions is not None:
         rows, columns = mesh_edges(spec.source.subdivisions, spec.scales)
         counts = np.bincount(rows, minlength=targets)
-        return _pointers(counts), columns, lengths(source, target, rows, columns, 0.0)
+        return _pointers(counts), columns, lengths(source.cloud(), target.cloud(), rows, columns)
     rule = Within(spec.radius) if spec.radius is not None else Nearest(spec.neighbors or 1)
     blocks, done = [], 0
     progress("sources of targets", 0, targets)

@@ -5,7 +5,6 @@ that are not among them are at least as far as the last of them. More are looked
 where that is not far enough.
 """
 
-import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -16,7 +15,7 @@ from scipy.spatial import KDTree
 
 from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
 from cheblienet_graphs.manifolds.moments import array
-from cheblienet_graphs.search.point_columns import PlacedPoints, first_of_each
+from cheblienet_graphs.search.placed import PlacedPoints, first_of_each
 from cheblienet_graphs.typing import Floats, Indices
 
 SHELL = 1e-6
@@ -99,17 +98,17 @@ class Crossing:
         self, sources: PlacedPoints, targets: PlacedPoints, rule: Nearest | Within
     ) -> None:
         self._sources, self._targets, self._rule = sources, targets, rule
+        self._own = targets.cloud()
         self._look(sources.likely_reach(rule.count + 1))
 
     def _look(self, reach: float) -> None:
         """Have the images of sources within a distance of the domain."""
         try:
-            self._cloud, _ = self._sources.cloud(reach)
+            self._cloud = self._sources.cloud(reach)
         except SpecError as error:
             accepted = f"less here: sources would be looked for {reach:.3g} away, over many periods"
             raise SpecError(self._rule.field, accepted, MISSING) from error
         self._reach, self._tree = reach, KDTree(self._cloud.base)
-        self._elements = tuple(array(element[0]) for element in self._cloud.elements)
 
     def blocks(self) -> Iterator[Block]:
         """The sources of all targets.
@@ -159,11 +158,8 @@ class Crossing:
 
     def _measured(self, rows: Indices, images: Indices) -> Floats:
         """(rows, M) d^2 between targets and images of sources."""
-        start = tuple(
-            element[:, None] for element in self._targets.elements(self._targets.columns[rows])
-        )
-        end = tuple(element[images] for element in self._elements)
-        return self._targets.measured(start, end)
+        end = tuple(array(element[0][images]) for element in self._cloud.elements)
+        return self._own.measured(self._own.at(rows[:, None]), end)
 
     def _too_small(self, rows: Indices) -> SpecError:
         """The error where a radius leaves targets without sources; names one that does not."""
@@ -175,30 +171,3 @@ class Crossing:
         found = Found(f"none of target {rows[0]:,}, whose nearest source is farther")
         fewer = Words("Use ", Remedy("radius", float(f"{1.001 * least:.4g}")), " or more.")
         return SpecError("radius", "such that each target has a source", found, fewer)
-
-
-def lengths(
-    sources: PlacedPoints, targets: PlacedPoints, rows: Indices, columns: Indices, farthest: float
-) -> Floats:
-    """(entries,) d^2 between targets, (entries,), and sources, (entries,), by the nearest image.
-
-    Args:
-        sources: of a map.
-        targets: likewise.
-        rows: the targets.
-        columns: the sources.
-        farthest: none of these are farther apart.
-    """
-    squared = np.full(len(rows), np.inf)
-    periods = sources.periods or ()
-    rings = [range(-n, n + 1) for n in (math.ceil(farthest / side) + 1 for side in periods)]
-    for lo in range(0, len(rows), PAIRS_AT_ONCE):
-        some = slice(lo, lo + PAIRS_AT_ONCE)
-        start = targets.elements(targets.columns[rows[some]])
-        ends = sources.columns[columns[some]]
-        for steps in itertools.product(*rings):
-            moved = ends.copy()
-            moved[:, : len(steps)] += np.multiply(steps, periods)
-            measured = sources.measured(start, sources.elements(moved))
-            np.minimum(squared[some], measured, out=squared[some])
-    return squared

@@ -25,7 +25,7 @@ from torch import Tensor
 
 from cheblienet_graphs.errors import CheblienetError, Remedy, Words
 from cheblienet_graphs.search.nearest import Listing
-from cheblienet_graphs.search.rule import Cloud
+from cheblienet_graphs.search.placed import Cloud
 
 PAIRS_AT_ONCE = {"cpu": 2**22, "cuda": 2**32}
 """Distances evaluated in one call, which can't be interrupted: about a second."""

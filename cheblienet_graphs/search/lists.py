@@ -14,9 +14,10 @@ from cheblienet_graphs.machine.threads import own_device, threads_each, torch_th
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.search import offsets
 from cheblienet_graphs.search.choice import Choice
-from cheblienet_graphs.search.nearest import Search, Shells
+from cheblienet_graphs.search.nearest import Listing, Search, Shells
+from cheblienet_graphs.search.placed import Cloud, PlacedPoints
 from cheblienet_graphs.search.pruned import PrunedSearch
-from cheblienet_graphs.search.rule import Cloud, Engine, cloud
+from cheblienet_graphs.search.rule import Engine
 from cheblienet_graphs.typing import Floats, Indices
 
 SHELL = 1e-6
@@ -24,9 +25,6 @@ SHELL = 1e-6
 
 SLACK = 2 * SHELL
 """Relative slack of the reach that rings of images must cover: wider than any shell."""
-
-MOST_IMAGES = 2**23
-"""Most vertices and images of a search that needs more than one ring of images."""
 
 COMPARISONS_AT_ONCE = 2**18
 """Entries of lists compared together, K^2 for each vertex."""
@@ -41,6 +39,22 @@ def search_of(choice: Choice, cloud: Cloud) -> Search:
 
         return KeopsSearch(cloud, device)
     return PrunedSearch(cloud, device)
+
+
+def nearest_images(
+    search: Search, engine: str, listing: Listing, start: int, stop: int
+) -> Iterator[tuple[int, Indices, float]]:
+    """What a search by an engine finds for the base points start..stop, some of them at a time.
+
+    Yields:
+        The first point, (n_o, points, K) images, -1 where there is none, and the largest d^2 that
+        they depend on.
+    """
+    step, threads = search.points_at_once, threads_each(engine, processes=1)
+    for lo in range(start, stop, step):
+        with torch_threads(threads):
+            reach, nearest = search.nearest(lo, min(lo + step, stop), listing)
+        yield lo, nearest.numpy(), float(reach.max())
 
 
 class NeighborLists:
@@ -77,17 +91,17 @@ class NeighborLists:
         Raises:
             SpecError: there would be more than MOST_IMAGES.
         """
-        sampled, rings = self._sampled, self.rings
-        dimension = sampled.manifold.base.dimension
-        if rings > 1 and (2 * rings + 1) ** dimension * sampled.sampling.num_vertices > MOST_IMAGES:
+        points = PlacedPoints.of(self._sampled)
+        try:
+            return points.cloud(self.rings * min(points.periods or (0.0,)))
+        except SpecError as error:
             accepted = (
-                f"larger here, where the {self._shells.count} nearest vertices lie up to {rings} "
-                "periods of the domain away"
+                f"larger here, where the {self._shells.count} nearest vertices lie up to "
+                f"{self.rings} periods of the domain away"
             )
             fewer = Words("more ", Remedy("points"), ", fewer ", Remedy("neighbors"))
             remedy = Words("Or use ", fewer, " or ", Remedy("boundary", "open"), ".")
-            raise SpecError("eps", accepted, sampled.metric.eps, remedy)
-        return cloud(sampled, rings)
+            raise SpecError("eps", accepted, points.metric.eps, remedy) from error
 
     @cached_property
     def _search(self) -> Search:
@@ -100,11 +114,9 @@ class NeighborLists:
             The first point, (n_o, points, K) lists, ascending, V where there is none, and the
             largest d^2 that the lists depend on.
         """
-        step, threads = self._search.points_at_once, threads_each(self._choice.engine, processes=1)
-        for lo in range(start, stop, step):
-            with torch_threads(threads):
-                reach, nearest = self._search.nearest(lo, min(lo + step, stop), self._shells)
-            yield lo, self._vertices(lo, nearest.numpy()), float(reach.max())
+        given = self._search, self._choice.engine, self._shells, start, stop
+        for first, nearest, reach in nearest_images(*given):
+            yield first, self._vertices(first, nearest), reach
 
     def enough_rings(self, farthest: float) -> int:
         """Number of rings of images for lists that depend on d^2 up to this one.

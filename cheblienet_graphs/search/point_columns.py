@@ -1,7 +1,6 @@
-"""Points given as an array: read, checked, and placed on a manifold, with images on a torus."""
+"""Points given as an array: read, checked, and placed on a manifold."""
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,19 +10,16 @@ from cheblienet_graphs import limits
 from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
 from cheblienet_graphs.inputs.files import array_of
 from cheblienet_graphs.limits import choice, left_out, number, numbers
-from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric, Point, with_period
-from cheblienet_graphs.manifolds.moments import array
+from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric, with_period
 from cheblienet_graphs.samplings.maps import within
-from cheblienet_graphs.search.rule import Cloud
-from cheblienet_graphs.typing import Floats, Indices
+from cheblienet_graphs.search.placed import PlacedPoints
+from cheblienet_graphs.typing import Floats
 
 UNITS = ("degrees", "radians")
 LARGEST = 1e100
 """Coordinates beyond this would overflow when they are squared."""
 MOST_ASPECT = 1000
 """Of periods: with more, the nearest images are those of few points, over and over."""
-MOST_IMAGES = 2**23
-"""Most points and images of a torus that are searched."""
 COLUMNS = {
     "r2": "x, y",
     "r3": "x, y, z",
@@ -36,120 +32,6 @@ COLUMNS = {
 ANGLES = {"se2": {2: "theta"}, "s2": {0: "latitude", 1: "longitude"}}
 ANGLES["so3"] = {**ANGLES["s2"], 2: "orientation"}
 """The columns that are angles, by manifold."""
-
-
-@dataclass(frozen=True)
-class PlacedPoints:
-    """Points of a manifold with a metric, none of which need be on a grid.
-
-    Args:
-        manifold, metric: they define the distance; on a flat base in the points' unit of length.
-        columns: (N, d) coordinates by the manifold's columns, angles in radians.
-        base: (N, b) Cartesian coordinates on the base; on a torus in [0, period).
-        periods: of a torus, along each axis; None elsewhere.
-    """
-
-    manifold: Manifold
-    metric: Metric
-    columns: Floats
-    base: Floats
-    periods: tuple[float, ...] | None
-
-    def __len__(self) -> int:
-        return len(self.columns)
-
-    def images(self, reach: float) -> tuple[Indices, Floats]:
-        """The points, and all their images within a distance of the domain.
-
-        Args:
-            reach: the distance.
-
-        Returns:
-            (images,) the point that each is of, and (images, b) shifts; the points come first.
-
-        Raises:
-            SpecError: there would be more than MOST_IMAGES.
-        """
-        source, shifts = np.arange(len(self)), np.zeros_like(self.base)
-        for axis, period in enumerate(self.periods or ()):
-            self._check_room(len(source) * (1 + 2 * reach / period))
-            rings = math.ceil(reach / period)
-            moves = sorted(range(-rings, rings + 1), key=abs)
-            place = self.base[source, axis]
-            near = [
-                np.flatnonzero(
-                    (place + n * period >= -reach) & (place + n * period <= period + reach)
-                )
-                for n in moves
-            ]
-            along = np.repeat(np.array(moves) * period, [len(each) for each in near])
-            chosen = np.concatenate(near)
-            source, shifts = source[chosen], shifts[chosen]
-            shifts[:, axis] = along
-        return source, shifts
-
-    def _check_room(self, images: float) -> None:
-        if images > MOST_IMAGES and len(self) < images:
-            accepted = f"such that at most {MOST_IMAGES:,} images of points are within reach"
-            remedy = Words("Use fewer neighbors, a larger ", Remedy("eps"), " or longer periods.")
-            raise SpecError("periodic", accepted, self.periods, remedy)
-
-    def likely_reach(self, count: float) -> float:
-        """Distance on a torus within which so many points are likely."""
-        sides, share = np.array(self.periods or (1.0,)), min(count / len(self), 1.0)
-        return float(1.5 * (share * sides.prod()) ** (1 / len(sides)))
-
-    def cloud(self, reach: float) -> tuple[Cloud, Floats]:
-        """What searches take, with the images that are within reach, and their shifts."""
-        source, shifts = self.images(reach)
-        base = self.base[source] + shifts
-        moved = self.columns[source]
-        if self.periods is not None:
-            moved[:, : base.shape[1]] = base
-        elements = tuple(element[None].view(np.ndarray) for element in self.elements(moved))
-        within = math.inf if self.periods is None else reach
-        parts = self.manifold, self.metric, len(self), base, source
-        return Cloud(*parts, elements, within), shifts
-
-    def squared_distances(self, rows: Indices, columns: Indices, shifts: Floats) -> Floats:
-        """(pairs,) d^2 from points to images of points, both directions alike to the last bit.
-
-        Args:
-            rows: (pairs,) the points.
-            columns: (pairs,) the points that images are of.
-            shifts: (pairs, b) of these images.
-        """
-        swapped = rows > columns
-        low, high = np.minimum(rows, columns), np.maximum(rows, columns)
-        end = self.columns[high]
-        if self.periods is not None:
-            end[:, : shifts.shape[1]] += np.where(swapped[:, None], -shifts, shifts)
-        return self.measured(self.elements(self.columns[low]), self.elements(end))
-
-    def measured(self, start: Point, end: Point) -> Floats:
-        """d^2 between elements, of any shape; not negative by rounding."""
-        squared = self.manifold.squared_distance(start, end, self.metric)
-        positive: Floats = np.maximum(squared.view(np.ndarray), 0)
-        return positive
-
-    def elements(self, columns: Floats) -> Point:
-        """The numbers that distances are computed from, of (M, d) coordinates."""
-        return self.manifold.elements(tuple(array(column.copy()) for column in columns.T))
-
-
-def first_of_each(numbers: Indices, order: Indices) -> npt.NDArray[np.bool_]:
-    """(rows, M) where in each row a number comes for the first time.
-
-    Args:
-        numbers: (rows, M).
-        order: (rows, M) places in which they ascend, of equal ones the first one first.
-    """
-    ascending = np.take_along_axis(numbers, order, axis=1)
-    new = np.ones(numbers.shape, bool)
-    new[:, 1:] = ascending[:, 1:] != ascending[:, :-1]
-    first = np.empty_like(new)
-    np.put_along_axis(first, order, new, axis=1)
-    return first
 
 
 def placed_points(

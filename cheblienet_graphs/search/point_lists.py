@@ -15,12 +15,12 @@ from scipy.spatial import KDTree
 
 from cheblienet_graphs import limits
 from cheblienet_graphs.limits import integer
-from cheblienet_graphs.machine.threads import threads_each, torch_threads
+from cheblienet_graphs.machine.threads import threads_each
 from cheblienet_graphs.search.choice import Choice, choose
-from cheblienet_graphs.search.lists import SLACK, search_of
+from cheblienet_graphs.search.lists import SLACK, nearest_images, search_of
 from cheblienet_graphs.search.nearest import Closest, Listing
-from cheblienet_graphs.search.point_columns import PlacedPoints, first_of_each, placed_points
-from cheblienet_graphs.search.rule import Cloud
+from cheblienet_graphs.search.placed import Cloud, PlacedPoints, first_of_each
+from cheblienet_graphs.search.point_columns import placed_points
 from cheblienet_graphs.typing import Floats, Indices
 
 CLOSE = 1e-6
@@ -38,38 +38,35 @@ class Pairs:
     """Points with the images that each of them lists.
 
     Args:
-        points: of both.
-        source: (images,) the point that each image is of.
-        shifts: (images, b) by which it is moved.
+        cloud: of both.
         images: (N, K) the nearest first, -1 where there is none.
     """
 
-    points: PlacedPoints
-    source: Indices
-    shifts: Floats
+    cloud: Cloud
     images: Indices
 
     @cached_property
     def others(self) -> Indices:
         """(N, K) the points that are listed, N where none is, or where it is the point itself."""
-        count = len(self.points)
-        listed = np.where(self.images < 0, count, self.source[self.images])
+        count = self.cloud.points
+        listed = np.where(self.images < 0, count, self.cloud.source[self.images])
         listed[listed == np.arange(count)[:, None]] = count
         return listed
 
     @cached_property
     def first(self) -> npt.NDArray[np.bool_]:
         """(N, K) whether another point is listed for the first time, by its nearest image."""
-        if self.points.periods is None:
-            return self.others < len(self.points)
+        listed = self.others < self.cloud.points
+        if not self.cloud.periods:
+            return listed
         order = np.argsort(self.others, axis=1, kind="stable")
-        return first_of_each(self.others, order) & (self.others < len(self.points))
+        return first_of_each(self.others, order) & listed
 
     def chosen(self, which: npt.NDArray[np.bool_]) -> tuple[Indices, Indices, Floats]:
         """Rows, columns and d^2 of some of the listed, (N, K), point after point."""
         rows, columns = np.nonzero(which)[0], self.others[which]
-        shifts = self.shifts[self.images[which]]
-        return rows, columns, self.points.squared_distances(rows, columns, shifts)
+        shifts = self.cloud.shifts[self.images[which]]
+        return rows, columns, self.cloud.to_images(rows, columns, shifts)
 
 
 @dataclass(frozen=True)
@@ -92,23 +89,19 @@ class PointSearch:
         """
         reach = self.points.likely_reach((listing.count + 1) / self.points.metric.eps)
         while True:
-            cloud, shifts = self.points.cloud(reach)
+            cloud = self.points.cloud(reach)
             farthest, images = self._listed(cloud, listing)
-            if self.points.periods is None or farthest * (1 + SLACK) < reach**2:
-                return Pairs(self.points, cloud.source, shifts, images)
+            if farthest * (1 + SLACK) < cloud.complete_within**2:
+                return Pairs(cloud, images)
             reach = min(2 * reach, farthest**0.5 * (1 + SLACK)) if farthest > 0 else 2 * reach
 
     def _listed(self, cloud: Cloud, listing: Listing) -> tuple[float, Indices]:
         """The largest d^2 that lists depend on, and (N, K) the images listed."""
-        search, count = search_of(self.choice, cloud), len(self.points)
-        images = np.empty((count, listing.count), np.int64)
-        farthest, step = 0.0, search.points_at_once
-        with torch_threads(threads_each(self.choice.engine, processes=1)):
-            for start in range(0, count, step):
-                stop = min(start + step, count)
-                reach, nearest = search.nearest(start, stop, listing)
-                images[start:stop] = nearest[0].numpy()
-                farthest = max(farthest, float(reach.max()))
+        images, farthest = np.empty((cloud.points, listing.count), np.int64), 0.0
+        given = search_of(self.choice, cloud), self.choice.engine, listing, 0, cloud.points
+        for first, (nearest,), reach in nearest_images(*given):
+            images[first : first + len(nearest)] = nearest
+            farthest = max(farthest, reach)
         return farthest, images
 
 
@@ -200,7 +193,7 @@ def nearest_by_tree(points: PlacedPoints, count: int) -> tuple[Indices, Floats] 
     far = chords > FAR
     if far.any():
         pairs = np.nonzero(far)[0], images[far]
-        squared[far] = points.squared_distances(*pairs, np.zeros((len(pairs[0]), 3)))
+        squared[far] = points.cloud().squared_distances(*pairs)
     return _ordered(images, squared)
 
 

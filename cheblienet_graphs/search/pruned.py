@@ -16,7 +16,7 @@ from scipy.spatial import KDTree
 from torch import Tensor
 
 from cheblienet_graphs.search.nearest import Listing
-from cheblienet_graphs.search.rule import Cloud
+from cheblienet_graphs.search.placed import Cloud
 from cheblienet_graphs.typing import Floats, Indices
 
 PAIRS_AT_ONCE = {"cpu": 2**18, "cuda": 2**25}

@@ -12,8 +12,8 @@ import scipy.sparse
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.icosphere import mesh_edges
 from cheblienet_graphs.samplings.masked import MaskedSampling, centers
-from cheblienet_graphs.search.crossing import SHELL, lengths
-from cheblienet_graphs.search.point_columns import PlacedPoints
+from cheblienet_graphs.search.crossing import SHELL
+from cheblienet_graphs.search.placed import PlacedPoints, lengths
 from cheblienet_graphs.sparse import near
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.map_spec import UNIT, MapSpec, averages, extent
@@ -154,7 +154,8 @@ def _matrix_faults(arrays: MapArrays) -> Iterator[str]:
         yield "has targets with fewer sources than the spec says"
     row = np.repeat(np.arange(len(counts)), counts)
     source, target = (placed(spec, np.asarray(arrays.coordinates(s))) for s in layout.SIDES)
-    squared = lengths(source, target, row, matrix.indices, sizes.farthest)
+    within_reach = source.cloud(sizes.farthest * (1 + SHELL))
+    squared = lengths(within_reach, target.cloud(), row, matrix.indices)
     farthest = float(squared.max()) ** 0.5
     if not abs(farthest - sizes.farthest) <= LENGTH * (farthest + 1):
         yield f"has a farthest source at {farthest:.9g}; its facts say {sizes.farthest:.9g}"

@@ -12,7 +12,8 @@ from cheblienet_graphs.manifolds import MANIFOLDS, Metric
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.engines import NeighborRule
-from cheblienet_graphs.search.rule import Cloud, Engine, Lengths, cloud
+from cheblienet_graphs.search.placed import Cloud, PlacedPoints
+from cheblienet_graphs.search.rule import Engine, Lengths
 
 PRUNED = Choice("pruned", "cpu")
 RINGS = 2
@@ -130,5 +131,4 @@ SOME = [
 
 
 def cloud_of(spec: GraphSpec) -> Cloud:
-    level = Level(spec, PRUNED)
-    return cloud(level.sampled())
+    return PlacedPoints.of(Level(spec, PRUNED).sampled()).cloud()

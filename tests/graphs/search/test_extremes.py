@@ -12,9 +12,9 @@ from sphere_truth import edges_of_rows
 
 from cheblienet_graphs import GraphSpec, SpecError
 from cheblienet_graphs.assembly.level import Level
-from cheblienet_graphs.search import lists
+from cheblienet_graphs.search import placed
+from cheblienet_graphs.search.placed import PlacedPoints
 from cheblienet_graphs.search.pruned import PrunedSearch
-from cheblienet_graphs.search.rule import cloud
 
 
 @pytest.mark.parametrize("manifold", ["se2", "so3"])
@@ -24,7 +24,7 @@ def test_no_vertex_is_nearer_than_its_turn(manifold: str, xi: float) -> None:
     orientations = 7
     spec = GraphSpec(manifold, points=40, orientations=orientations, eps=0.4, xi=xi)
     level = Level(spec, PRUNED)
-    vertices = cloud(level.sampled())
+    vertices = PlacedPoints.of(level.sampled()).cloud()
     elements = [torch.from_numpy(element) for element in vertices.elements]
     turn = spec.geometry.rotation_angle(
         tuple(e[0][:, None] for e in elements), tuple(e[0][None] for e in elements)
@@ -68,7 +68,7 @@ def test_windows_of_orientations_miss_no_neighbor(
 
 
 def test_too_many_images_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lists, "MOST_IMAGES", 1000)
+    monkeypatch.setattr(placed, "MOST_IMAGES", 1000)
     fields = {"points": 2, "orientations": 4, "eps": 0.001, "xi": 1e6, "neighbors": 100}
     with pytest.raises(SpecError, match=r"eps must be larger here, where the 100 nearest"):
         Level(GraphSpec("se2", **fields, boundary="periodic"), PRUNED).neighbors.engine()
@@ -77,8 +77,8 @@ def test_too_many_images_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 def test_rings_of_images_double(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neighbors more than a hundred periods away are found by a few searches."""
-    searched = Mock(wraps=lists.cloud)
-    monkeypatch.setattr(lists, "cloud", searched)
+    searched = Mock(wraps=PlacedPoints.of)
+    monkeypatch.setattr(PlacedPoints, "of", searched)
     fields = {"points": 5, "orientations": 2, "eps": 0.001, "xi": 10, "neighbors": 300}
     level = Level(GraphSpec("se2", **fields, boundary="periodic"), PRUNED)
     assert level.neighbors.engine().total_degree > 0

@@ -17,10 +17,10 @@ from sphere_truth import edges_of_rows, rows_of
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.manifolds.base import PERIODS
-from cheblienet_graphs.search import lists, pruned, rule
+from cheblienet_graphs.search import lists, placed, pruned
 from cheblienet_graphs.search.choice import Choice
+from cheblienet_graphs.search.placed import PlacedPoints
 from cheblienet_graphs.search.pruned import PrunedSearch
-from cheblienet_graphs.search.rule import cloud
 
 SPHERES = [
     {"subdivisions": 0},
@@ -103,7 +103,7 @@ def test_edges_do_not_depend_on_block_sizes(fields: dict, count: int) -> None:
         (pruned, "MOST_POINTS", 7),
         (lists, "COMPARISONS_AT_ONCE", 5),
         (pruned, "PAIRS_AT_ONCE", {"cpu": 100, "cuda": 100}),
-        (rule, "PAIRS_AT_ONCE", 5),
+        (placed, "PAIRS_AT_ONCE", 5),
     ):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(module, constant, value)
@@ -136,7 +136,7 @@ def test_rough_distances_err_less_than_assumed(fields: dict, eps: float, xi: flo
     size = {} if "size" in fields else {"points": 90}
     spec = GraphSpec(**fields, **size, levels=1)
     level = Level(spec, PRUNED)
-    vertices = cloud(level.sampled(), int(spec.boundary == "periodic"))
+    vertices = PlacedPoints.of(level.sampled()).cloud(float(spec.boundary == "periodic"))
     search, points = PrunedSearch(vertices, "cpu"), torch.arange(vertices.images)
     everything = torch.arange(vertices.orientations)[None, None, :, None]
     rough = search._rough_distances(points[:9], slice(None), points.repeat(9, 1), everything)

@@ -1,0 +1,235 @@
+"""Vertices placed on a manifold with a metric, with their images where the base is a torus.
+
+Builds, searches among given points and maps take their images, and lengths to the nearest of them,
+from here.
+"""
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from cheblienet_graphs.errors import Remedy, SpecError, Words
+from cheblienet_graphs.manifolds import Manifold, Metric, Point
+from cheblienet_graphs.manifolds.moments import array
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
+from cheblienet_graphs.typing import Floats, Indices
+
+MOST_IMAGES = 2**23
+"""Most vertices and images of a search that needs more than one ring of images."""
+PAIRS_AT_ONCE = 2**18
+"""Most distances to images that are computed together."""
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """Base points, with their images where the base is a torus, and the fiber over each.
+
+    Args:
+        manifold, metric: they define the distance.
+        points: P, base points without images.
+        base: (images, b) Cartesian coordinates; the first P are the points themselves.
+        source: (images,) the point of which each is an image.
+        shifts: (images, b) by which each is moved; (images, 0) where the base is no torus.
+        elements: numbers that distances are computed from, each of shape (n_o, images).
+        periods: of a torus, along each axis; else empty.
+        complete_within: distance from any point up to which no image is missing.
+    """
+
+    manifold: Manifold
+    metric: Metric
+    points: int
+    base: Floats
+    source: Indices
+    shifts: Floats
+    elements: tuple[Floats, ...]
+    periods: tuple[float, ...]
+    complete_within: float
+
+    @property
+    def orientations(self) -> int:
+        """n_o."""
+        return len(self.elements[0])
+
+    @property
+    def images(self) -> int:
+        """Base points and their images."""
+        return len(self.base)
+
+    def bound(self, chords: Floats, candidates: int) -> Floats:
+        """(N,) d^2 from points below which the images nearest on the base include everything.
+
+        Where they are all images, that is the distance up to which no image is missing; else the
+        distance on the base, to which the projection is 1-Lipschitz: R11 = 1, R22 = eps^-2 >= 1.
+
+        Args:
+            chords: (N,) Cartesian distances to the last of them.
+            candidates: how many they are.
+        """
+        if candidates == self.images:
+            return np.full(len(chords), self.complete_within**2)
+        arcs: Floats = self.manifold.base.distance(chords)
+        return arcs**2
+
+    def at(self, vertices: Indices) -> Point:
+        """The numbers that distances are computed from, of some vertices, each of their shape."""
+        index = vertices // self.points * self.images + vertices % self.points
+        return tuple(array(element.reshape(-1)[index]) for element in self.elements)
+
+    def measured(self, start: Point, end: Point) -> Floats:
+        """d^2 between elements, of any shape; not negative by rounding."""
+        squared = self.manifold.squared_distance(start, end, self.metric)
+        positive: Floats = np.maximum(squared.view(np.ndarray), 0)
+        return positive
+
+    def to_images(self, rows: Indices, columns: Indices, shifts: Floats) -> Floats:
+        """(N,) d^2 from vertices to images of vertices, both directions alike to the last bit.
+
+        Args:
+            rows: (N,) the vertices.
+            columns: (N,) the vertices that images are of.
+            shifts: (N, b) of these images.
+        """
+        there = np.where((rows > columns)[:, None], -shifts, shifts)
+        low, high = np.minimum(rows, columns), np.maximum(rows, columns)
+        return self.measured(self.at(low), moved(self.at(high), there))
+
+    def squared_distances(self, rows: Indices, columns: Indices) -> Floats:
+        """(N,) d^2 of edges, to the nearest image.
+
+        Each pair is measured from its lower vertex, so both directions agree to the last bit.
+        """
+        return lengths(self, self, np.minimum(rows, columns), np.maximum(rows, columns))
+
+
+def moved(elements: Point, shifts: Floats) -> Point:
+    """Elements over a flat base, which begin with the place there, moved by shifts (..., b)."""
+    along = np.moveaxis(shifts, -1, 0)
+    places = (place + by for place, by in zip(elements, along, strict=False))
+    return *places, *elements[len(along) :]
+
+
+def lengths(sources: Cloud, targets: Cloud, rows: Indices, columns: Indices) -> Floats:
+    """(N,) d^2 between vertices of targets, (N,), and of sources, (N,), by the nearest image.
+
+    Args:
+        sources: complete within the largest of these distances.
+        targets: on the same manifold with the same metric.
+        rows: the targets.
+        columns: the sources.
+    """
+    rings = (math.ceil(sources.complete_within / period) for period in sources.periods)
+    steps = np.array([*itertools.product(*(range(-n, n + 1) for n in rings))])
+    moves = (steps * np.array(sources.periods))[:, None]
+    squared, few = np.empty(len(rows)), max(1, PAIRS_AT_ONCE // len(moves))
+    for lo in range(0, len(rows), few):
+        some = slice(lo, lo + few)
+        start, end = targets.at(rows[some]), moved(sources.at(columns[some]), moves)
+        squared[some] = np.atleast_2d(targets.measured(start, end)).min(axis=0)
+    return squared
+
+
+@dataclass(frozen=True)
+class PlacedPoints:
+    """Vertices over points of a base, none of which need be on a grid, on a manifold with a metric.
+
+    Args:
+        manifold, metric: they define the distance; on a flat base in the points' unit of length.
+        columns: (V, d) coordinates by the manifold's columns, angles in radians; where several
+            vertices are over a point, orientation-major.
+        base: (P, b) Cartesian coordinates on the base; on a torus in [0, period].
+        periods: of a torus, along each axis; None elsewhere.
+    """
+
+    manifold: Manifold
+    metric: Metric
+    columns: Floats
+    base: Floats
+    periods: tuple[float, ...] | None
+
+    @classmethod
+    def of(cls, sampled: SampledManifold[Sampling]) -> "PlacedPoints":
+        """The vertices of a sampling."""
+        sampling = sampled.sampling
+        periods = sampling.extent if sampling.periodic else None
+        places = sampling.coordinates(), sampling.base_points
+        return cls(sampled.manifold, sampled.metric, *places, periods)
+
+    def __len__(self) -> int:
+        return len(self.base)
+
+    def images(self, reach: float) -> tuple[Indices, Floats]:
+        """The points, and all their images within a distance of the domain.
+
+        Args:
+            reach: the distance.
+
+        Returns:
+            (images,) the point that each is of, and (images, b) shifts, (images, 0) where the base
+            is no torus; the points come first.
+
+        Raises:
+            SpecError: there would be more than MOST_IMAGES, over more than one period.
+        """
+        periods = self.periods or ()
+        source, shifts = np.arange(len(self)), np.zeros((len(self), len(periods)))
+        expected = len(self.columns) * math.prod(1 + 2 * reach / period for period in periods)
+        if reach > min(periods, default=math.inf) and expected > MOST_IMAGES:
+            accepted = f"such that at most {MOST_IMAGES:,} images of points are within reach"
+            remedy = Words("Use fewer neighbors, a larger ", Remedy("eps"), " or longer periods.")
+            raise SpecError("periodic", accepted, self.periods, remedy)
+        for axis, period in enumerate(periods):
+            rings = math.ceil(reach / period)
+            moves = np.array(sorted(range(-rings, rings + 1), key=abs)) * period
+            places = self.base[source, axis] + moves[:, None]
+            move, chosen = np.nonzero((places >= -reach) & (places <= period + reach))
+            source, shifts = source[chosen], shifts[chosen]
+            shifts[:, axis] = moves[move]
+        return source, shifts
+
+    def likely_reach(self, count: float) -> float:
+        """Distance on a torus within which so many points are likely."""
+        sides, share = np.array(self.periods or (1.0,)), min(count / len(self), 1.0)
+        return float(1.5 * (share * sides.prod()) ** (1 / len(sides)))
+
+    def cloud(self, reach: float = 0.0) -> Cloud:
+        """What searches take, with the images that are within reach.
+
+        Raises:
+            SpecError: as `images`.
+        """
+        source, shifts = self.images(reach)
+        base = self.base[source]
+        base[:, : shifts.shape[1]] += shifts
+        columns = (column.copy().reshape(-1, len(self)) for column in self.columns.T)
+        elements = self.manifold.elements(tuple(map(array, columns)))
+        if self.periods is not None:
+            elements = moved(tuple(element[:, source] for element in elements), shifts)
+        return Cloud(
+            self.manifold,
+            self.metric,
+            len(self),
+            base,
+            source,
+            shifts,
+            tuple(element.view(np.ndarray) for element in elements),
+            self.periods or (),
+            math.inf if self.periods is None else reach,
+        )
+
+
+def first_of_each(numbers: Indices, order: Indices) -> npt.NDArray[np.bool_]:
+    """(rows, M) where in each row a number comes for the first time.
+
+    Args:
+        numbers: (rows, M).
+        order: (rows, M) places in which they ascend, of equal ones the first one first.
+    """
+    ascending = np.take_along_axis(numbers, order, axis=1)
+    new = np.ones(numbers.shape, bool)
+    new[:, 1:] = ascending[:, 1:] != ascending[:, :-1]
+    first = np.empty_like(new)
+    np.put_along_axis(first, order, new, axis=1)
+    return first
