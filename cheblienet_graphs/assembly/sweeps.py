@@ -24,9 +24,9 @@ from cheblienet_graphs.assembly.rows import (
 )
 from cheblienet_graphs.assembly.versions import check_worker
 from cheblienet_graphs.machine import kept
-from cheblienet_graphs.sparse import ascending_sums, exact_sum, inverse_root, rescaled
+from cheblienet_graphs.sparse import ascending_sums, exact_sum, inverse_root, rescaled, row_blocks
 from cheblienet_graphs.store.durable import write_errors
-from cheblienet_graphs.store.staged import Range, Result, Writer, cut
+from cheblienet_graphs.store.staged import Range, Result, Writer
 
 SUMS = {"counts": "int64"} | dict.fromkeys(SCALES, "float64")
 """Arrays of the vertices from which rows are made that are no copies."""
@@ -177,9 +177,9 @@ class Filled(Sweep):
         of_points = level.sampling.areas, level.sampling.coordinates, rows.degrees
         names = () if level.direction else ("area", "coordinates", "degree")
         points = [(level.dense(name), of) for name, of in zip(names, of_points, strict=False)]
-        few = max(1, ENTRIES_AT_ONCE * (stop - start) // int(ends[-1] - ends[0]) // unit) * unit
         in_plane = 0
-        for lo, hi in cut([block], few):
+        for few in row_blocks(ends[::unit], ENTRIES_AT_ONCE):
+            lo, hi = (start + unit * line for line in few)
             part = ends[lo - start : hi - start + 1]
             columns, values, kept_orientation = rows.entries(lo, part, self.lambda_max)
             in_plane += kept_orientation
@@ -203,15 +203,12 @@ class Rescaled(Sweep):
         """Write the entries of some rows."""
         csr, unscaled = self.level.csr, self.level.scratch("unscaled")
         indptr = csr.indptr.part(block[0], block[1] + 1).astype(np.int64)
-        rows = max(1, ENTRIES_AT_ONCE * len(indptr) // max(1, int(indptr[-1] - indptr[0])))
-        for lo in range(0, len(indptr) - 1, rows):
-            ends = indptr[lo : lo + rows + 1]
-            first, last = int(ends[0]), int(ends[-1])
-            row = np.repeat(np.arange(block[0] + lo, block[0] + lo + len(ends) - 1), np.diff(ends))
+        for lo, hi in row_blocks(indptr, ENTRIES_AT_ONCE):
+            first, last = int(indptr[lo]), int(indptr[hi])
+            row = np.repeat(np.arange(block[0] + lo, block[0] + hi), np.diff(indptr[lo : hi + 1]))
             diagonal = csr.indices.part(first, last) == row
-            out.write(
-                csr.data, first, rescaled(unscaled.part(first, last), diagonal, self.lambda_max)
-            )
+            values = rescaled(unscaled.part(first, last), diagonal, self.lambda_max)
+            out.write(csr.data, first, values)
         return {}
 
 
