@@ -4,8 +4,7 @@ The metric is left-invariant, so all rows far from the boundary are one row, shi
 any size is a small one of which the middle place along each axis stands for as many as it takes.
 Rows are computed on the small one and written down for the large one.
 
-In a part of a lattice rows are looked up, few at a time. Those that lack no neighbor all have the
-same number of entries and degree.
+In a part of a lattice rows are looked up, few at a time.
 """
 
 import itertools
@@ -25,7 +24,6 @@ from cheblienet_graphs.search.masked import MaskedStencils
 from cheblienet_graphs.search.stencil import nearest_image
 from cheblienet_graphs.sparse import (
     RowBlock,
-    ascending_sums,
     exact_sum,
     inverse_root,
     laplacian,
@@ -255,30 +253,6 @@ class MaskedRows(BlockRows):
             self._values = [[whole.of_squared_lengths(squared)] for squared in lengths]
         else:
             self._values = given.offset_values if given else []
-
-    def weighed(self, start: int, stop: int) -> tuple[Indices, Floats]:
-        """As `BlockRows.weighed`; rows that lack nothing are all the same, and not looked up."""
-        pieces = [self._weighed_piece(*piece) for piece in self._stencils.pieces(start, stop)]
-        counts, degrees = map(np.concatenate, zip(*pieces, strict=True))
-        if self._at_edge is not None:
-            listed = rows(self._at_edge, start, stop)
-            there = np.flatnonzero(np.diff(listed.indptr))
-            listed = listed[there]
-            counts[there] = np.diff(listed.indptr)
-            degrees[there] = RowBlock(0, len(there), listed.indptr, listed.indices).sums(
-                listed.data
-            )
-        return counts, degrees
-
-    def _weighed_piece(self, k: int, numbers: Indices) -> tuple[Indices, Floats]:
-        stencils, (everywhere, *_) = self._stencils, self._values[k]
-        cut = stencils.cut(k, numbers)
-        counts = np.full(len(numbers), np.count_nonzero(stencils.neighborhoods[k].everywhere) + 1)
-        degrees = np.full(len(numbers), ascending_sums(everywhere[None].copy())[0])
-        counts[cut], columns, weights = stencils.look_up(k, numbers[cut], self._values[k])
-        block = RowBlock(0, len(cut), np.append(0, np.cumsum(counts[cut])), columns)
-        degrees[cut] = block.sums(weights)
-        return counts, degrees
 
     def _block(self, start: int, stop: int) -> tuple[RowBlock, Floats]:
         pieces = [

@@ -99,16 +99,6 @@ class MaskedStencils:
             for first in range(max(start - k * count, 0), last, few):
                 yield k, np.arange(first, min(first + few, last))
 
-    def cut(self, k: int, numbers: Indices) -> Indices:
-        """Which of some pixels, at orientation k, lack an entry that those far from edges have.
-
-        Those at a corrected side do, as stencils of consistent weights always lead across it.
-        """
-        steps, _, which = self._tables[k]
-        every = np.append(self.neighborhoods[k].everywhere, True)[which]
-        there = self._wide.take(self._wide_places[numbers] + steps[every, None]) >= 0
-        return np.flatnonzero(~there.all(axis=0))
-
     def counts(self, vertices: Indices) -> Indices:
         """(N,) entries of the rows of some vertices, ascending, each vertex itself among them."""
         count, parts = len(self.places), []
