@@ -6,7 +6,7 @@ antisymmetric, so S has entries next to sides and masks only.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -98,19 +98,15 @@ class ComputedGradients:
     def __init__(self, level: Level) -> None:
         self._level, geometry = level, level.spec.geometry
         turned = geometry.base.flat and geometry.oriented
-        self._last: tuple[tuple[str, int, int], list[FieldRows]] | None = None
         self._fields = Fields(_source(level, turned=turned), level.sampling, turned=turned)
+        self._made = lru_cache(1)(self._computed)  # a level often is one block
 
     def of(self, part: str, start: int, stop: int) -> Iterable[FieldRows]:
-        """As of copies, over any points; sums with transposes are made from the staged fields.
+        """As of copies, over any points; sums with transposes are made from the staged fields."""
+        return self._made(part, start, stop)
 
-        The last ones are kept, as a level often is one block.
-        """
-        last = self._last  # another thread may replace it
-        if last is None or last[0] != (part, start, stop):
-            made = self._fields.of if part == layout.FIELDS else self._sums
-            self._last = last = (part, start, stop), [*made(start, stop)]
-        return last[1]
+    def _computed(self, part: str, start: int, stop: int) -> list[FieldRows]:
+        return [*(self._fields.of if part == layout.FIELDS else self._sums)(start, stop)]
 
     def _sums(self, start: int, stop: int) -> Iterator[FieldRows]:
         """G + G^T of all fields."""
