@@ -25,10 +25,6 @@ from cheblienet_graphs.typing import Floats, Indices
 
 CLOSE = 1e-6
 """Chords below this lose digits to the rounding of unit vectors."""
-SCATTERED = 8
-"""Points in no order jump so many times as far as those of a leaf."""
-SAMPLED = 1000
-"""Of which so many are looked at."""
 FAR = 1.0
 """Arcs of chords above this are measured anew, as arcsin loses digits toward 1."""
 
@@ -200,21 +196,11 @@ def nearest_by_tree(points: PlacedPoints, count: int) -> tuple[Indices, Floats] 
 def _listed(tree: KDTree, count: int) -> tuple[Floats, Indices]:
     """(N, count) distances and numbers of the nearest points of a tree's own ones.
 
-    Those in no order are asked for leaf by leaf, so that what one of them reads serves the next.
+    They are asked for leaf by leaf, so that what one of them reads serves the next.
     """
-    threads = threads_each("pruned", processes=1)
-    some = np.arange(0, tree.n - 1, max(1, tree.n // SAMPLED))
-    if _jump(tree, some, some + 1) < SCATTERED * _jump(tree, *tree.indices[[some, some + 1]]):
-        listed: tuple[Floats, Indices] = tree.query(tree.data, count, workers=threads)
-        return listed
-    place = np.argsort(tree.indices)
+    threads, place = threads_each("pruned", processes=1), np.argsort(tree.indices)
     chords, images = tree.query(tree.data[tree.indices], count, workers=threads)
     return chords[place], images[place]
-
-
-def _jump(tree: KDTree, start: Indices, end: Indices) -> float:
-    """Mean distance along one axis between points."""
-    return float(abs(tree.data[end, 0] - tree.data[start, 0]).mean())
 
 
 def _without_self(chords: Floats, images: Indices) -> tuple[Floats, Indices]:
