@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ import scipy.sparse
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.assembly.rows import BlockRows, Ends, Entries, Rows, totals
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.search.masked import MaskedStencils
+from cheblienet_graphs.search.masked import MaskedStencils, OffsetValues
 from cheblienet_graphs.search.stencil import nearest_image
 from cheblienet_graphs.sparse import (
     RowBlock,
@@ -33,9 +33,6 @@ from cheblienet_graphs.sparse import (
 )
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.edges import KernelWeights
-
-if TYPE_CHECKING:
-    from cheblienet_graphs.weights.lattice import LatticeWeights
 
 KEPT_LINES = 4
 
@@ -172,7 +169,7 @@ class LatticeRows(Rows):
 
     Attributes:
         level: with all that was computed of it.
-        weights: of its edges.
+        values: weights of the lattice's offsets, wherever a vertex is.
         totals: of all vertices; see `rows.totals`.
     """
 
@@ -182,16 +179,16 @@ class LatticeRows(Rows):
         # A row depends on its neighbors' neighbors.
         self._small = SmallLattice(engine.lattice, (2 * reach for reach in engine.reach))
         small = self._small.lattice
-        self._block = engine.on(small).block(0, small.num_vertices)
-        self.weights, values = self._weighed(level)
-        self._degree = self._block.sums(values)
+        stencils = MaskedStencils(engine.on(small), np.arange(small.num_points))
+        self.values, self.bandwidth = self._weights(stencils)
+        block, weights = stencils.rows(0, small.num_vertices, self.values)
+        self._block = replace(block, columns=block.columns.astype(np.int64))
+        self._degree = block.sums(weights)
         mass = small.areas() if level.laplacian == "combinatorial" else self._degree
-        self._values = laplacian(self._block, values, self._degree, inverse_root(mass)).astype(
-            np.float32
-        )
-        counts, times = np.diff(self._block.indptr), self._small.times
+        delta = laplacian(block, weights, self._degree, inverse_root(mass))
+        self._values = delta.astype(np.float32)
+        counts, times = np.diff(block.indptr), self._small.times
         self.totals = totals(level, counts, self._degree, mass, times)
-        self.bandwidth = self.weights.bandwidth
         self._scaled = lru_cache(1)(self._copied)
 
     def counts(self, start: int, stop: int) -> Indices:
@@ -221,18 +218,17 @@ class LatticeRows(Rows):
         diagonal = block.rows == block.columns
         return CopiedRows(self._small, block, rescaled(values, diagonal, lambda_max))
 
-    def _weighed(self, level: Level) -> "tuple[KernelWeights | LatticeWeights, Floats]":
-        """The weights, and (small nnz,) those of the small lattice's entries."""
-        block, small = self._block, self._small
+    def _weights(self, stencils: MaskedStencils) -> tuple[OffsetValues, float | None]:
+        """The weights of the offsets, and the kernel's t, by the small lattice's stencils."""
+        level = self.level
         if level.offset_weights is not None:
-            given = replace(level.offset_weights, lattice=small.lattice)
-            return given, given.weights(block)
-        lengths = replace(level.neighbors.rule, lattice=small.lattice)
-        squared = lengths.squared_distances(block.rows, block.columns)
-        total = rounded(exact_sum(block.sums(squared), small.times))
-        mean = total / level.stencils.total_degree
-        weights = KernelWeights.of_mean(level.spec, mean)
-        return weights, weights.weights(block, squared)
+            return level.offset_weights.offset_values, level.offset_weights.bandwidth
+        lengths = level.neighbors.rule.squared_lengths
+        every = [[squared] for squared in lengths]
+        block, squared = stencils.rows(0, self._small.lattice.num_vertices, every)
+        total = rounded(exact_sum(block.sums(squared), self._small.times))
+        kernel = KernelWeights.of_mean(level.spec, total / level.stencils.total_degree)
+        return [[kernel.of_squared_lengths(squared)] for squared in lengths], kernel.bandwidth
 
 
 class MaskedRows(BlockRows):
@@ -246,42 +242,32 @@ class MaskedRows(BlockRows):
         super().__init__(level)
         self._stencils = cast("MaskedStencils", level.stencils_inside)
         self._at_edge = level.edge_rows
-        whole, given = LatticeRows(level).weights, level.offset_weights
-        self.bandwidth = whole.bandwidth
-        if isinstance(whole, KernelWeights):
-            lengths = level.neighbors.rule.squared_lengths
-            self._values = [[whole.of_squared_lengths(squared)] for squared in lengths]
-        else:
-            self._values = given.offset_values if given else []
+        whole = LatticeRows(level)
+        self._values, self.bandwidth = whole.values, whole.bandwidth
 
     def _block(self, start: int, stop: int) -> tuple[RowBlock, Floats]:
-        pieces = [
-            self._stencils.look_up(k, numbers, self._values[k])
-            for k, numbers in self._stencils.pieces(start, stop)
-        ]
-        counts, columns, weights = map(np.concatenate, zip(*pieces, strict=True))
-        if self._at_edge is not None:
-            own = rows(self._at_edge, start, stop)
-            counts, columns, weights = _replaced(counts, columns, weights, own)
-        return RowBlock(start, stop, np.append(0, np.cumsum(counts)), columns), weights
+        block, weights = self._stencils.rows(start, stop, self._values)
+        if self._at_edge is None:
+            return block, weights
+        return _replaced(block, weights, rows(self._at_edge, start, stop))
 
 
 def _replaced(
-    counts: Indices, columns: Indices, weights: Floats, listed: scipy.sparse.csr_array
-) -> tuple[Indices, Indices, Floats]:
-    """Entries of some rows, by those that are listed where any are.
+    block: RowBlock, weights: Floats, listed: scipy.sparse.csr_array
+) -> tuple[RowBlock, Floats]:
+    """Some rows with their weights, by those that are listed where any are.
 
     Args:
-        counts: (rows,) entries of each.
-        columns: (nnz,) of the entries.
+        block: the rows.
         weights: (nnz,).
         listed: (rows, V), empty where none are.
     """
+    counts = np.diff(block.indptr)
     there = np.diff(listed.indptr) > 0
     own = ~np.repeat(there, counts)
     counts = np.where(there, np.diff(listed.indptr), counts)
     others = np.repeat(there, counts)
     merged, values = np.empty(len(others), np.int64), np.empty(len(others))
-    merged[~others], merged[others] = columns[own], listed.indices
+    merged[~others], merged[others] = block.columns[own], listed.indices
     values[~others], values[others] = weights[own], listed.data
-    return counts, merged, values
+    return replace(block, indptr=np.append(0, np.cumsum(counts)), columns=merged), values

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.search.stencil import StencilEngine, at_sides
+from cheblienet_graphs.sparse import RowBlock
 from cheblienet_graphs.typing import Floats, Indices
 
 INT32_LIMIT = 2**31 - 1
@@ -98,6 +99,21 @@ class MaskedStencils:
             last = min(stop - k * count, count)
             for first in range(max(start - k * count, 0), last, few):
                 yield k, np.arange(first, min(first + few, last))
+
+    def rows(self, start: int, stop: int, values: OffsetValues) -> tuple[RowBlock, Floats]:
+        """The rows of the vertices start..stop, each itself among its neighbors.
+
+        Args:
+            start: the first vertex.
+            stop: the last vertex + 1.
+            values: of the offsets.
+
+        Returns:
+            The rows, and (nnz,) the values of their entries, 0 on the diagonal.
+        """
+        pieces = [self.look_up(k, numbers, values[k]) for k, numbers in self.pieces(start, stop)]
+        counts, columns, entries = map(np.concatenate, zip(*pieces, strict=True))
+        return RowBlock(start, stop, np.append(0, np.cumsum(counts)), columns), entries
 
     def counts(self, vertices: Indices) -> Indices:
         """(N,) entries of the rows of some vertices, ascending, each vertex itself among them."""

@@ -131,49 +131,27 @@ class Stencils:
         return StencilEngine(self.lattice, self.stencils)
 
     def squared_distances(self, rows: Indices, columns: Indices) -> Floats:
-        """d^2 of edges, 0 where row and column coincide, shape of `rows`."""
-        return self._lengths.at(rows, columns)
+        """(N,) d^2 of edges.
+
+        They are read by integer offsets: edges of equal offsets have equal lengths to the last bit,
+        wherever they are, in both directions.
+        """
+        k, steps, other = self._steps(rows, columns)
+        keys, squared = self._table
+        lengths: Floats = squared[np.searchsorted(keys, self._keys(k, other, steps))]
+        return lengths
 
     @cached_property
-    def _lengths(self) -> "OffsetTable":
-        return OffsetTable(self.lattice, self.stencils, self.squared_lengths)
-
-
-KNOWN: "WeakValueDictionary[tuple[SampledManifold[Lattice], int], Stencils]" = WeakValueDictionary()
-"""Stencils that somebody has: the plan, rows, mask and checks of a level ask for the same ones."""
-
-
-class OffsetTable:
-    """A number for each edge of a lattice, such as its length.
-
-    It is read by integer offsets: edges of equal offsets have equal numbers to the last bit,
-    wherever they are, in both directions.
-
-    Args:
-        lattice: of the vertices.
-        stencils: the neighbors of a vertex, by its orientation.
-        values: a number for each neighbor.
-    """
-
-    def __init__(
-        self, lattice: Lattice, stencils: Sequence[Stencil], values: Sequence[Floats]
-    ) -> None:
-        self._lattice, self._reach = lattice, reach(stencils)
-        keys = [self._keys(k, s.orientation, tuple(s.offsets.T)) for k, s in enumerate(stencils)]
+    def _table(self) -> tuple[Indices, Floats]:
+        """Keys of all offsets, ascending, and d^2 to the neighbors there."""
+        by_orientation = enumerate(self.stencils)
+        keys = [self._keys(k, s.orientation, tuple(s.offsets.T)) for k, s in by_orientation]
         every, order = np.unique(np.concatenate(keys), return_index=True)
-        self._every, self._values = every, np.concatenate(values)[order]
-
-    def at(self, rows: Indices, columns: Indices) -> Floats:
-        """The numbers of edges, 0 where row and column coincide, shape of `rows`."""
-        k, steps, other = self._steps(rows, columns)
-        place = np.searchsorted(self._every, self._keys(k, other, steps))
-        numbers: Floats = self._values[np.minimum(place, len(self._values) - 1)]
-        numbers[rows == columns] = 0
-        return numbers
+        return every, np.concatenate(self.squared_lengths)[order]
 
     def _steps(self, rows: Indices, columns: Indices) -> tuple[Indices, Places, Indices]:
         """Orientation of the rows, offsets to the columns, and orientation of these."""
-        lattice = self._lattice
+        lattice = self.lattice
         k, places = lattice.decode(rows)
         other, others = lattice.decode(columns)
         steps = [there - here for here, there in zip(places, others, strict=True)]
@@ -183,10 +161,14 @@ class OffsetTable:
 
     def _keys(self, k: Indices | int, other: Indices, steps: Places) -> Indices:
         """A key for each offset; offsets are looked up, as a table of all would be large."""
-        keys: Indices = k * self._lattice.orientations + other
-        for step, most in zip(steps, self._reach, strict=True):
+        keys: Indices = k * self.lattice.orientations + other
+        for step, most in zip(steps, self.engine.reach, strict=True):
             keys = keys * (2 * most + 1) + step + most
         return keys
+
+
+KNOWN: "WeakValueDictionary[tuple[SampledManifold[Lattice], int], Stencils]" = WeakValueDictionary()
+"""Stencils that somebody has: the plan, rows, mask and checks of a level ask for the same ones."""
 
 
 def reach(stencils: Sequence[Stencil]) -> tuple[int, ...]:

@@ -27,8 +27,7 @@ from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.search.offsets import OffsetDistances, Stencil
-from cheblienet_graphs.search.stencil import OffsetTable, StencilEngine, Stencils, at_sides, reach
-from cheblienet_graphs.sparse import RowBlock
+from cheblienet_graphs.search.stencil import StencilEngine, Stencils, reach
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.boundary import Edges, along_sides
@@ -82,22 +81,6 @@ class LatticeWeights:
 
     def _engine(self, stencils: tuple[Stencil, ...]) -> StencilEngine:
         return StencilEngine(self.lattice, stencils, [along for along, _ in self.sides])
-
-    def weights(self, block: RowBlock) -> Floats:
-        """(nnz,) weights of the entries of some rows, 0 on the diagonal."""
-        rows, columns = block.rows, block.columns
-        everywhere, *sides = self._tables
-        weights = everywhere.at(rows, columns)
-        _, places = self.lattice.decode(rows)
-        for there, table in zip(at_sides(places, self.lattice.shape), sides, strict=False):
-            weights[there] += table.at(rows[there], columns[there])
-        return weights
-
-    @cached_property
-    def _tables(self) -> list[OffsetTable]:
-        by_orientation = list(zip(*self.offset_values, strict=True))
-        stencils = [around.stencil for around in self.engine.neighborhoods]
-        return [OffsetTable(self.lattice, stencils, values) for values in by_orientation]
 
     @cached_property
     def offset_values(self) -> list[list[Floats]]:

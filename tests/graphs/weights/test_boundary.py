@@ -11,8 +11,8 @@ from truth import STRIP, strip_energies
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.search.connected import Components, lattice_components
+from cheblienet_graphs.search.masked import MaskedStencils
 from cheblienet_graphs.search.offsets import Stencil
-from cheblienet_graphs.sparse import with_diagonal
 from cheblienet_graphs.weights.boundary import missing
 
 
@@ -62,11 +62,11 @@ def test_engine_has_the_edges_of_sides_at_sides_alone(weights: str, eps: float) 
     assert pairs(engine, lattice.num_vertices) == sorted(expected)
     assert engine.total_degree == len(expected)
     assert engine.in_plane_degree == sum(a // 63 == b // 63 for a, b in expected)
-    block = with_diagonal(0, *engine.neighbors(0, lattice.num_vertices))
-    given = weighed.weights(block)[block.rows != block.columns]
+    whole = MaskedStencils(engine, np.arange(lattice.num_points))
+    block, given = whole.rows(0, lattice.num_vertices, weighed.offset_values)
+    given = given[block.rows != block.columns]
     np.testing.assert_array_equal(given, [expected[edge] for edge in sorted(expected)])
-    bare = replace(weighed, sides=()).engine
-    assert engine.total_degree > bare.total_degree
+    assert engine.total_degree > replace(weighed, sides=()).engine.total_degree
     assert lattice_components(engine) == Components(1, 1)
 
 
