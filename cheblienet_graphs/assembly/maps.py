@@ -96,7 +96,8 @@ def _entries(
     if spec.scales is not None and spec.source.subdivisions is not None:
         rows, columns = mesh_edges(spec.source.subdivisions, spec.scales)
         counts = np.bincount(rows, minlength=targets)
-        return _pointers(counts), columns, lengths(source.cloud(), target.cloud(), rows, columns)
+        squared = lengths(source.cloud(), target.cloud(), rows, columns)
+        return np.append(0, np.cumsum(counts)), columns, squared
     rule = Within(spec.radius) if spec.radius is not None else Nearest(spec.neighbors or 1)
     blocks, done = [], 0
     progress("sources of targets", 0, targets)
@@ -104,12 +105,8 @@ def _entries(
         blocks.append(block)
         done += len(block.counts)
         progress("sources of targets", done, targets)
-    found = [np.concatenate(part) for part in zip(*blocks, strict=True)]
-    return _pointers(found[0]), found[1], found[2]
-
-
-def _pointers(counts: Indices) -> Indices:
-    return np.concatenate([[0], np.cumsum(counts)])
+    counts, columns, squared = (np.concatenate(part) for part in zip(*blocks, strict=True))
+    return np.append(0, np.cumsum(counts)), columns, squared
 
 
 def _write(

@@ -65,40 +65,28 @@ class Pairs:
         return rows, columns, self.cloud.to_images(rows, columns, shifts)
 
 
-@dataclass(frozen=True)
-class PointSearch:
-    """Searches among given points, with an engine of builds.
+def listed_pairs(points: PlacedPoints, choice: Choice, listing: Listing) -> Pairs:
+    """What each point lists; on a torus among as many images as are within reach.
 
     Args:
         points: placed on their manifold.
         choice: the engine, "pruned" or "keops", and its device.
+        listing: which of the nearest.
+
+    Raises:
+        SpecError: these are too many.
     """
-
-    points: PlacedPoints
-    choice: Choice
-
-    def pairs(self, listing: Listing) -> Pairs:
-        """What each point lists; on a torus among as many images as are within reach.
-
-        Raises:
-            SpecError: these are too many.
-        """
-        reach = self.points.likely_reach((listing.count + 1) / self.points.metric.eps)
-        while True:
-            cloud = self.points.cloud(reach)
-            farthest, images = self._listed(cloud, listing)
-            if farthest * (1 + SLACK) < cloud.complete_within**2:
-                return Pairs(cloud, images)
-            reach = min(2 * reach, farthest**0.5 * (1 + SLACK)) if farthest > 0 else 2 * reach
-
-    def _listed(self, cloud: Cloud, listing: Listing) -> tuple[float, Indices]:
-        """The largest d^2 that lists depend on, and (N, K) the images listed."""
-        images, farthest = np.empty((cloud.points, listing.count), np.int64), 0.0
-        given = search_of(self.choice, cloud), self.choice.engine, listing, 0, cloud.points
-        for first, (nearest,), reach in nearest_images(*given):
+    reach = points.likely_reach((listing.count + 1) / points.metric.eps)
+    images = np.empty((len(points), listing.count), np.int64)
+    while True:
+        cloud, farthest = points.cloud(reach), 0.0
+        given = search_of(choice, cloud), choice.engine, listing, 0, len(points)
+        for first, (nearest,), within in nearest_images(*given):
             images[first : first + len(nearest)] = nearest
-            farthest = max(farthest, reach)
-        return farthest, images
+            farthest = max(farthest, within)
+        if not cloud.periods or farthest * (1 + SLACK) < reach**2:
+            return Pairs(cloud, images)
+        reach = min(2 * reach, farthest**0.5 * (1 + SLACK)) if farthest > 0 else 2 * reach
 
 
 def nearest_neighbors(
@@ -156,11 +144,10 @@ def nearest_neighbors(
     by_tree = engine == "auto" and device != "cuda" and not placed.manifold.oriented
     if by_tree and (found := nearest_by_tree(placed, count)):
         return found
-    search = PointSearch(placed, choice)
-    pairs = search.pairs(Closest(width))
+    pairs = listed_pairs(placed, choice, Closest(width))
     while pairs.first.sum(axis=1).min() < count:  # several images of few points are listed
         width *= 2
-        pairs = search.pairs(Closest(width))
+        pairs = listed_pairs(placed, choice, Closest(width))
     kept = pairs.first & (pairs.first.cumsum(axis=1) <= count)
     _, columns, squared = pairs.chosen(kept)
     columns, squared = columns.reshape(-1, count), squared.reshape(-1, count)

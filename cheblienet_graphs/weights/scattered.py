@@ -3,6 +3,7 @@
 Matched weights are one problem for all edges together. Given points need no store.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,12 @@ from cheblienet_graphs.limits import choice, integer, number
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.manifolds.moments import edge_moments, rotation_angles
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
-from cheblienet_graphs.search.choice import choose
+from cheblienet_graphs.search.choice import Choice, choose
 from cheblienet_graphs.search.lists import SHELL
 from cheblienet_graphs.search.nearest import Shells
+from cheblienet_graphs.search.placed import PlacedPoints
 from cheblienet_graphs.search.point_columns import placed_points
-from cheblienet_graphs.search.point_lists import PointSearch
+from cheblienet_graphs.search.point_lists import listed_pairs
 from cheblienet_graphs.search.rule import Engine, Lengths, last_whole_shell, too_few
 from cheblienet_graphs.sparse import inverse_root, laplacian
 from cheblienet_graphs.spec import GraphSpec
@@ -189,10 +191,10 @@ def point_laplacian(
     weighed = KERNELS[choice("kernel", kernel, limits.KERNELS)]
     width = number("bandwidth", bandwidth, *limits.BANDWIDTH)
     kind = choice("laplacian", laplacian, limits.LAPLACIANS)
-    search = PointSearch(placed, choose("random", engine, device))
-    rows, columns, squared = _edges(search, count)
+    edges = partial(_edges, placed, choose("random", engine, device))
+    rows, columns, squared = edges(count)
     if not len(squared):
-        raise too_few(count, lambda more: len(_edges(search, more)[2]) > 0)
+        raise too_few(count, lambda more: len(edges(more)[2]) > 0)
     if not squared.any():
         raise SpecError("points", "such that neighbors are different", Found("only equal ones"))
     weights = KernelWeights(weighed, width * float(squared.mean())).of_squared_lengths(squared)
@@ -202,9 +204,9 @@ def point_laplacian(
     return _matrix((rows, columns, weights), len(placed), normalized=kind == "normalized")
 
 
-def _edges(search: PointSearch, count: int) -> Edges:
+def _edges(points: PlacedPoints, chosen: Choice, count: int) -> Edges:
     """The pairs of points that list each other, by the nearest image of both lists."""
-    pairs, vertices = search.pairs(Shells(count, SHELL)), len(search.points)
+    pairs, vertices = listed_pairs(points, chosen, Shells(count, SHELL)), len(points)
     rows, columns, squared = pairs.chosen(pairs.first)
     order = np.lexsort((columns, rows))
     rows, columns, squared = rows[order], columns[order], squared[order]
