@@ -73,13 +73,16 @@ def ascending_sums(values: Floats) -> Floats:
     return total
 
 
-def with_diagonal(start: int, degrees: Indices, columns: Indices) -> RowBlock:
-    """The rows of neighbors, each vertex itself inserted in ascending order.
+def with_diagonal(
+    start: int, degrees: Indices, columns: Indices, values: Floats
+) -> tuple[RowBlock, Floats]:
+    """The rows of neighbors, each vertex itself inserted in ascending order; and (nnz,) values.
 
     Args:
         start: the first vertex.
         degrees: (rows,) number of neighbors.
         columns: (sum of degrees,) neighbors, ascending in each row.
+        values: (sum of degrees,) theirs; that of a vertex itself is 0.
     """
     vertices = np.arange(start, start + len(degrees))
     indptr = np.concatenate([[0], np.cumsum(degrees + 1)])
@@ -91,7 +94,9 @@ def with_diagonal(start: int, degrees: Indices, columns: Indices) -> RowBlock:
     is_neighbor[diagonal] = False
     merged[diagonal] = vertices
     merged[is_neighbor] = columns
-    return RowBlock(start, start + len(degrees), indptr, merged)
+    entries = np.zeros(len(merged))
+    entries[is_neighbor] = values
+    return RowBlock(start, start + len(degrees), indptr, merged), entries
 
 
 def near(actual: npt.NDArray[Any], expected: npt.NDArray[Any], errors: Floats) -> bool:

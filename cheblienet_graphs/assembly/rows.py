@@ -151,8 +151,7 @@ class ListedRows(BlockRows):
         return ListedEdges((rows, columns, values), self.level.num_vertices)
 
     def _block(self, start: int, stop: int) -> tuple[RowBlock, Floats]:
-        block = self._edges.block(start, stop)
-        return block, self._edges.weights(block)
+        return self._edges.rows(start, stop)
 
 
 class SearchedRows(BlockRows):
@@ -204,7 +203,5 @@ class SearchedRows(BlockRows):
         if inside is not None:
             rows, columns, kept = inside.edges(rows, columns)
             squared = squared[kept]
-        block = with_diagonal(start, np.bincount(rows - start, minlength=stop - start), columns)
-        lengths = np.zeros(len(block.columns))
-        lengths[block.rows != block.columns] = squared
-        return block, self._kernel.weights(block, lengths)
+        degrees = np.bincount(rows - start, minlength=stop - start)
+        return with_diagonal(start, degrees, columns, self._kernel.of_squared_lengths(squared))

@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.limits import NEIGHBORS
-from cheblienet_graphs.sparse import RowBlock, with_diagonal
 from cheblienet_graphs.typing import Floats, Indices
 
 Scratch = Callable[[tuple[int, ...], str], npt.NDArray[Any]]
@@ -40,10 +39,6 @@ class Engine(ABC):
         none = np.empty(0, np.int64)
         numbers, vertices = zip((none, none), *self.pieces(start, stop), strict=True)
         return np.concatenate(numbers), np.concatenate(vertices)
-
-    def block(self, start: int, stop: int) -> RowBlock:
-        """The rows of the vertices start..stop, each itself among its neighbors."""
-        return with_diagonal(start, *self.neighbors(start, stop))
 
 
 class Lengths(Protocol):

@@ -12,7 +12,6 @@ ch. 3; on the sphere Du, Gunzburger, Ju, "Voronoi-based finite volume methods, o
 meshes, and PDEs on the sphere", Comput. Methods Appl. Mech. Engrg. 192 (2003).
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,8 +28,7 @@ from cheblienet_graphs.samplings.voronoi import (
     on_a_circle,
     voronoi_diagram,
 )
-from cheblienet_graphs.search.rule import Engine
-from cheblienet_graphs.sparse import RowBlock
+from cheblienet_graphs.sparse import RowBlock, with_diagonal
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.edges import KERNELS, Kernel
 from cheblienet_graphs.typing import Floats, Indices
@@ -73,20 +71,14 @@ class KernelWeights:
             raise ValueError(f"{spec.weights} weights have no kernel")
         return cls(KERNELS[spec.kernel], spec.bandwidth * mean)
 
-    def weights(self, block: RowBlock, squared: Floats) -> Floats:
-        """(nnz,) weights of the entries of some rows with these d^2, (nnz,), 0 on the diagonal."""
-        weights = self.of_squared_lengths(squared)
-        weights[block.rows == block.columns] = 0
-        return weights
-
     def of_squared_lengths(self, squared: Floats) -> Floats:
         """The weights of edges with these d^2, of any shape."""
         weights: Floats = self.kernel(array(squared / (4 * self.bandwidth))).view(np.ndarray)
         return weights
 
 
-class ListedEdges(Engine):
-    """A list of edges with their weights: an engine and its edge weights in one.
+class ListedEdges:
+    """A list of edges with their weights.
 
     Args:
         edges: (entries,) rows, columns and weights of both directions of each edge, ascending;
@@ -98,17 +90,11 @@ class ListedEdges(Engine):
         rows, self._columns, self._values = edges
         self._starts = np.searchsorted(rows, np.arange(vertices + 1))
 
-    def pieces(self, start: int, stop: int) -> Iterator[tuple[Indices, Indices]]:
-        """As `Engine.pieces`, all at once."""
+    def rows(self, start: int, stop: int) -> tuple[RowBlock, Floats]:
+        """The rows of the vertices start..stop, and (nnz,) weights, 0 on the diagonal."""
         between = slice(self._starts[start], self._starts[stop])
-        yield np.diff(self._starts[start : stop + 1]), self._columns[between]
-
-    def weights(self, block: RowBlock) -> Floats:
-        """(nnz,) weights of the entries of some rows, 0 on the diagonal."""
-        weights = np.zeros(len(block.columns))
-        between = slice(self._starts[block.start], self._starts[block.stop])
-        weights[block.rows != block.columns] = self._values[between]
-        return weights
+        counts = np.diff(self._starts[start : stop + 1])
+        return with_diagonal(start, counts, self._columns[between], self._values[between])
 
 
 def voronoi_entries(sampling: Sampling, number: int = 0) -> tuple[Indices, Indices, Floats]:

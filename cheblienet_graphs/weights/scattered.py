@@ -220,9 +220,7 @@ def _edges(points: PlacedPoints, chosen: Choice, count: int) -> Edges:
 
 def _matrix(edges: Edges, vertices: int, *, normalized: bool) -> scipy.sparse.csr_array:
     """(V, V) the Laplacian of edges with these weights."""
-    listed = ListedEdges(edges, vertices)
-    block = listed.block(0, vertices)
-    weights = listed.weights(block)
+    block, weights = ListedEdges(edges, vertices).rows(0, vertices)
     degree = block.sums(weights)
     root = inverse_root(degree) if normalized else np.ones(vertices)
     values = laplacian(block, weights, degree, root)

@@ -28,7 +28,7 @@ def block_of(graph: csr_array, start: int, stop: int) -> RowBlock:
     """The rows start..stop of a graph, with their vertices themselves."""
     degrees = np.diff(graph.indptr)[start:stop]
     columns = graph.indices[graph.indptr[start] : graph.indptr[stop]]
-    return with_diagonal(start, degrees, columns)
+    return with_diagonal(start, degrees, columns, np.ones(len(columns)))[0]
 
 
 def dense(block: RowBlock, values: np.ndarray, size: int) -> np.ndarray:

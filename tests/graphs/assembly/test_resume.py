@@ -118,7 +118,7 @@ build(GraphSpec.from_dict({spec.to_dict()!r}), {str(store)!r}, block_rows=211)""
 
 def test_refused_build_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What can't succeed is nothing to resume."""
-    monkeypatch.setattr(KernelWeights, "weights", lambda _, block, _squared: 0.0 * block.columns)
+    monkeypatch.setattr(KernelWeights, "of_squared_lengths", lambda _, squared: 0.0 * squared)
     with pytest.raises(SpecError, match="weights of 648 vertices vanish"):
         build(SPECS["sphere"], tmp_path / "g", block_rows=100)
     assert list(tmp_path.iterdir()) == []
