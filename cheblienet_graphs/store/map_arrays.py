@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
+from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.icosphere import mesh_edges
 from cheblienet_graphs.samplings.masked import MaskedSampling, centers
@@ -154,8 +155,12 @@ def _matrix_faults(arrays: MapArrays) -> Iterator[str]:
         yield "has targets with fewer sources than the spec says"
     row = np.repeat(np.arange(len(counts)), counts)
     source, target = (placed(spec, np.asarray(arrays.coordinates(s))) for s in layout.SIDES)
-    within_reach = source.cloud(sizes.farthest * (1 + SHELL))
-    squared = lengths(within_reach, target.cloud(), row, matrix.indices)
+    try:
+        reached = source.cloud(max(sizes.farthest, 0.0) * (1 + SHELL))
+    except SpecError:
+        yield f"has a farthest source at {sizes.farthest:.9g} by its facts, over too many periods"
+        return
+    squared = lengths(reached, target.cloud(), row, matrix.indices)
     farthest = float(squared.max()) ** 0.5
     if not abs(farthest - sizes.farthest) <= LENGTH * (farthest + 1):
         yield f"has a farthest source at {farthest:.9g}; its facts say {sizes.farthest:.9g}"
