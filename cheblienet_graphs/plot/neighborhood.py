@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.manifolds.moments import least_logarithms
+from cheblienet_graphs.manifolds.moments import edge_moments, least_logarithms
 from cheblienet_graphs.plot.pictures import SHOWN, shown_orientations
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
 from cheblienet_graphs.report.edges_of import axis_frame, to_the_frame
@@ -37,7 +37,8 @@ class View:
         rotating: (N,) whether an edge leads to another orientation.
         frame: (d, d) directions of forward, sideways on the picture, as rows.
         asked: (dim,) diagonal of R^-1 in these units.
-        moment: (dim, dim) sum of w c c^T over the edges, in the frame.
+        moment: (dim, dim) sum of w c c^T over the edges, in the frame; they count as in
+            `edge_moments`.
     """
 
     vertex: int
@@ -185,29 +186,32 @@ def _view(graph: OpenedGraph, level: int, places: Places, vertex: int) -> View:
     if places.flat:
         ends[:, :d] = starts[:, :d] + offsets * places.spacing
     edges, components = least_logarithms(manifold, starts, ends)
+    metric = arrays.sampled.metric
+    _, second = edge_moments(manifold, metric, starts, ends)
+    moment, squares = np.einsum("n,nab->ab", row.data, second), np.array(manifold.weights(metric))
     if places.of_axes:
         axis = np.array(places.samples[vertex // points])
         offsets, headings = (part @ axis_frame(axis).T for part in (offsets, headings))
         angles = np.linalg.norm(components[:, d:], axis=1, keepdims=True)
         components[:, d:] *= np.sinc(angles / np.pi)
-        components = components @ to_the_frame(axis).T
+        turn = to_the_frame(axis)
+        components, moment = components @ turn.T, turn @ moment @ turn.T
     units = np.ones(components.shape[1])
     units[:d] = places.visible / places.spacing
-    components = components * units
-    shares = row.data[edges] / np.bincount(edges)[edges]
+    scale = units / np.sqrt(squares)
     return View(
         vertex,
         places.samples[vertex // points],
         neighbors,
         offsets * places.visible,
         headings,
-        components,
+        components * units,
         edges,
         row.data,
         neighbors // points != vertex // points,
         frame,
-        (units / units[0]) ** 2 / np.array(manifold.weights(arrays.sampled.metric)),
-        np.einsum("m,ma,mb->ab", shares, components, components),
+        (scale / units[0]) ** 2,
+        moment * np.outer(scale, scale),
     )
 
 

@@ -45,7 +45,9 @@ SPECS = {
     "columns": GraphSpec("se2", 8, orientations=16, period="2pi", xi=1e-3, levels=1),
     "odd": GraphSpec("se2", 12, orientations=1, levels=1),
     "tiny": GraphSpec("se2", 2, orientations=2, weights="selling", levels=1),
-    "masked": GraphSpec("se2", orientations=4, mask=disc(24), weights="selling", levels=2),
+    "masked": GraphSpec(
+        "se2", orientations=4, period="2pi", mask=disc(24), weights="selling", levels=2
+    ),
     "islands": GraphSpec("r2", mask=masks.islands(), levels=1),
     "dust": GraphSpec("r2", mask=np.random.default_rng(0).random((16, 16)) < 0.25),
     "random": GraphSpec("se2", points=200, orientations=3, levels=1),

@@ -15,11 +15,13 @@ from cheblienet_graphs.report.inspect import examined
 
 
 @pytest.mark.parametrize("name", ["six", "torus", "masked"])
-def test_eps_is_that_of_the_report(name: str) -> None:
+def test_eps_and_xi_are_those_of_the_report(name: str) -> None:
     data = neighborhood_of(opened(name), most=99)
     (level,) = examined(opened(name), 0, 0, None).levels
     for view, metric in zip(data.views, level.effective_metric, strict=True):
         assert view.eps_squared == pytest.approx(metric.eps_squared, rel=1e-6)
+        turning = view.moment[0, 0] / view.moment[2, 2] / data.xi**2
+        assert turning == pytest.approx(metric.xi_squared / level.xi_squared, rel=1e-6)
 
 
 def test_exact_weights_realize_the_ellipse_asked_for() -> None:
