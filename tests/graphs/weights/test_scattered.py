@@ -44,7 +44,7 @@ def test_lattices_too_small_for_the_stencils(tmp_path: Path, boundary: str, weig
     for size in ((least - 1, least), (least, least - 1)):
         message = refused(GraphSpec("se2", size, **fields), tmp_path / "small")
         assert f"levels must be such that every level has at least {least}x{least} pi" in message
-        assert f"Got '{size[0]}x{size[1]}'" in message
+        assert f"'{size[0]}x{size[1]}'. Give fewer `levels`, a larger `size` or `eps`" in message
 
 
 @pytest.mark.parametrize("drift", [None, 1])

@@ -1,8 +1,10 @@
 """Reading files and documents: as they were written, as zarr reads them, or not at all."""
 
 import errno
+import math
 import os
 import warnings
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from refusing import refused
 from cheblienet_graphs.store.staged import Writer
 from cheblienet_graphs.store.writer import Staging
 from cheblienet_models import StoreError, open_store
+from cheblienet_models.store import files
 from cheblienet_models.store.csr import read_csr
 from cheblienet_models.store.files import canonical, opened, parsed
 
@@ -83,3 +86,22 @@ def test_documents() -> None:
     for text in (b"NaN", b"[Infinity]", b"-Infinity", b"1e999", b"\xff", b"{", b""):
         with pytest.raises(ValueError):  # noqa: PT011 -- words are those of Python
             parsed(text)
+
+
+def test_other_shapes_and_facts_say_where_they_are(copy: Path) -> None:
+    with opened(str(copy)) as root:
+        degree, places = (root / f"torus/v001/levels/0/{n}" for n in ("degree", "coordinates"))
+        message = r"levels/0/degree must have shape \[7\]\. Got \[1024\]\.$"
+        refused(message, degree.array, ("float32",), (7,), error=StoreError)
+        message = r"coordinates must have shape \[any, 2\]\. Got \[1024, 3\]\.$"
+        refused(message, places.array, ("float64",), (None, 2), error=StoreError)
+    grids, count = ([4], [4] * 6, [0, 4], [4, 2**31]), partial(files.read_count, most=10)
+    for read, what, values in (
+        (files.read_number, r"number in \(0, 1e\+15\]", (0, -1, 10**400, math.nan, True, "1")),
+        (count, r"count in \[1, 10\]", (0, 11, True, 1.0, "1")),
+        (files.read_grid, "grid of orientations and 1 to 4 sides", grids),
+    ):
+        for value in values:
+            message = rf"^here must have (a )?{what}\. Got "
+            refused(message, read, "here", what.split()[0], value, error=StoreError)
+    assert files.read_number("here", "number", 0, zero=True) == 0
