@@ -45,6 +45,7 @@ def open_store(path: str | Path, *, verify: bool = False) -> "Store":
     return Store(file_path("path", path).expanduser().absolute(), verify=verify)
 
 
+@torch.inference_mode(mode=False)
 def open_version(path: str, name: str, version: str) -> Pyramid | VertexMap:
     """Map one version of a graph or a map. This is what unpickling them calls.
 

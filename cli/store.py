@@ -1,6 +1,7 @@
 """clg ls, clg tag, clg rm, clg verify: what a store holds, and keeping it."""
 
 import datetime as dt
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,8 +31,9 @@ def ls(store: Path, as_json: bool) -> None:
         show([asdict(version) for version in versions])
     elif versions:
         size = human_bytes(sum(version.bytes for version in versions))
-        graphs = count(len({version.name for version in versions}), "graph")
-        total = "total", count(len(versions), "version"), graphs, size, "", ""
+        kinds = Counter({version.name: version.kind for version in versions}.values())
+        held = ", ".join(count(number, kind) for kind, number in kinds.items())
+        total = "total", count(len(versions), "version"), held, size, "", ""
         print_table([*(_row(version, human_bytes(version.bytes)) for version in versions), total])
     else:
         click.echo(f"{store} is empty; `clg build` makes a graph.", err=True)

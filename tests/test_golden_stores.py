@@ -268,7 +268,8 @@ def test_later_schemas_are_refused(
     assert list((here / "out").iterdir()) == []
     assert run(["verify", "sphere", "--store", str(store)]) == 1
     captured = capsys.readouterr()
-    assert captured.out == f"sphere/v001/zarr.json: can't be checked: {sentence}\n"
+    what = sentence.partition("v001")[2]
+    assert captured.out == f"sphere/v001/zarr.json: can't be checked: it{what}\n"
     assert "1 fault" in captured.err
     listed = output(capsys, "ls", "--store", store, "--json")
     assert {of["name"]: of["fault"] for of in listed}["sphere"] == sentence

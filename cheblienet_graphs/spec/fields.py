@@ -96,7 +96,7 @@ def _check_points(geometry: Manifold, given: Given) -> None:
     flat = geometry.base.flat
     for field, applies, where in (("domain", flat, "plane"), ("units", not flat, "sphere")):
         if given["coordinates"] is None:
-            left_out(field, given[field], Words("unless ", Remedy("coordinates"), " are given"))
+            left_out(field, given[field], Words("without ", Remedy("coordinates")))
         if not applies:
             left_out(field, given[field], f"on {geometry.name}: it is of the {where}")
 

@@ -128,8 +128,8 @@ def refusing(attributes: layout.Attributes, where: str) -> Iterator[None]:
         yield
     except WrongFactError as error:
         raise StoreError(
-            f"{where} was changed or not written by cheblienet: its {error}. Import or build it "
-            "again."
+            f"{where} was changed or not written by cheblienet: its {str(error).rstrip('.')}. "
+            "Import or build it again."
         ) from error
 
 

@@ -81,7 +81,7 @@ def version_faults(version: Path, remark: Remark | None = None) -> list[Fault]:
     """Faults of a version, with paths below it: of its facts, then files, then arrays."""
     try:
         attributes = layout.check_version(version)
-        facts = either_facts(attributes, str(version))
+        facts = either_facts(attributes, "it")
     except SchemaError as error:
         return [Fault("zarr.json", f"can't be checked: {error}")]
     except StoreError as error:
@@ -171,14 +171,20 @@ def _array_faults(version: Path, facts: VersionFacts, remark: Remark | None) -> 
 
 
 def _store_faults(store: Path) -> Iterator[Fault]:
-    """Groups that can't be read or named, which no other check reports."""
-    for folder in sorted(path for path in store.iterdir() if path.is_dir()):
+    """Groups that can't be read or named, or are none, which no other check reports."""
+    for folder in [store, *sorted(path for path in store.iterdir() if path.is_dir())]:
+        where = str(folder.relative_to(store) / "zarr.json")
         try:
-            ours = layout.read_attributes(folder) is not None
+            document = durable.read_document(folder)
         except StoreError as error:
             yield Fault(folder.name, str(error))
             continue
-        if ours and not layout.NAME.fullmatch(folder.name):
+        if layout.our_attributes(document) is None:
+            if any(layout.readable(folder, layout.check_version)):
+                yield Fault(where, "is not that of a graph, and there are versions beside it")
+        elif (document.get("zarr_format"), document.get("node_type")) != (3, "group"):
+            yield Fault(where, "is not that of a group of zarr format 3")
+        elif folder != store and not layout.NAME.fullmatch(folder.name):
             yield Fault(folder.name, "is no name of a graph")
 
 

@@ -186,6 +186,8 @@ class Wavelets(Mapped):
 
     even: Tensor
 
+    # Else what is made while a network is evaluated could never be trained.
+    @torch.inference_mode(mode=False)
     def __init__(self, graph: Graph, kind: Kind, lengths: tuple[float, ...]) -> None:
         super().__init__(made_of(graph.handle, Wavelets, kind, lengths))
         self._paired, self._periodic = graph.period > math.pi, graph.boundary == "periodic"

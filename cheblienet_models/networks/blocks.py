@@ -68,6 +68,9 @@ class Network(Recorded):
         self.in_channels = integer("in_channels", in_channels, 1)
         finest = pyramid.levels[0]
         self.lift = lift if isinstance(lift, nn.Module) else _made(finest, lift)
+        if (grid := getattr(self.lift, "grid", finest.grid)) != finest.grid:
+            onto = "onto the graph's (orientations, *base shape)"
+            raise ValueError(f"lift must be {onto}, {finest.grid}. Got one onto {grid}.")
         self.places = Lift(finest)
         self.lifted_channels: int = in_channels * getattr(self.lift, "num_scales", 1)
 

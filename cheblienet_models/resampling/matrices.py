@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from cheblienet_models.resampling.cells import cells_of
 from cheblienet_models.resampling.grids import Floats, Indices, Pixels
-from cheblienet_models.resampling.overlaps import Entries, shared_areas
+from cheblienet_models.resampling.overlaps import ROUNDING, Entries, shared_areas
 from cheblienet_models.resampling.samplings import Sampling, nearest, unit_vectors
 from cheblienet_models.tensors import Csr
 
@@ -71,7 +71,7 @@ def _bilinear(direction: Direction, grid: Pixels, sampling: Sampling) -> Entries
         return from_nearest
     place, point, weight = facet_weights(unit_vectors(*sampling.angles), pixels[in_domain])
     number = sampling.number[point]
-    entries = Entries(in_domain[place], number, weight).kept((number >= 0) & (weight > 0))
+    entries = Entries(in_domain[place], number, weight).kept((number >= 0) & (weight > ROUNDING))
     # The nearest point of all need not be a corner of the facet.
     alone = np.isin(in_domain, entries.rows, invert=True)
     parts = zip(entries, from_nearest.kept(alone), strict=True)

@@ -18,6 +18,8 @@ from cheblienet_models.resampling.sides import Sides
 from cheblienet_models.tensors import Csr
 
 TURN = 2 * np.pi
+ROUNDING = 1e-12
+"""Parts of a target that are nothing but rounding."""
 
 
 class Entries(NamedTuple):
@@ -48,9 +50,9 @@ class Entries(NamedTuple):
         return Entries(*np.divmod(places, columns), sums)
 
     def csr(self, shape: tuple[int, int]) -> Csr:
-        """The matrix, without its zeros."""
+        """The matrix, without what is 0 but for rounding."""
         once = self.summed(shape[1])
-        rows, columns, values = once.kept(once.values != 0)
+        rows, columns, values = once.kept(once.values > ROUNDING)
         pointers = np.searchsorted(rows, np.arange(shape[0] + 1)).astype(np.int32)
         parts = pointers, columns.astype(np.int32), values.astype(np.float32)
         return Csr._make(map(torch.from_numpy, parts))

@@ -13,6 +13,7 @@ from refusing import refused
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_models import (
     ChebConv,
+    OrientedLift,
     StoreError,
     WideResNet,
     open_store,
@@ -79,10 +80,14 @@ def test_writes_stay_private_and_maps_survive_deletion(copy: Path) -> None:
 def test_what_is_opened_or_drawn_while_evaluating_can_be_trained_on(store: Path) -> None:
     with torch.inference_mode():
         graph = open_store(store)["torus"].levels[0]
+        again = pickle.loads(pickle.dumps(graph))
+        lift = OrientedLift(again, "cake")
         sample_edges(graph, 0.5)
     layer, x = ChebConv(2, 3, 3, graph), torch.randn(1, 2, graph.num_vertices, requires_grad=True)
     for training in (True, False):
         layer.train(training)(x).sum().backward()
+    image = torch.randn(1, 2, 16, 16, requires_grad=True)
+    ChebConv(2, 3, 3, again)(lift(image)).sum().backward()
     with torch.inference_mode():
         sample_vertices(graph, 0.5)
     layer.train()(x).sum().backward()

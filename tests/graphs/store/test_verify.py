@@ -76,13 +76,22 @@ def test_what_is_wrong_elsewhere_hides_no_version(three: Path) -> None:
     put_attributes(three / NAME, refs={"paper": "v009"})
     build(SPEC, three, name="broken")
     (three / "broken" / "zarr.json").write_text("{")
+    for name, document in (
+        ("blank", layout.group_document({})),
+        ("later", layout.group_document({"clg": {"refs": {}}}) | {"zarr_format": 4}),
+    ):
+        build(SPEC, three, name=name)
+        (three / name / "zarr.json").write_bytes(layout.document_bytes(document))
     assert [(fault.where, fault.what.split()[0]) for fault in verify(three)] == [
+        ("blank/zarr.json", "is"),
         ("broken", str(three / "broken/zarr.json")),
+        ("later/zarr.json", "is"),
         (NAME, "ref"),
         (f"{NAME}/notes.txt", "does"),
         (f"{NAME}/v004/zarr.json", "is"),
     ]
     assert [(version.name, version.fault is None) for version in listing(three)] == [
+        ("later", True),
         *[(NAME, True)] * 3,
         (NAME, False),
     ]

@@ -247,3 +247,5 @@ def test_refusals(pyramid: Pyramid, make: Make) -> None:
     state = {**network.state_dict(), f"lift.{EXTRA}": torch.zeros(3)}
     refused(r"'lift\._extra_state' is not the network's", load_weights, network, state)
     refused("lift must be 'repeat', 'cake', 'gabor' or a module", make, pyramid, lift="wavelet")
+    other, message = Lift(pyramid.levels[1]), "lift must be onto .* Got one onto "
+    refused(message, make, pyramid, lift=other)

@@ -48,6 +48,13 @@ def test_averages_are_over_what_is_valid(spheres: Store, method: str, fill: floa
         assert 0.01 < lost.double().mean() < 0.99
 
 
+def test_a_missing_point_is_not_made_up_from_rounding(spheres: Store) -> None:
+    """A pixel at a vertex of HEALPix takes all from there, and nothing from its facet's others."""
+    down = VerticesToLatLon(spheres["healpix"], [-30.0, 0, 30], [135.0, 180, 225], skipna=True)
+    weights = down.matrix().to_dense()
+    assert (weights[weights > 0] > 1e-6).all()
+
+
 @EVERY_METHOD
 def test_gradients_are_finite_and_zero_where_there_is_nothing(spheres: Store, method: str) -> None:
     pyramid, grid = spheres["so3"], regular_grid(18, 36, west=0)

@@ -24,6 +24,7 @@ STORES = {
 """Where graphs are copied from."""
 TORUS, FEW, RING, ARROWS = (f"{name}/v001" for name in STORES)
 LAPLACIAN, MAPS = f"{TORUS}/levels/0/laplacian", f"{TORUS}/pooling/0to1"
+BIG = {"name": "bytes", "configuration": {"endian": "big"}}
 DOCUMENT, COUNTS = f"{LAPLACIAN}/data/zarr.json", f"{TORUS}/levels/0/degree/zarr.json"
 INDEX, EIGEN = f"{RING}/levels/0/base_index", f"{FEW}/levels/0/eigen"
 FLOATS, VECTORS = f"{EIGEN}values", f"{EIGEN}vectors"
@@ -108,8 +109,7 @@ MUTATIONS: list[tuple[str, Change]] = [
     *((DOCUMENT, written(text)) for text in (b"{", b"[]", b"\xff\xfe", b"[" * 100_000)),
     *((DOCUMENT, written(text)) for text in (b'{"a": ' * 100_000, b" " * 10_000_000)),
     (DOCUMENT, written(b'{"shape": [' + b"9" * 5000 + b"]}")),
-    *((DOCUMENT, shape(sides)) for sides in ([-1], [True], [1e300], [10**30], [2**61], [0])),
-    *((DOCUMENT, shape(sides)) for sides in ([], "wide", None)),
+    *((DOCUMENT, shape(sides)) for sides in ([-1], [True], [1e300], [10**30], [0], [], None)),
     (COUNTS, shape([3])),
     (f"{TORUS}/levels/0/coordinates/zarr.json", shape([0, 2**62])),
     *((f"{INDEX}/zarr.json", shape(sides)) for sides in ([14, 14], [0])),
@@ -118,15 +118,7 @@ MUTATIONS: list[tuple[str, Change]] = [
     *((DOCUMENT, field(data_type=kind)) for kind in ("float64", "<f4", ["float32"])),
     *((f"{INDEX}/zarr.json", field(data_type=kind)) for kind in ("float32", "uint32", "int64")),
     (f"{FLOATS}/zarr.json", field(data_type="float32")),
-    *(
-        (DOCUMENT, field(codecs=codecs))
-        for codecs in (
-            [{"name": "bytes", "configuration": {"endian": "big"}}],
-            [{"name": "bytes"}, {"name": "zstd"}],
-            [{"name": "transpose", "configuration": {"order": [0]}}],
-            [],
-        )
-    ),
+    *((DOCUMENT, field(codecs=codecs)) for codecs in ([BIG], [BIG, {"name": "zstd"}], [])),
     *((DOCUMENT, field(zarr_format=version)) for version in (2, 3.0)),
     *((DOCUMENT, field(node_type="group")), (DOCUMENT, field(fill_value=1.0))),
     *((DOCUMENT, field(surprise=1)), (DOCUMENT, field(chunk_grid={"name": "rectangular"}))),
@@ -155,32 +147,19 @@ MUTATIONS: list[tuple[str, Change]] = [
     *((TORUS, ours(levels=levels)) for levels in ([], [1, 2], "many", [{"lambda_max": 1.4}] * 40)),
     *((TORUS, ours(spec=None)), (TORUS, ours(spec_sha256=3))),
     *((TORUS, fact(lambda_max=bound)) for bound in (0, True, 10**400, float("inf"))),
-    *(
-        (TORUS, fact(grid=grid))
-        for grid in ([4, 16.0, 16], [4, 16, 17], [1024], 1024, [4, True, 256], [4, 1, 1, 1, 16, 16])
-    ),
+    *((TORUS, fact(grid=grid)) for grid in ([4, 16.0, 16], [4, 16, 17], 1024, [4, True, 256])),
     *((TORUS, fact(eigenvalue_scale=scale)) for scale in (0, "1", float("nan"))),
     *((FEW, spec(laplacian=word)) for word in ("other", "", None, 1, ["normalized"], {})),
     (FEW, without("laplacian")),
-    *(
-        (FEW, spec(eigenpairs=count))
-        for count in (0, -1, 19, 21, 385, 2**70, True, 20.0, "20", None)
-    ),
-    *(
-        (RING, mask(inside=counts))
-        for counts in ([197, 60], [195, 60], [0, 60], [257, 60], [196], 196)
-    ),
-    *((RING, mask(inside=counts)) for counts in ([196.0, 60], [True, 60], [2**70, 60])),
+    *((FEW, spec(eigenpairs=count)) for count in (19, 21, 385, 2**70)),
+    *((RING, mask(inside=counts)) for counts in ([197, 60], [195, 60], [257, 60], [196], 196)),
     *((RING, spec(mask=value)) for value in ([], None)),
     (RING, without("mask")),
     (RING, fact(grid=[4, 2**30, 2**30, 2**30])),
     (INDEX, in_array(lambda places: places.__setitem__(1, places[0]))),
     *((ARROWS, spec(gradients=value)) for value in (1, None)),
     *((ARROWS, spec(manifold=value)) for value in ("r3s2", ["se2"], "r2")),
-    *(
-        (ARROWS, gradients(norms=value))
-        for value in (None, 1, [1, 1], [1, 1, -1], [1, 1, "1"], [1, True, 1], [1, 1, 1e300])
-    ),
+    *((ARROWS, gradients(norms=value)) for value in (None, [1, 1], [1, 1, -1], [1, 1, "1"])),
     *((ARROWS, gradients(spacings=value)) for value in ([0.0, 0.0, 1.0], [1.0, 0.5, 1.0])),
     *((ARROWS, gradients(nnz=value)) for value in (0, 1, None, True, 3.0, "3", -1)),
     *((ARROWS, gradients(symmetric_nnz=value)) for value in (0, 1)),
