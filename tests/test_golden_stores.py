@@ -268,8 +268,7 @@ def test_later_schemas_are_refused(
     assert list((here / "out").iterdir()) == []
     assert run(["verify", "sphere", "--store", str(store)]) == 1
     captured = capsys.readouterr()
-    what = sentence.partition("v001")[2]
-    assert captured.out == f"sphere/v001/zarr.json: can't be checked: it{what}\n"
+    assert captured.out.endswith(f"/zarr.json: can't be checked: it{sentence.split('v001')[1]}\n")
     assert "1 fault" in captured.err
     listed = output(capsys, "ls", "--store", store, "--json")
     assert {of["name"]: of["fault"] for of in listed}["sphere"] == sentence

@@ -30,10 +30,12 @@ ARROWS = [
     ({"manifold": "se2", "size": 8, "boundary": "periodic", "period": "2pi"}, 16),
     ({"manifold": "so3", "nside": 2, "period": "2pi"}, 16),
 ]
+SLOW = [pytest.param(*case, marks=pytest.mark.slow) for case in [*SOME[8:], *ARROWS]]
+"""KeOps compiles other formulas for these."""
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=lambda choice: f"{choice.engine}-{choice.device}")
-@pytest.mark.parametrize(("fields", "count"), [*SOME, *ARROWS, *FEW], ids=name)
+@pytest.mark.parametrize(("fields", "count"), [*SOME[:8], *SLOW, *FEW], ids=name)
 def test_edges_are_those_of_the_pruned_search(fields: dict, count: int, choice: Choice) -> None:
     spec = GraphSpec(**fields, neighbors=count)
     assert edges(spec, choice) == edges(spec)
