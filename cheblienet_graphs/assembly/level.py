@@ -285,9 +285,10 @@ class Level:
     @cached_property
     def alpha(self) -> float:
         """The alpha for which the in-plane fraction is what was asked for."""
-        return solved(self)
+        coarser = lambda: self.coarser.alpha  # noqa: E731
+        return solved(self.spec, self.number, self._in_plane_fraction, coarser, self.progress)
 
-    def in_plane_fraction(self, advance: Progress, alpha: float) -> float:
+    def _in_plane_fraction(self, advance: Progress, alpha: float) -> float:
         """That of the graph for an alpha; nan where there are no edges. Searches call `advance`."""
         spec, metric = self.spec, self.spec.metric_of_alpha(alpha, self.number)
         sampled = SampledManifold(self.full, spec.geometry, metric)

@@ -7,17 +7,14 @@ import itertools
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.samplings.axes import axis_set
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.typing import Floats
-
-if TYPE_CHECKING:
-    from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.typing import Floats, Progress
 
 SCANNED_VERTICES = 300
 """Up to this many vertices xi is solved for by a scan, since the fraction has few values."""
@@ -38,24 +35,37 @@ Fraction = Callable[[float], float]
 """alpha -> in-plane fraction of the graph; nan where it has no edges."""
 
 
-def solved(level: "Level") -> float:
-    """The alpha of a level for which its in-plane fraction is what was asked for."""
-    spec, number = level.spec, level.number
+def solved(
+    spec: GraphSpec,
+    number: int,
+    fraction: Callable[[Progress, float], float],
+    coarser: Callable[[], float],
+    progress: Progress,
+) -> float:
+    """The alpha of a level for which its in-plane fraction is what was asked for.
+
+    Args:
+        spec: of the build.
+        number: of the level.
+        fraction: as `Fraction`; it shows how it proceeds by what it is given.
+        coarser: solves for alpha of the next level.
+        progress: shows how this proceeds.
+    """
     kind, target, guess = spec.sampling_kind, spec.in_plane_fraction or math.nan, first_guess(spec)
     if kind.regular or spec.orientations * spec.full_points(number) <= SCANNED_VERTICES:
         tried = itertools.count(1)
 
         def shown(alpha: float) -> float:
-            reached = level.in_plane_fraction(lambda *_: None, alpha)
-            level.progress(f"level {number}: trying values of xi", next(tried), MOST_SCANNED)
+            reached = fraction(lambda *_: None, alpha)
+            progress(f"level {number}: trying values of xi", next(tried), MOST_SCANNED)
             return reached
 
         return scanned(shown, target, guess)
     known = kind.default_levels == "worthwhile"  # else the same whatever number of levels
     has_coarser = known and len(kind.sizes(spec.level_size(number))) > 1
     if has_coarser and spec.full_points(number + 1) >= STARTING_POINTS:
-        guess = level.coarser.alpha
-    return searched(partial(level.in_plane_fraction, level.progress), target, guess)
+        guess = coarser()
+    return searched(partial(fraction, progress), target, guess)
 
 
 def first_guess(spec: GraphSpec) -> float:

@@ -1,7 +1,7 @@
 """Between maps of a level's full sampling and signals on those of its points that are inside."""
 
 import math
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import torch
@@ -9,12 +9,9 @@ from torch import Tensor
 
 from cheblienet_models.arguments import check_shape, choice, number
 from cheblienet_models.graphs.healpix import nside_of, ring_indices
-from cheblienet_models.graphs.mapped import Mapped, made_of
+from cheblienet_models.graphs.mapped import Mapped, MappedLevel, made_of
 from cheblienet_models.store.levels import Level
 from cheblienet_models.tensors import padded
-
-if TYPE_CHECKING:
-    from cheblienet_models.graphs.graph import Graph
 
 Order = Literal["nested", "ring"]
 SMALL = ("small_places", "small_sources", "small_weights")
@@ -59,9 +56,10 @@ class FullGrid(Mapped):
     small_sources: Tensor
     small_weights: Tensor
 
-    def __init__(self, graph: "Graph", order: Order) -> None:
+    def __init__(self, graph: MappedLevel, order: Order) -> None:
         super().__init__(made_of(graph.handle, FullGrid, order))
-        self.label, self.grid, self.num_points = graph.label, graph.grid, graph.num_points
+        self.label, self.grid, index = graph.label, graph.grid, graph.base_index
+        self.num_points = math.prod(self.grid[1:]) if index is None else len(index)
         self._hold("places", _places(graph, order))
         for name in SMALL:
             self._hold(name, getattr(graph, name))
@@ -110,7 +108,7 @@ class FullGrid(Mapped):
         return (x[..., self.small_sources] * self.small_weights.to(x.dtype)).sum(-1)
 
 
-def _places(graph: "Graph", order: Order) -> Tensor | None:
+def _places(graph: MappedLevel, order: Order) -> Tensor | None:
     """Of a graph's points in a flat map; None where each is in its own place."""
     index, count = graph.base_index, graph.grid[1]
     if choice("order", order, get_args(Order)) == "nested":

@@ -12,7 +12,7 @@ from cheblienet_models.graphs import exports, filters
 from cheblienet_models.graphs.edges import EdgeList, Neighbors, edge_list, neighbors_of
 from cheblienet_models.graphs.full_grid import SMALL, FullGrid, Order, small_pixels
 from cheblienet_models.graphs.gradients import Gradients
-from cheblienet_models.graphs.mapped import MappedDirections, Reopen
+from cheblienet_models.graphs.mapped import MappedLevel, Reopen
 from cheblienet_models.graphs.polynomials import Function, Polynomial, approximated, heat
 from cheblienet_models.store.levels import LaplacianKind, Level
 from cheblienet_models.tensors import Csr, csr_tensor, multiplied
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data
 
 
-class Graph(MappedDirections):
+class Graph(MappedLevel):
     """One level of a pyramid: a sampled manifold, its edges, its Laplacian.
 
     All layers of a level share the same Graph, so the Laplacian is in memory once. Here
@@ -66,14 +66,12 @@ class Graph(MappedDirections):
 
     row_pointers: Tensor
     columns: Tensor
-    values: Tensor
     degree: Tensor
     area: Tensor
     eigenvectors: Tensor | None
     eigenvalues: Tensor | None
     subgraph: Tensor | None
     subgraph_degree: Tensor | None
-    base_index: Tensor | None
     fraction: Tensor | None
 
     def __init__(self, reopen: Reopen, stored: Level) -> None:

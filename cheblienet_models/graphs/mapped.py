@@ -169,8 +169,22 @@ class Identified(Mapped):
         return f"{self.name}@{self.version}"
 
 
-class MappedDirections(Mapped):
-    """A module of constants that may have Laplacians along single directions among them."""
+class MappedLevel(Mapped):
+    """A module of the constants of a level: what is known of its points, and directions.
+
+    Attributes:
+        label: of the level, for messages.
+        grid: (orientations, *base shape).
+        sampling: as the specification names it; None where it names none.
+        base_index: (points,) places of those inside among all, ascending; None without a mask.
+        values: (nnz,) of the Laplacian.
+    """
+
+    label: str
+    grid: tuple[int, ...]
+    sampling: str | None
+    base_index: Tensor | None
+    values: Tensor
 
     def _register_directional(self, directional: Mapping[str, tuple[CsrArrays, float]]) -> None:
         """Hold these matrices, names prefixed by the direction."""
