@@ -35,7 +35,8 @@ from builder import KINDS, Builder, Graph, Kind, records
 
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.map_facts import listing
-from cheblienet_graphs.store.verify import leftovers, verify
+from cheblienet_graphs.store.staging_folder import leftovers
+from cheblienet_graphs.store.verify import verify
 
 MOST_LATE = 50
 """Moments that may come too late."""

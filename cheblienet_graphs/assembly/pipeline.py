@@ -32,8 +32,9 @@ from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import check_writable
 from cheblienet_graphs.store.facts import LevelFacts
-from cheblienet_graphs.store.refs import alone, check_graph
+from cheblienet_graphs.store.refs import check_graph
 from cheblienet_graphs.store.staged import INT32_LIMIT
+from cheblienet_graphs.store.staging_folder import alone
 from cheblienet_graphs.store.writer import Staging
 from cheblienet_graphs.typing import Progress
 

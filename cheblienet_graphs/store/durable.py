@@ -12,7 +12,7 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -170,21 +170,65 @@ def check_writable(folder: Path) -> Path:
 
 
 @contextmanager
-def locked_folder(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder; it is released when the process ends.
+def opened_folder(folder: str | Path, within: int | None = None) -> Iterator[int]:
+    """A descriptor of a folder.
+
+    Args:
+        folder: its path, or its name in another folder. Its last part is no link that is followed.
+        within: descriptor of that other folder.
+
+    Raises:
+        NotADirectoryError: a link is there, or something else that is no folder.
+        OSError: it can't be opened.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=within)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def lock(descriptor: int, folder: str | Path, within: int | None = None) -> None:
+    """Take the lock of an open folder; it is released when its descriptor is closed.
+
+    Args:
+        descriptor: of the folder.
+        folder: where it was opened, as of `opened_folder`.
+        within: likewise.
 
     Raises:
         BlockingIOError: another process holds it, or another folder has come to its place.
-        FileNotFoundError: it is not there, or not any more.
+        FileNotFoundError: it is not there any more.
     """
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if not os.path.samestat(os.fstat(descriptor), folder.stat()):
-            raise BlockingIOError
-        yield
-    finally:
-        os.close(descriptor)
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    there = os.stat(folder, dir_fd=within, follow_symlinks=False)
+    if not os.path.samestat(os.fstat(descriptor), there):
+        raise BlockingIOError
+
+
+@contextmanager
+def locked_folder(folder: str | Path, within: int | None = None) -> Iterator[int]:
+    """Hold the lock of a folder; it is released when the process ends, too.
+
+    Args:
+        folder: as of `opened_folder`.
+        within: likewise.
+
+    Yields:
+        A descriptor of the folder.
+
+    Raises:
+        OSError: as `opened_folder` and `lock`.
+    """
+    with opened_folder(folder, within) as descriptor:
+        lock(descriptor, folder, within)
+        yield descriptor
+
+
+def remove_empty(folder: Path) -> None:
+    """Remove a folder that is there and empty."""
+    with suppress(OSError):
+        folder.rmdir()
 
 
 def unreadable(path: Path, error: OSError) -> CheblienetError:

@@ -210,15 +210,21 @@ def _refuse_other(folder: Path) -> None:
         raise StoreError(
             f"{folder} is the working folder, which would be replaced; ", another("output")
         )
-    there = {path.name for path in folder.iterdir()} if folder.exists() else set()
-    if not there <= _exported_before(folder):
+    there = list(folder.iterdir()) if folder.exists() else []
+    named = _exported_before(folder)
+    if not all(path.name in named and _is_exported(path) for path in there):
         raise StoreError(
             f"{folder} holds something else than an earlier export; ", another("output")
         )
 
 
+def _is_exported(path: Path) -> bool:
+    """Whether an export can have written this: a file with one of its endings."""
+    return path.suffix in {".npy", ".npz", ".json"} and path.is_file() and not path.is_symlink()
+
+
 def _exported_before(folder: Path) -> set[str]:
-    """Names of the files of an export, none where the folder is none."""
+    """Names of the files that a manifest names, none where there is none."""
     try:
         with (folder / MANIFEST).open("rb") as opened:
             manifest = json.loads(opened.read(durable.MAX_METADATA))

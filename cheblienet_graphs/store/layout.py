@@ -276,7 +276,7 @@ def existing_store(store: str | Path) -> Path:
 
 
 def graph_names(store: Path) -> list[str]:
-    """Names of the graphs of an existing store, sorted; foreign and empty groups are left out."""
+    """Names of the graphs of an existing store, sorted, without links, foreign and empty groups."""
     return sorted(path.name for path in store.iterdir() if is_graph(store, path.name))
 
 
@@ -287,7 +287,7 @@ def is_graph(store: Path, name: str) -> bool:
     """
     try:
         graph = store / name
-        named = NAME.fullmatch(name) is not None
+        named = NAME.fullmatch(name) is not None and not graph.is_symlink()
         return named and read_attributes(graph) is not None and bool(versions(graph))
     except UnreadableError:
         return True
@@ -296,13 +296,14 @@ def is_graph(store: Path, name: str) -> bool:
 
 
 def versions(graph: Path) -> list[str]:
-    """Published versions of a graph, oldest first.
+    """Published versions of a graph, oldest first; links are none.
 
     Raises:
         StoreError, UnreadableError: its folder can't be read.
     """
     try:
-        names = [p.name for p in graph.iterdir() if VERSION.fullmatch(p.name) and p.is_dir()]
+        paths = [p for p in graph.iterdir() if VERSION.fullmatch(p.name)]
+        names = [p.name for p in paths if p.is_dir() and not p.is_symlink()]
     except OSError as error:
         raise unreadable(graph, error) from error
     return sorted(names, key=version_number)

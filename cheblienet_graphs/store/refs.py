@@ -1,11 +1,11 @@
 """The versions of a graph and their names, changed under a lock."""
 
 import errno
+import os
 import re
 import shutil
-import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,9 +13,15 @@ from pathlib import Path
 
 from cheblienet_graphs.errors import Remedy, StoreError, UnknownGraphError, another, listed, quoted
 from cheblienet_graphs.limits import Number, integer
-from cheblienet_graphs.machine.interrupts import interrupts_deferred
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.durable import locked_folder, replace, sync, write_errors
+from cheblienet_graphs.store.durable import (
+    locked_folder,
+    remove_empty,
+    replace,
+    sync,
+    write_errors,
+)
+from cheblienet_graphs.store.staging_folder import locked
 
 LIKE_VERSION = re.compile(r"v[0-9]+")
 UNCHANGED = "Nothing was changed"
@@ -38,12 +44,6 @@ class Removed:
     spared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-LOCK_TRIED_AGAIN = 0.01
-"""Seconds after which the lock of a store is tried again,"""
-TURN_TRIED_AGAIN = 0.1
-"""and after which one is whose holder builds."""
-
-
 def check_graph(store: Path, name: str, *, is_map: bool) -> None:
     """Make sure that a graph, or a map, of that name could be published.
 
@@ -52,8 +52,10 @@ def check_graph(store: Path, name: str, *, is_map: bool) -> None:
             read is of the other kind, or the store can't be read.
     """
     graph = store / name
-    if not layout.check_store(store) or not graph.exists():
+    if not layout.check_store(store) or not os.path.lexists(graph):
         return
+    if graph.is_symlink():
+        raise StoreError(f"{graph} is a link, which is not followed; ", another("name"))
     if (graph / "zarr.json").exists():
         ours = layout.read_attributes(graph) is not None
     else:
@@ -226,86 +228,6 @@ def _delete(store: Path, version: Path) -> int:
 
 
 @contextmanager
-def locked(store: Path) -> Iterator[None]:
-    """Hold the store's lock, which is that of its staging folder; signals are deferred.
-
-    The folder is made if it does not exist, and removed if it is empty at the end.
-    """
-    with _waited_for(LOCK_TRIED_AGAIN, partial(_got_lock, layout.staging_folder(store))):
-        yield
-
-
-@contextmanager
-def alone(store: Path, key: str) -> Iterator[None]:
-    """Be the only one of the processes that ask with this key; the others wait.
-
-    It is the lock of a folder beside staged versions, which ends with the process.
-
-    Args:
-        store: need not exist yet.
-        key: name of the folder.
-
-    Raises:
-        OSError: the folder can't be made.
-    """
-    with _waited_for(TURN_TRIED_AGAIN, partial(_got_alone, store, key)):
-        yield
-
-
-@contextmanager
-def _waited_for(seconds: float, take: Callable[[ExitStack], bool]) -> Iterator[None]:
-    """Hold what is taken as soon as it can be; tried again after some seconds."""
-    while True:
-        with ExitStack() as held:
-            if take(held):
-                yield
-                return
-        time.sleep(seconds)
-
-
-def _got_alone(store: Path, key: str, held: ExitStack) -> bool:
-    """Take the lock of a folder within the staging folder; False if another process has it."""
-    with locked(store):
-        held.callback(tidy, store)
-        return _taken(layout.staging_folder(store) / key, held)
-
-
-def tidy(store: Path) -> None:
-    """Remove the staging folder if it is empty, unless a holder of its lock will do so."""
-    folder = layout.staging_folder(store)
-    with interrupts_deferred(), suppress(OSError), locked_folder(folder):
-        folder.rmdir()
-
-
-def _got_lock(folder: Path, held: ExitStack) -> bool:
-    """Take the lock of a folder, as `_taken`; signals are deferred."""
-    held.enter_context(interrupts_deferred())
-    if not folder.parent.is_dir():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-    return _taken(folder, held)
-
-
-def _taken(folder: Path, held: ExitStack) -> bool:
-    """Make a folder and take its lock; it is removed if it is empty at the end.
-
-    False if the lock is held, or the folder went meanwhile.
-    """
-    with suppress(FileExistsError):  # what is no folder can't be locked
-        folder.mkdir()
-    try:
-        held.enter_context(locked_folder(folder))
-    except (BlockingIOError, FileNotFoundError):
-        return False
-    held.callback(_remove_empty, folder)
-    return True
-
-
-def _remove_empty(folder: Path) -> None:
-    with suppress(OSError):
-        folder.rmdir()
-
-
-@contextmanager
 def _changing(store: str | Path) -> Iterator[Path]:
     """Hold the lock of a store that must exist; errors of the system become a StoreError."""
     path = layout.existing_store(store)
@@ -361,7 +283,7 @@ def _make_group(store: Path, group: Path, attributes: layout.Attributes, undo: E
             made.rename(group)
     finally:
         shutil.rmtree(made, ignore_errors=True)
-    undo.callback(_remove_empty, group)
+    undo.callback(remove_empty, group)
     undo.callback(unlink)
     sync(group.parent)
 
@@ -374,13 +296,13 @@ def _take_back(store: Path, published: Path, staged: Path, before: layout.Attrib
 
 
 def _rename_to_next(graph: Path, staged: Path) -> Path:
-    """Give a staged version the next number, or a later one where another writer was faster."""
+    """Give a staged version the next number, or a later one where something has that name."""
     used = [*layout.versions(graph), *_removed(layout.read_attributes(graph) or {})]
     first = 1 + max(map(layout.version_number, used), default=0)
     for number in range(first, layout.LAST_VERSION + 1):
         try:
             return staged.rename(graph / f"v{number:03d}")
         except OSError as error:
-            if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
+            if error.errno not in {errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR}:
                 raise
     raise OSError(errno.EOVERFLOW, f"{graph.name} has no version numbers left")

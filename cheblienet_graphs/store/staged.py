@@ -10,7 +10,6 @@ of the process or of the machine, and by other machines that share the file syst
 import json
 import math
 import os
-import shutil
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -23,10 +22,9 @@ import scipy.sparse
 
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import read_document, replace, reserve, write
+from cheblienet_graphs.store.staging_folder import IDENTITY
 
 INT32_LIMIT = 2**31 - 1
-IDENTITY = "build.json"
-"""File that is written after everything else of a staged version, and deleted first."""
 VERSION, FINISHED, SCRATCH = "version", "finished", "scratch"
 """Its folders: what is published, the records, and arrays that never are."""
 
@@ -241,15 +239,3 @@ def identity_of(folder: Path) -> Identity | None:
         return None
     whole = all((folder / part).is_dir() for part in (VERSION, FINISHED))
     return identity if whole and isinstance(identity, dict) else None
-
-
-def discard(folder: Path) -> None:
-    """Delete a staged version.
-
-    Raises:
-        OSError: it can't be deleted.
-    """
-    (folder / IDENTITY).unlink(missing_ok=True)
-    shutil.rmtree(folder, ignore_errors=True)
-    if folder.exists():  # a running block made a file during this; renamed, none can
-        shutil.rmtree(folder.rename(folder.with_name(uuid.uuid4().hex)))

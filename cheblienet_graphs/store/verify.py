@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from cheblienet_graphs.errors import SchemaError, StoreError, UnreadableError, quoted
 from cheblienet_graphs.limits import callback
-from cheblienet_graphs.store import durable, layout
+from cheblienet_graphs.store import durable, layout, staging_folder
 from cheblienet_graphs.store.agreement import (
     Fault,
     level_fault,
@@ -20,8 +20,6 @@ from cheblienet_graphs.store.facts import FileFacts, VersionFacts
 from cheblienet_graphs.store.map_arrays import MapArrays, map_faults
 from cheblienet_graphs.store.map_facts import MapFacts, either_facts
 from cheblienet_graphs.store.reader import LevelArrays
-from cheblienet_graphs.store.refs import locked
-from cheblienet_graphs.store.staged import discard
 
 FILES_AT_ONCE = 8
 """Files whose digests are computed at once."""
@@ -43,8 +41,8 @@ def verify(
         name: NAME, NAME@v001 or NAME@REF; default every version of every graph.
         progress: called with each version's path before it is read.
         remark: called with a path below the store and what is no fault there, but may be a mistake:
-            given areas that are far from those of the points' Voronoi cells, or eigenvalues that
-            float32 loses.
+            given areas that are far from those of the points' Voronoi cells, eigenvalues that
+            float32 loses, or something in the staging folder, beside the store, that no build left.
 
     Returns:
         The faults; none where all is well.
@@ -61,6 +59,9 @@ def verify(
         graphs = [store / graph for graph in layout.graph_names(store)]
         folders = [graph / version for graph in graphs for version in layout.versions(graph)]
         faults = [*_store_faults(store), *(f for graph in graphs for f in _graph_faults(graph))]
+        if remark:
+            for beside, what in staging_folder.others(store):
+                remark(beside, what)
     else:
         folders, faults = [layout.resolve(store, name)], []
     for version in folders:
@@ -174,6 +175,9 @@ def _store_faults(store: Path) -> Iterator[Fault]:
     """Groups that can't be read or named, or are none, which no other check reports."""
     for folder in [store, *sorted(path for path in store.iterdir() if path.is_dir())]:
         where = str(folder.relative_to(store) / "zarr.json")
+        if folder != store and folder.is_symlink():
+            yield Fault(folder.name, "is a link, which is not followed")
+            continue
         try:
             document = durable.read_document(folder)
         except StoreError as error:
@@ -200,46 +204,3 @@ def _graph_faults(graph: Path) -> Iterator[Fault]:
     for path in sorted(graph.iterdir()):
         if path.name not in {"zarr.json", *existing}:
             yield Fault(f"{graph.name}/{path.name}", "does not belong in a graph")
-
-
-def leftovers(store: str | Path) -> list[Path]:
-    """Files that killed builds left beside a store, without those of running builds."""
-    staging = layout.staging_folder(layout.store_path(store))
-    try:
-        entries = sorted(staging.iterdir())
-    except (FileNotFoundError, NotADirectoryError):  # the last process at work removed it
-        return []
-    return [path for path in entries if not _in_use(path)]
-
-
-def clean(store: str | Path) -> list[Path]:
-    """Delete the leftovers of a store.
-
-    Returns:
-        What was deleted.
-
-    Raises:
-        StoreError: they can't be deleted.
-    """
-    store = layout.store_path(store)
-    if not layout.staging_folder(store).is_dir():
-        return []
-    with durable.write_errors(store, "Not everything was cleaned"), locked(store):
-        paths = leftovers(store)
-        for path in paths:
-            if path.is_dir() and not path.is_symlink():
-                discard(path)
-            else:
-                path.unlink()
-    return paths
-
-
-def _in_use(path: Path) -> bool:
-    """Whether a living process holds the lock of a staged version, or has just left it."""
-    if not path.is_dir() or path.is_symlink():
-        return not path.exists() and not path.is_symlink()
-    try:
-        with durable.locked_folder(path):
-            return False
-    except (BlockingIOError, FileNotFoundError):
-        return True

@@ -7,10 +7,11 @@ the staging folder only, where a later build can resume it.
 import errno
 import json
 import logging
+import os
 import shutil
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -20,10 +21,11 @@ import numpy.typing as npt
 
 from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.machine.interrupts import interrupts_deferred
-from cheblienet_graphs.store import durable, layout, staged
+from cheblienet_graphs.store import durable, layout, staged, staging_folder
 from cheblienet_graphs.store.durable import locked_folder, sha256_of, write_errors
-from cheblienet_graphs.store.refs import locked, publish, tidy
+from cheblienet_graphs.store.refs import publish
 from cheblienet_graphs.store.staged import Identity, Records, StagedArray, StagedCsr, Writer
+from cheblienet_graphs.store.staging_folder import locked, tidy
 
 HASHED_AT_ONCE = 4
 """Files read at once for the manifest."""
@@ -98,8 +100,8 @@ class Staging:
         self.check()
         try:
             with write_errors(self._store):
-                with locked(self._store):
-                    self._take_folder()
+                with locked(self._store) as staging:
+                    self._take_folder(staging)
                 self._prepare()
         except BaseException as error:
             self.close(error)
@@ -112,6 +114,7 @@ class Staging:
         Raises:
             StoreError: as entering the context.
         """
+        staging_folder.check(self._store)
         with write_errors(self._store):
             places = layout.staging_folder(self._store), self._store / self._name
             nearest, target = map(durable.check_writable, places)
@@ -130,25 +133,31 @@ class Staging:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self.close(error)
 
-    def _take_folder(self) -> None:
+    def _take_folder(self, staging: int) -> None:
         """Take a folder for this build and lock it; the caller must hold the store's lock.
 
         Folders of killed builds that can't be resumed are deleted.
+
+        Args:
+            staging: descriptor of the staging folder.
         """
-        staging = layout.staging_folder(self._store)
-        for folder in sorted(staging.iterdir()) if self._resume else ():
-            if folder.is_symlink() or not folder.is_dir():
-                continue
-            with ExitStack() as held, suppress(BlockingIOError, FileNotFoundError):
-                held.enter_context(locked_folder(folder))
-                identity = staged.identity_of(folder)
+        place = layout.staging_folder(self._store)
+        for name in staging_folder.builds(staging) if self._resume else ():
+            with ExitStack() as held:
+                try:
+                    folder = held.enter_context(locked_folder(name, staging))
+                except OSError:  # a build at work, another user's, no folder, or gone
+                    continue
+                if not staging_folder.is_plain(folder, {os.geteuid(), os.fstat(staging).st_uid}):
+                    continue
+                identity = staged.identity_of(place / name)
                 if identity is None:
-                    staged.discard(folder)
+                    staging_folder.discard(name, staging)
                 elif identity == self._identity:
-                    self.folder, self._held = folder, held.pop_all()
+                    self.folder, self._held = place / name, held.pop_all()
                     self._open = self.resumed = True
                     return
-        self.folder = staging / uuid.uuid4().hex
+        self.folder = place / uuid.uuid4().hex
         self.folder.mkdir()
         self._open = True
         self._held.enter_context(locked_folder(self.folder))
@@ -164,7 +173,8 @@ class Staging:
             for part in (staged.VERSION, staged.FINISHED):
                 (self.folder / part).mkdir()
             if self._identity is not None:
-                durable.write(self.folder / staged.IDENTITY, json.dumps(self._identity).encode())
+                identity = json.dumps(self._identity).encode()
+                durable.write(self.folder / staging_folder.IDENTITY, identity)
 
     def close(self, error: BaseException | None = None) -> None:
         """Keep the folder where a later build can resume it, else remove it; note what stays.
@@ -202,7 +212,8 @@ class Staging:
             )
             return
         try:
-            staged.discard(self.folder)
+            with durable.opened_folder(self.folder.parent) as staging:
+                staging_folder.discard(self.folder.name, staging)
         except OSError as refused:
             where = self.folder.parent
             yield f"{where} can't be cleared: {refused.strerror}; try `clg verify --clean`."

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from failures import Clg
+from outside import HEX
 
 
 def test_build_inspect_ls(here: Path, clg: Clg) -> None:
@@ -94,12 +95,12 @@ def test_versions_refs_and_removal(clg: Clg) -> None:
 
 def test_verify(here: Path, clg: Clg) -> None:
     staging = here / ".graphs.zarr.staging"
-    (staging / "dead").mkdir(parents=True)
+    (staging / HEX[0]).mkdir(parents=True)
     clg("verify --clean")  # after a first build that was killed
     assert list(here.iterdir()) == []
     clg("verify", 2)
     clg("build r2 --size 8 --quiet")
-    (staging / "dead").mkdir(parents=True)
+    (staging / HEX[0]).mkdir(parents=True)
     message = clg("verify").err
     assert "1 version as published" in message
     assert "1 item left by interrupted builds" in message

@@ -17,7 +17,8 @@ from marks import slow_but
 from cheblienet_graphs import GraphSpec, SpecError, build
 from cheblienet_graphs.assembly import assemble, versions
 from cheblienet_graphs.assembly.versions import software
-from cheblienet_graphs.store.verify import leftovers, verify
+from cheblienet_graphs.store.staging_folder import leftovers
+from cheblienet_graphs.store.verify import verify
 from cheblienet_graphs.weights.edges import KernelWeights
 
 OTHER_WAYS = [{}, {"block_rows": 97}, {"block_rows": 10**5}, {"workers": 2, "block_rows": 300}]

@@ -91,11 +91,19 @@ def test_nothing_else_is_replaced(
     for name, contents in (("a", "x"), ("b", "{}"), ("c", '{"format": "cheblienet-npz"}')):
         (tmp_path / name).mkdir()
         (tmp_path / name / "manifest.json").write_text(contents)
+    for name in ("photos", "thesis.txt", "linked.npz"):
+        (tmp_path / f"d-{name}").mkdir()
+        manifest = {"format": "cheblienet-npz", "files": {name: {}}}
+        (tmp_path / f"d-{name}" / "manifest.json").write_text(json.dumps(manifest))
+    (tmp_path / "d-photos/photos").mkdir()
+    (tmp_path / "d-thesis.txt/thesis.txt").write_text("mine")
+    (tmp_path / "d-linked.npz/linked.npz").symlink_to(tmp_path / "a/manifest.json")
     (tmp_path / "file").write_text("mine")
     (tmp_path / "link").symlink_to(tmp_path / "a")
     (tmp_path / "broken").symlink_to(tmp_path / "absent")
     before = sorted(path for path in tmp_path.rglob("*"))
-    for name in ("torus-npz", "a", "b", "c", "file", "link", "broken"):
+    manifests = ("d-photos", "d-thesis.txt", "d-linked.npz")
+    for name in ("torus-npz", "a", "b", "c", *manifests, "file", "link", "broken"):
         with pytest.raises(StoreError, match="choose another `output`"):
             to_npz(version, tmp_path / name)
     for command in (lambda out: export.to_scipy(version, 0, out), lambda out: to_npz(version, out)):

@@ -16,7 +16,7 @@ from stores import store_of
 from cheblienet_graphs import GraphSpec, MapSpec, StoreError, build_map, inspect_map, verify
 from cheblienet_graphs.store.map_facts import listing, read_map_facts
 from cheblienet_graphs.store.mapped import mapped_csr
-from cheblienet_graphs.store.verify import clean, leftovers
+from cheblienet_graphs.store.staging_folder import clean, leftovers
 
 POINTS = np.random.default_rng(4).random((30, 2))
 PLACES = GraphSpec("r2", coordinates=POINTS, domain=(0, 0, 1, 1))

@@ -16,11 +16,11 @@ from cheblienet_graphs import GraphSpec, StoreError, UnknownGraphError, build, o
 from cheblienet_graphs.assembly.pipeline import dry_run
 from cheblienet_graphs.assembly.versions import same_digest
 from cheblienet_graphs.errors import OtherGraphWarning, UnreadableError
-from cheblienet_graphs.store import durable, layout, refs
+from cheblienet_graphs.store import durable, layout, staging_folder
 from cheblienet_graphs.store.map_facts import listing
 from cheblienet_graphs.store.mapped import mapped_csr
-from cheblienet_graphs.store.refs import locked
-from cheblienet_graphs.store.verify import leftovers, verify
+from cheblienet_graphs.store.staging_folder import leftovers, locked
+from cheblienet_graphs.store.verify import verify
 from cheblienet_models import open_store
 
 SPEC, FLAT = GraphSpec("r2", 8), GraphSpec("r2", 8, levels=1)
@@ -160,21 +160,6 @@ def test_another_specification_under_a_used_name_is_told(tmp_path: Path) -> None
     assert again.levels == second.levels
 
 
-def test_what_goes_while_leftovers_are_listed_is_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Builders at work end between the listing of their folder and the look at what is in it."""
-    store = tmp_path / "g.zarr"
-    staging = layout.staging_folder(store)
-    (staging / "left").mkdir(parents=True)
-    monkeypatch.setattr(
-        Path,
-        "iterdir",
-        lambda folder: iter([folder / "left", folder / "build", folder / "temporary.json"]),
-    )
-    assert leftovers(store) == [staging / "left"]
-
-
 def test_a_store_on_another_file_system_than_its_staging_is_refused_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,7 +180,7 @@ def test_a_link_to_a_store_is_that_store(tmp_path: Path) -> None:
     link.symlink_to("far/g.zarr")
     assert layout.staging_folder(link) == layout.staging_folder(store)
     with locked(link), ExitStack() as held:
-        assert not refs._got_lock(layout.staging_folder(store), held)
+        assert staging_folder._got_lock(store, held) is None
     assert build(SPEC, link, force=True).version == "v002"
     assert layout.versions(store / "r2-8x8") == ["v001", "v002"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["far", "g.zarr"]

@@ -1,8 +1,7 @@
-"""Refs, removal and concurrency; locks of folders that come and go."""
+"""Refs, removal and concurrency."""
 
 import errno
 import os
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from unittest.mock import Mock
@@ -11,11 +10,12 @@ import pytest
 
 from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, SpecError, StoreError, UnknownGraphError, build, inspect
-from cheblienet_graphs.store import durable, layout
+from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.export import export_zip, import_zip
 from cheblienet_graphs.store.map_facts import listing
-from cheblienet_graphs.store.refs import Removed, alone, locked, prune, remove, tag, tidy, untag
-from cheblienet_graphs.store.verify import clean, leftovers, verify
+from cheblienet_graphs.store.refs import Removed, prune, remove, tag, untag
+from cheblienet_graphs.store.staging_folder import clean, leftovers
+from cheblienet_graphs.store.verify import verify
 from cheblienet_models import open_store
 
 SPEC = GraphSpec("r2", 8)
@@ -162,102 +162,3 @@ def test_relative_paths_and_tildes(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert sorted(path.name for path in tmp_path.iterdir()) == ["g.zarr", "g.zip"]
     with pytest.raises(StoreError, match="Write the path out"):
         tag("~nobody-of-that-name/g.zarr", "g", "paper")
-
-
-def test_the_lock_of_a_store_excludes_others_while_its_folder_comes_and_goes(
-    tmp_path: Path,
-) -> None:
-    """Threads hold it by descriptors of their own, as processes do."""
-    store, folder = tmp_path / "g.zarr", layout.staging_folder(tmp_path / "g.zarr")
-    inside, most = [], []
-
-    def work() -> None:
-        for _ in range(50):
-            with locked(store):
-                inside.append(1)
-                most.append(len(inside))
-                (folder / "file").write_text("x")
-                (folder / "file").unlink()
-                inside.pop()
-            tidy(store)
-
-    with ThreadPoolExecutor(8) as pool:
-        for worker in [pool.submit(work) for _ in range(8)]:
-            worker.result()
-    assert most == [1] * 400
-    assert not folder.exists()
-
-
-def test_who_tidies_leaves_the_folder_of_another_that_came_meanwhile(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It would lock the folder that went, and remove the one whose lock another holds."""
-    folder = layout.staging_folder(tmp_path / "g.zarr")
-    folder.mkdir()
-    flock = durable.fcntl.flock
-
-    def late(descriptor: int, operation: int) -> None:
-        folder.rename(tmp_path / "gone")
-        folder.mkdir()
-        flock(descriptor, operation)
-
-    monkeypatch.setattr(durable.fcntl, "flock", late)
-    tidy(tmp_path / "g.zarr")
-    assert folder.exists()
-
-
-def test_who_waited_for_a_folder_that_went_makes_it_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The folder goes between opening and locking it, and another takes its place."""
-    folder = layout.staging_folder(tmp_path / "g.zarr")
-    flock, waits = durable.fcntl.flock, []
-
-    def late(descriptor: int, operation: int) -> None:
-        if len(waits) < 2:
-            folder.rename(tmp_path / f"gone{len(waits)}")
-            if not waits:
-                folder.mkdir()
-        waits.append(descriptor)
-        flock(descriptor, operation)
-
-    monkeypatch.setattr(durable.fcntl, "flock", late)
-    with locked(tmp_path / "g.zarr"):
-        assert os.path.samestat(os.fstat(waits[-1]), folder.stat())
-    assert len(waits) == 3
-    assert not folder.exists()
-
-
-@pytest.mark.parametrize("operation", ["alone", "resume"])
-def test_the_folder_of_a_turn_goes_while_another_looks_at_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, operation: str
-) -> None:
-    """Its holder removes it without the store's lock, here just before the other opens it."""
-    store = tmp_path / "g.zarr"
-    turn, end, opened = threading.Event(), threading.Event(), os.open
-
-    def first() -> None:
-        with alone(store, "turn"):
-            turn.set()
-            end.wait()
-
-    holder = threading.Thread(target=first)
-
-    def late(path: Path, *arguments: int, **options: int) -> int:
-        if Path(path).name == "turn" and not end.is_set() and turn.is_set():
-            end.set()
-            while Path(path).exists():
-                pass
-        return opened(path, *arguments, **options)
-
-    holder.start()
-    turn.wait()
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "open", late)
-        if operation == "resume":
-            assert build(SPEC, store, resume=True).built
-        else:
-            with alone(store, "turn"):
-                assert (layout.staging_folder(store) / "turn").is_dir()
-    holder.join()
-    assert not layout.staging_folder(store).exists()

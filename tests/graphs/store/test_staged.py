@@ -6,18 +6,20 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
 from builds import SPECS, Whole, inodes, interrupted, manifest
 from damage import truncate
 from marks import slow_but
+from outside import HEX, state, victim
 
 from cheblienet_graphs import GraphSpec, StoreError, build
-from cheblienet_graphs.store import layout, staged, writer
-from cheblienet_graphs.store.durable import locked_folder
+from cheblienet_graphs.store import layout, staging_folder, writer
+from cheblienet_graphs.store.durable import locked_folder, opened_folder
 from cheblienet_graphs.store.staged import Records
-from cheblienet_graphs.store.verify import leftovers
+from cheblienet_graphs.store.staging_folder import leftovers
 from cheblienet_graphs.store.writer import Staging
 
 SPEC, BLOCK_ROWS = SPECS["torus"], 100
@@ -80,19 +82,16 @@ def test_torn_records_are_done_again(tmp_path: Path, left: Path, expected: Whole
 
 
 def test_what_others_left_is_spared(tmp_path: Path, left: Path) -> None:
-    """Builds of another identity, builds at work, files, and links that somebody put there."""
+    """Builds of another identity, builds at work, and what the package does not write."""
     store, staging = tmp_path / "g", left.parent
     identity = json.loads((left / "build.json").read_text())
     (left / "build.json").write_text(json.dumps(identity | {"name": "other"}))
-    (staging / "file").write_text("")
-    (tmp_path / "mine").mkdir()
-    (staging / "link").symlink_to(tmp_path / "mine")
-    (staging / "at work").mkdir()
-    with locked_folder(staging / "at work"):
+    victim(staging / "mine")
+    (staging / HEX[0]).mkdir()
+    before = state(staging)
+    with locked_folder(staging / HEX[0]):
         assert not build(SPEC, store, resume=True, block_rows=BLOCK_ROWS).resumed
-    there = {path.name for path in staging.iterdir()}
-    assert there == {left.name, "file", "link", "at work"}
-    assert (tmp_path / "mine").is_dir()
+        assert state(staging) == before
 
 
 @pytest.mark.parametrize("what", ["clean", "resume"])
@@ -103,15 +102,17 @@ def test_killed_while_deleting(tmp_path: Path, left: Path, what: str, expected: 
     if what == "resume":
         HALVES["nameless"](left)
     else:
-        how = f"verify.clean({str(store)!r})"
+        how = f"staging_folder.clean({str(store)!r})"
     program = f"""
 import os, shutil
+from pathlib import Path
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.store import staged, verify
-def killed(folder, **_):
+from cheblienet_graphs.store import staging_folder
+def killed(name, dir_fd, **_):
+    folder = Path("/dev/fd", str(dir_fd), name)
     shutil.copytree(folder / "finished", folder / "still")
     shutil.rmtree = remove; remove(folder / "version"); os._exit(9)
-remove, staged.shutil.rmtree = shutil.rmtree, killed
+remove, staging_folder.shutil.rmtree = shutil.rmtree, killed
 {how}"""
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 9
     assert len(leftovers(store)) == 1
@@ -124,7 +125,7 @@ def test_folder_that_can_not_be_deleted_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     refusing = Mock(side_effect=PermissionError(13, "Permission denied"))
-    monkeypatch.setattr(staged, "discard", refusing)
+    monkeypatch.setattr(staging_folder, "discard", refusing)
     with pytest.raises(RuntimeError) as caught, Staging(tmp_path / "g", "g", 0):
         raise RuntimeError
     [note] = caught.value.__notes__
@@ -140,13 +141,14 @@ def test_block_at_work_in_a_folder_that_is_deleted(
     (tmp_path / "build" / "finished").mkdir(parents=True)
     remove = shutil.rmtree
 
-    def at_work(folder: Path, **how: object) -> None:
-        remove(folder, **how)
-        if folder == tmp_path / "build":
-            folder.mkdir()
+    def at_work(name: str, **how: Any) -> None:
+        remove(name, **how)
+        if name == "build":
+            (tmp_path / "build" / "finished").mkdir(parents=True)
 
-    monkeypatch.setattr(staged.shutil, "rmtree", at_work)
-    staged.discard(tmp_path / "build")
+    monkeypatch.setattr(staging_folder.shutil, "rmtree", at_work)
+    with opened_folder(tmp_path) as staging:
+        staging_folder.discard("build", staging)
     assert list(tmp_path.iterdir()) == []
 
 

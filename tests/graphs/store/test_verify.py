@@ -21,10 +21,9 @@ from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, build, verify
 from cheblienet_graphs.errors import UnreadableError
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.durable import locked_folder
 from cheblienet_graphs.store.export import export_zip, import_zip
 from cheblienet_graphs.store.map_facts import listing
-from cheblienet_graphs.store.verify import clean, leftovers, version_faults
+from cheblienet_graphs.store.verify import version_faults
 from cheblienet_models import StoreError as ModelsStoreError
 from cheblienet_models import open_store
 
@@ -96,21 +95,6 @@ def test_what_is_wrong_elsewhere_hides_no_version(three: Path) -> None:
         (NAME, False),
     ]
     assert open_store(three)[f"{NAME}@v003"].version == "v003"
-
-
-def test_clean_spares_builds_at_work(three: Path) -> None:
-    staging = layout.staging_folder(three)
-    dead, alive = staging / "dead", staging / "alive"
-    (dead / "folder").mkdir(parents=True)
-    alive.mkdir()
-    (staging / "temporary.json").write_text("{}")
-    with locked_folder(alive):
-        assert leftovers(three) == [dead, staging / "temporary.json"]
-        assert clean(three) == [dead, staging / "temporary.json"]
-        assert list(staging.iterdir()) == [alive]
-    assert clean(three) == [alive]
-    assert not staging.exists()
-    assert clean(three) == []
 
 
 def test_crash_between_the_steps_of_publishing(three: Path) -> None:

@@ -1,0 +1,321 @@
+"""Nothing outside of a store is changed: what links lead to, what others own, what is not ours."""
+
+import errno
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from builds import SPECS, interrupted
+from failures import failing
+from marks import slow_but
+from outside import HEX, state, victim
+
+from cheblienet_cli.main import run
+from cheblienet_graphs import (
+    GraphSpec,
+    MapSpec,
+    StoreError,
+    build,
+    build_map,
+    open_or_build,
+)
+from cheblienet_graphs.assembly.pipeline import dry_run
+from cheblienet_graphs.store import durable, layout, refs, staging_folder
+from cheblienet_graphs.store.durable import locked_folder
+from cheblienet_graphs.store.export import export_zip, import_zip
+from cheblienet_graphs.store.staging_folder import clean, leftovers, tidy
+from cheblienet_graphs.store.verify import verify
+from cheblienet_models import open_store
+
+SPEC = GraphSpec("r2", 8)
+NAME = "r2-8x8"
+OTHER = GraphSpec("r2", 12, levels=1)
+COARSE = GraphSpec("s2", subdivisions=0)
+
+COMMANDS: dict[str, Callable[[Path], object]] = {
+    "clean": clean,
+    "build": lambda store: build(OTHER, store),
+    "build again": lambda store: build(SPEC, store, force=True),
+    "resume": lambda store: build(OTHER, store, resume=True),
+    "dry run": lambda store: dry_run(OTHER, store),
+    "open or build": lambda store: open_or_build(OTHER, store),
+    "map": lambda store: build_map(
+        MapSpec(GraphSpec("s2", subdivisions=0), GraphSpec("s2", subdivisions=1), neighbors=3),
+        store,
+    ),
+    "import": lambda store: import_zip(store.parent / "g.zip", store, "copy"),
+    "tag": lambda store: refs.tag(store, NAME, "paper"),
+    "untag": lambda store: refs.untag(store, NAME, "kept"),
+    "remove": lambda store: refs.remove(store, f"{NAME}@v001"),
+    "prune": lambda store: refs.prune(store, NAME, 1),
+}
+"""All that writes beside a store."""
+
+
+@pytest.fixture
+def store(three: Path) -> Path:
+    """A store with three versions, one of them tagged, and an archive beside it."""
+    refs.tag(three, NAME, "kept")
+    export_zip(three / NAME / "v001", three.parent / "g.zip")
+    return three
+
+
+PLACES: dict[str, Callable[[Path, Path], object]] = {
+    "link": lambda staging, victim: staging.symlink_to(victim),
+    "relative link": lambda staging, victim: staging.symlink_to(victim.name),
+    "link to nothing": lambda staging, _: staging.symlink_to("nowhere"),
+    "link to itself": lambda staging, _: staging.symlink_to(staging.name),
+    "link to a file": lambda staging, victim: staging.symlink_to(victim / "a"),
+    "file": lambda staging, _: staging.write_text("mine"),
+    "pipe": lambda staging, _: os.mkfifo(staging),
+}
+
+
+@pytest.mark.parametrize("place", slow_but(["link", "link to nothing", "file"], PLACES))
+def test_what_has_the_place_of_the_staging_folder_is_refused(store: Path, place: str) -> None:
+    """At once, by everything that writes; what it leads to stays as it is, as the store does."""
+    staging = layout.staging_folder(store)
+    victim(store.parent / "victim")
+    PLACES[place](staging, store.parent / "victim")
+    before = state(store.parent)
+    for command in COMMANDS.values():
+        with pytest.raises(StoreError) as refused:
+            command(store)
+        words = f"{staging}, where versions are staged, must be a folder of yours. Got "
+        assert str(refused.value).startswith(words)
+        assert str(refused.value).endswith("Remove it, or choose another `store`.")
+        tidy(store)
+        assert leftovers(store) == []
+        assert state(store.parent) == before
+    remarks: list[tuple[str, str]] = []
+    assert verify(store, remark=lambda *told: remarks.append(told)) == []
+    [(where, what)] = remarks
+    assert where == staging.name
+    assert what.endswith("nothing can be built or changed before it is removed")
+    assert open_or_build(SPEC, store).version == open_store(store)[NAME].version == "v003"
+    assert state(store.parent) == before
+
+
+def test_the_command_line_spares_what_a_link_leads_to(
+    store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And never calls it left by builds."""
+    layout.staging_folder(store).symlink_to(victim(store.parent / "victim"))
+    before = state(store.parent)
+    assert run(["verify", "--store", str(store)]) == 0
+    told = capsys.readouterr().err
+    assert ".g.zarr.staging is a link, which is not followed: nothing can be built" in told
+    assert "left by" not in told
+    for line in (
+        "verify --clean",
+        "build r2 --size 12 --resume",
+        f"tag {NAME} paper",
+        f"rm {NAME}@v001",
+    ):
+        exit_code, message = failing(capsys, *line.split(), "--store", str(store))
+        assert exit_code == 1
+        assert "must be a folder of yours. Got a link" in message
+        assert message.endswith("or choose another --store.\n")
+    assert state(store.parent) == before
+
+
+def test_only_what_builds_leave_is_deleted(store: Path) -> None:
+    """Names that the package does not give, and links under names that it does, stay."""
+    staging, outside = layout.staging_folder(store), victim(store.parent / "victim")
+    for name in ("notes", "0123", HEX[0][:-1], f"{HEX[0]}.npz", "v001", f"{'0' * 32}"):
+        victim(staging / name)
+    (staging / "file").write_text("mine")
+    (staging / HEX[4]).write_text("a file, not a folder")
+    (staging / f"{HEX[4]}.json").mkdir()
+    (staging / HEX[5]).symlink_to(outside)
+    (staging / f"{HEX[5]}.json").symlink_to(outside / "a")
+    (staging / f"opening-{'0' * 32}").symlink_to(outside)
+    before, there, lead_to = state(store.parent), sorted(staging.iterdir()), state(outside)
+    (staging / HEX[6] / "version").mkdir(parents=True)
+    (staging / HEX[6] / "version/way").symlink_to(outside)
+    (staging / HEX[6] / "build.json").symlink_to(outside / "a")
+    (staging / f"{HEX[6]}.json").write_text("{}")
+    (staging / f"opening-{'1' * 32}").mkdir()
+    ours = [staging / HEX[6], staging / f"{HEX[6]}.json", staging / f"opening-{'1' * 32}"]
+    assert leftovers(store) == clean(store) == ours
+    assert leftovers(store) == clean(store) == []
+    assert state(store.parent) == before
+    build(OTHER, store, resume=True)
+    refs.remove(store, f"{NAME}@v001")
+    assert sorted(staging.iterdir()) == there
+    assert state(outside) == lead_to
+    remarks: dict[str, str] = {}
+    assert verify(store, remark=remarks.__setitem__) == []
+    assert f".g.zarr.staging/{HEX[4]}" not in remarks
+    assert remarks[".g.zarr.staging/notes"] == "was not left by a build and is never deleted"
+
+
+LEAD_OUT: dict[str, Callable[[Path, Path], object]] = {
+    "version": lambda folder, outside: swapped(folder / "version", outside),
+    "finished": lambda folder, outside: swapped(folder / "finished", outside),
+    "scratch": lambda folder, outside: swapped(folder / "scratch", outside),
+    "identity": lambda folder, outside: swapped(folder / "build.json", outside),
+    "level": lambda folder, outside: swapped(folder / "version/levels", outside),
+    "array": lambda folder, outside: swapped(first(folder, "version/**/degree"), outside),
+    "chunk": lambda folder, outside: swapped(first(folder, "version/**/c/0"), outside),
+    "document": lambda folder, outside: swapped(first(folder, "version/**/zarr.json"), outside),
+    "record": lambda folder, outside: swapped(first(folder, "finished/*/*.json"), outside),
+    "second name": lambda folder, outside: os.link(first(folder, "version/**/c/0"), outside),
+    "pipe": lambda folder, _: os.mkfifo(folder / "finished" / "pipe"),
+}
+
+
+def swapped(path: Path, outside: Path) -> None:
+    """Move a file or folder out, and leave a link to it."""
+    path.rename(outside)
+    path.symlink_to(outside)
+
+
+def first(folder: Path, pattern: str) -> Path:
+    return min(folder.glob(pattern))
+
+
+@pytest.mark.parametrize("way", slow_but(["chunk", "finished", "second name"], LEAD_OUT))
+def test_a_build_whose_files_lead_out_is_not_gone_on_with(tmp_path: Path, way: str) -> None:
+    """It would write there: what an archive unpacked could be such a build."""
+    spec, store = SPECS["lattice"], tmp_path / "g"
+    interrupted(spec, store, 9, block_rows=211)
+    [left] = leftovers(store)
+    (tmp_path / "outside").mkdir()
+    LEAD_OUT[way](left, tmp_path / "outside" / "moved")
+    before = state(tmp_path)
+    assert not build(spec, store, resume=True, block_rows=211).resumed
+    there = state(tmp_path)
+    assert {path: there[path] for path in before} == before
+    outside = state(tmp_path / "outside")
+    assert clean(store) == [left]
+    assert state(tmp_path / "outside") == outside
+    assert verify(store) == []
+
+
+def test_a_killed_build_is_told_from_links(tmp_path: Path) -> None:
+    """The same build without a link in it is gone on with, which shows what refused it above."""
+    spec, store = SPECS["lattice"], tmp_path / "g"
+    interrupted(spec, store, 9, block_rows=211)
+    assert build(spec, store, resume=True, block_rows=211).resumed
+
+
+def as_user(monkeypatch: pytest.MonkeyPatch, user: int, new_files: int | None = None) -> None:
+    """Let this process be another user; files that it makes belong to that one, or to a third."""
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    owner = user if new_files is None else new_files
+    monkeypatch.setattr(staging_folder, "_owner_of_new_files", lambda _: owner)
+
+
+def test_whose_staging_folder_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The user's, the store's owner's, its group's with setgid; or files have one owner anyway."""
+    me, store = os.geteuid(), tmp_path / "g.zarr"
+    staging = layout.staging_folder(store)
+    staging.mkdir()
+    with locked_folder(staging) as descriptor:
+        trusted = lambda: staging_folder._is_trusted(descriptor, store)  # noqa: E731
+        assert trusted()
+        as_user(monkeypatch, me + 1)
+        assert not trusted()
+        as_user(monkeypatch, me + 1, new_files=me)
+        assert trusted()
+        as_user(monkeypatch, me + 1)
+        store.mkdir()
+        assert trusted()
+        mine = staging.stat()
+        for uid, gid, mode, fits in (
+            (me, mine.st_gid + 1, 0o755, True),
+            (me + 2, mine.st_gid, 0o755, False),
+            (me + 2, mine.st_gid, 0o775 | stat.S_ISGID, True),
+            (me + 2, mine.st_gid + 1, 0o775 | stat.S_ISGID, False),
+        ):
+            status = SimpleNamespace(st_uid=uid, st_gid=gid, st_mode=stat.S_IFDIR | mode)
+            monkeypatch.setattr(Path, "stat", lambda *_, status=status, **__: status)
+            assert trusted() == fits
+
+
+def test_the_owner_of_new_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asked without a trace; a folder that can't be written has none."""
+    with durable.opened_folder(tmp_path) as folder:
+        assert staging_folder._owner_of_new_files(folder) == tmp_path.stat().st_uid
+        assert list(tmp_path.iterdir()) == []
+        refused = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        monkeypatch.setattr(os, "open", lambda *_, **__: (_ for _ in ()).throw(refused))
+        assert staging_folder._owner_of_new_files(folder) is None
+
+
+def test_the_folder_of_somebody_else_is_refused(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Empty or not, it stays."""
+    staging = layout.staging_folder(store)
+    victim(staging)
+    before = state(store.parent)
+    monkeypatch.setattr(staging_folder, "_is_trusted", lambda *_: False)
+    for name, command in COMMANDS.items():
+        if name == "dry run":
+            continue
+        user = f"must be a folder of yours. Got a folder of user {os.geteuid()}"
+        with pytest.raises(StoreError, match=user):
+            command(store)
+    assert state(store.parent) == before
+    monkeypatch.undo()
+    assert clean(store)
+
+
+def test_builds_of_other_users_are_neither_gone_on_with_nor_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever may write into the folder could have put wrong rows there."""
+    spec, store = SPECS["lattice"], tmp_path / "g"
+    interrupted(spec, store, 9, block_rows=211)
+    [left] = leftovers(store)
+    before = state(left)
+    real, me = os.fstat, os.geteuid()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "geteuid", lambda: me + 1)
+        patch.setattr(os, "fstat", lambda descriptor: other_user(real(descriptor)))
+        assert not build(spec, store, force=True, resume=True, block_rows=211).resumed
+    assert state(left) == before
+    assert build(spec, store, force=True, resume=True, block_rows=211).resumed
+
+
+def other_user(status: os.stat_result) -> os.stat_result:
+    fields = list(status)
+    fields[stat.ST_UID] += 1
+    return os.stat_result(fields)
+
+
+def test_links_to_graphs_and_versions_are_not_followed(tmp_path: Path) -> None:
+    """By nothing that writes: what they lead to, here another store, stays as it is."""
+    far, store = tmp_path / "far/far.zarr", tmp_path / "g.zarr"
+    build(SPEC, far, name="far")
+    build(SPEC, far, name="far", force=True)
+    build(SPEC, store, name="near")
+    export_zip(far / "far/v001", tmp_path / "g.zip")
+    (store / "linked").symlink_to(far / "far")
+    (store / "near/v002").symlink_to(far / "far/v002")
+    before = state(far.parent)
+    for name, command in {
+        "build": lambda: build(OTHER, store, name="linked"),
+        "import": lambda: import_zip(tmp_path / "g.zip", store, "linked"),
+        "tag": lambda: refs.tag(store, "linked@v001", "paper"),
+        "remove": lambda: refs.remove(store, "linked@v001"),
+        "remove version": lambda: refs.remove(store, "near@v002"),
+        "prune": lambda: refs.prune(store, "linked", 1),
+    }.items():
+        with pytest.raises(StoreError):
+            command()
+        assert state(far.parent) == before, name
+    assert [(fault.where, fault.what) for fault in verify(store)] == [
+        ("linked", "is a link, which is not followed"),
+        ("near/v002", "does not belong in a graph"),
+    ]
+    assert layout.graph_names(store) == list(open_store(store)) == ["near"]
+    assert refs.tag(store, "near", "paper").name == open_store(store)["near"].version == "v001"
+    assert refs.prune(store, "near", 1).versions == ()
+    assert build(SPEC, store, name="near", force=True).version == "v003"
+    assert state(far.parent) == before
