@@ -13,6 +13,7 @@ import math
 import os
 import platform
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.metadata import version
@@ -33,6 +34,11 @@ PAIRS_AT_ONCE = {"cpu": 2**22, "cuda": 2**32}
 MARK = "cheblienet-compiling"
 """The file in the cache that is locked while KeOps compiles. It names those that were there before,
 and is empty when all are whole."""
+
+TRIED_AGAIN = 0.1
+"""Seconds between two attempts to lock it."""
+LONGEST_WAIT = 3_600.0
+"""Seconds after which a process gives up; each formula takes less than a minute, one at a time."""
 
 
 class KeopsSearch:
@@ -215,7 +221,7 @@ def _locked(cache: Path) -> Iterator[None]:
         yield
         return
     with mark:
-        fcntl.flock(mark, fcntl.LOCK_EX)
+        _wait_for(mark)
         mark.seek(0)
         _remove_unfinished(cache, mark.read())
         mark.truncate(0)
@@ -223,6 +229,20 @@ def _locked(cache: Path) -> Iterator[None]:
         mark.flush()
         yield
         mark.truncate(0)
+
+
+def _wait_for(mark: TextIO) -> None:
+    """Take the lock of a file, which another process holds while it compiles."""
+    began = time.monotonic()
+    while True:
+        try:
+            fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() - began > LONGEST_WAIT:
+                raise TimeoutError(f"another process has held {mark.name} all the time") from None
+            time.sleep(TRIED_AGAIN)
+        else:
+            return
 
 
 def _mark_of(cache: Path) -> TextIO | None:

@@ -75,8 +75,8 @@ def locked(store: Path) -> Iterator[int]:
             holds the lock for too long.
         OSError: it can't be made.
     """
-    told = f"the lock of {layout.staging_folder(store)}, which another process holds"
-    with _waited_for(told, partial(_got_lock, store), LOCK_TRIED_AGAIN, LONGEST_LOCK) as staging:
+    awaited = f"the lock of {layout.staging_folder(store)}, which another process holds"
+    with _waited_for(awaited, partial(_got_lock, store), LOCK_TRIED_AGAIN, LONGEST_LOCK) as staging:
         yield staging
 
 
@@ -94,8 +94,8 @@ def alone(store: Path, key: str) -> Iterator[None]:
         StoreError: as `locked`.
         OSError: the folder can't be made.
     """
-    told = f"another process, which builds the same graph in {store}"
-    with _waited_for(told, partial(_got_turn, store, key), TURN_TRIED_AGAIN, LONGEST_TURN):
+    awaited = f"another process, which builds the same graph in {store}"
+    with _waited_for(awaited, partial(_got_turn, store, key), TURN_TRIED_AGAIN, LONGEST_TURN):
         yield
 
 
@@ -130,7 +130,7 @@ def leftovers(store: str | Path) -> list[Path]:
         return []
 
 
-def others(store: Path) -> Iterator[tuple[str, str]]:
+def foreign(store: Path) -> Iterator[tuple[str, str]]:
     """What lies in the place of the staging folder, or in it, and is nothing of a build.
 
     Yields:
@@ -255,18 +255,17 @@ def _refusal(folder: Path, what: str) -> StoreError:
 def _is_trusted(staging: int, store: Path) -> bool:
     """Whether the staging folder belongs to the user, to the store's owner, or to its group.
 
-    The group counts where the store has setgid, which says that its members share it. Some file
+    The group counts where the store has setgid, which says that members share it, and others can't
+    write to it. Before there is a store, the folder that it will be in counts instead. Some file
     systems give all files to one owner, whoever makes them, so what is made here tells, too.
     """
     folder = os.fstat(staging)
     if folder.st_uid == os.geteuid():
         return True
-    with suppress(OSError):  # there may be no store yet
-        shared = store.stat()
-        if folder.st_uid == shared.st_uid:
-            return True
-        if shared.st_mode & stat.S_ISGID and folder.st_gid == shared.st_gid:
-            return True
+    place = (store if store.exists() else layout.staging_folder(store).parent).stat()
+    is_shared = place.st_mode & (stat.S_ISGID | stat.S_IWOTH) == stat.S_ISGID
+    if folder.st_uid == place.st_uid or (is_shared and folder.st_gid == place.st_gid):
+        return True
     return folder.st_uid == _owner_of_new_files(staging)
 
 
@@ -306,12 +305,12 @@ def _is_left(staging: int, name: str) -> bool:
 
 @contextmanager
 def _waited_for(
-    told: str, take: Callable[[ExitStack], int | None], step: float, longest: float
+    awaited: str, take: Callable[[ExitStack], int | None], step: float, longest: float
 ) -> Iterator[int]:
     """Hold a lock as soon as it can be taken.
 
     Args:
-        told: what is waited for, in messages.
+        awaited: what is waited for, in messages.
         take: tries to take it; None where another process has it.
         step: seconds between two attempts.
         longest: seconds of waiting after which that is an error.
@@ -325,10 +324,10 @@ def _waited_for(
         waited = time.monotonic() - began
         if waited > longest:
             raise StoreError(
-                f"Waited {waited:.0f} s for {told}. End that process, or try again later."
+                f"Waited {waited:.0f} s for {awaited}. End that process, or try again later."
             )
         if waited > SILENT and not is_told:
-            logging.getLogger(__name__).warning("Waiting for %s.", told)
+            logging.getLogger(__name__).warning("Waiting for %s.", awaited)
             is_told = True
         time.sleep(step)
 

@@ -60,7 +60,7 @@ def verify(
         folders = [graph / version for graph in graphs for version in layout.versions(graph)]
         faults = [*_store_faults(store), *(f for graph in graphs for f in _graph_faults(graph))]
         if remark:
-            for beside, what in staging_folder.others(store):
+            for beside, what in staging_folder.foreign(store):
                 remark(beside, what)
     else:
         folders, faults = [layout.resolve(store, name)], []

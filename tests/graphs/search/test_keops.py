@@ -150,6 +150,9 @@ def test_one_process_at_a_time_compiles(tmp_path: Path, monkeypatch: pytest.Monk
         mark = (keops.cache_folder() / keops.MARK).open()
         with mark, pytest.raises(BlockingIOError):
             fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        monkeypatch.setattr(keops, "LONGEST_WAIT", 0.0)
+        with pytest.raises(CheblienetError, match="TimeoutError: another process has held"):
+            keops.guarded().__enter__()
 
 
 def _run(program: str, cache: Path) -> subprocess.CompletedProcess[str]:

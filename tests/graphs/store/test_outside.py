@@ -219,22 +219,19 @@ def test_whose_staging_folder_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         trusted = lambda: staging_folder._is_trusted(descriptor, store)  # noqa: E731
         assert trusted()
         as_user(monkeypatch, me + 1)
-        assert not trusted()
-        as_user(monkeypatch, me + 1, new_files=me)
-        assert trusted()
-        as_user(monkeypatch, me + 1)
-        store.mkdir()
-        assert trusted()
         mine = staging.stat()
         for uid, gid, mode, fits in (
             (me, mine.st_gid + 1, 0o755, True),
-            (me + 2, mine.st_gid, 0o755, False),
+            (me + 2, mine.st_gid, 0o775, False),
             (me + 2, mine.st_gid, 0o775 | stat.S_ISGID, True),
+            (me + 2, mine.st_gid, 0o777 | stat.S_ISGID, False),
             (me + 2, mine.st_gid + 1, 0o775 | stat.S_ISGID, False),
         ):
             status = SimpleNamespace(st_uid=uid, st_gid=gid, st_mode=stat.S_IFDIR | mode)
             monkeypatch.setattr(Path, "stat", lambda *_, status=status, **__: status)
             assert trusted() == fits
+        as_user(monkeypatch, me + 1, new_files=me)
+        assert trusted()
 
 
 def test_the_owner_of_new_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
