@@ -111,12 +111,12 @@ def verify(name: str | None, store: Path, clean: bool, as_json: bool, quiet: boo
     Coordinates and areas are compared with the sampling of the specification. Without NAME, all
     versions of all graphs. Prints one line for each fault.
     """
-    from cheblienet_graphs.store import staging_folder  # help does without
+    from cheblienet_graphs.store import leftovers  # help does without
     from cheblienet_graphs.store import verify as checks
 
     store = layout.store_path(store)
-    removed = staging_folder.clean(store) if clean else []
-    left = staging_folder.leftovers(store)
+    removed = leftovers.clean(store) if clean else []
+    left = leftovers.leftovers(store)
     checked: list[str] = []
     remarks: list[dict[str, str]] = []
     faults = []

@@ -34,8 +34,8 @@ from typing import Any
 from builder import KINDS, Builder, Graph, Kind, records
 
 from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.leftovers import leftovers
 from cheblienet_graphs.store.map_facts import listing
-from cheblienet_graphs.store.staging_folder import leftovers
 from cheblienet_graphs.store.verify import verify
 
 MOST_LATE = 50

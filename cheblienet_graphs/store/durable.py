@@ -69,7 +69,7 @@ def sha256_of(file: Path) -> str:
 
 def sync(path: Path) -> None:
     """Make a file's or folder's contents durable."""
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe would block
     try:
         os.fsync(descriptor)
     finally:

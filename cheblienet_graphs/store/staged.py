@@ -10,6 +10,7 @@ of the process or of the machine, and by other machines that share the file syst
 import json
 import math
 import os
+import re
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -22,11 +23,18 @@ import scipy.sparse
 
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import read_document, replace, reserve, write
-from cheblienet_graphs.store.staging_folder import IDENTITY
+from cheblienet_graphs.store.leftovers import IDENTITY
 
 INT32_LIMIT = 2**31 - 1
 VERSION, FINISHED, SCRATCH = "version", "finished", "scratch"
 """Its folders: what is published, the records, and arrays that never are."""
+_RECORD = re.compile(r"[0-9]{1,18}-[0-9]{1,18}\.json")
+"""Name of the record of a range of rows."""
+_NO_IDENTITY = (
+    *(FileNotFoundError, NotADirectoryError, IsADirectoryError),
+    *(ValueError, RecursionError),
+)
+"""Errors of reading the identity of what is not a build's folder, or not a whole one."""
 
 Identity = dict[str, Any]
 Range = tuple[int, int]
@@ -178,7 +186,8 @@ class Records:
     def finished(self, sweep: str) -> dict[Range, Result]:
         """Disjoint finished ranges, ascending, with their results."""
         folder = self._folder / sweep
-        ranges = sorted(map(_range, folder.glob("*.json"))) if folder.is_dir() else []
+        files = folder.glob("*.json") if folder.is_dir() else ()
+        ranges = sorted(_range(file) for file in files if _RECORD.fullmatch(file.name))
         chosen: dict[Range, Result] = {}
         end = 0
         for start, stop in ranges:
@@ -190,7 +199,7 @@ class Records:
         """The result of a range, None where it is not finished, or its record is not whole."""
         try:
             outcome: Result = json.loads(self._file(sweep, rows).read_bytes())
-        except (FileNotFoundError, ValueError):
+        except (FileNotFoundError, ValueError, RecursionError):
             return None
         return outcome
 
@@ -235,7 +244,7 @@ def identity_of(folder: Path) -> Identity | None:
     """
     try:
         identity = json.loads((folder / IDENTITY).read_bytes())
-    except (FileNotFoundError, NotADirectoryError, ValueError):  # not a build's, or not whole
+    except _NO_IDENTITY:
         return None
     whole = all((folder / part).is_dir() for part in (VERSION, FINISHED))
     return identity if whole and isinstance(identity, dict) else None

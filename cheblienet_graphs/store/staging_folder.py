@@ -1,22 +1,19 @@
-"""The folder beside a store where versions are staged: its lock, and what killed processes left.
+"""The folder beside a store where versions are staged, and its lock, which is that of the store.
 
 Processes find it by its name alone, so anything may lie there: a link that an archive unpacked, or
 the folder of somebody else. It is therefore opened without following links, and has to belong to
-the user or to the store. Of its entries only those are deleted that have names the package gives.
+the user or to those who share the store.
 """
 
 import logging
 import os
-import re
-import shutil
 import stat
 import time
 import uuid
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import NoReturn
 
 from cheblienet_graphs.errors import StoreError, another
 from cheblienet_graphs.machine.interrupts import interrupts_deferred
@@ -26,11 +23,8 @@ from cheblienet_graphs.store.durable import (
     locked_folder,
     opened_folder,
     remove_empty,
-    write_errors,
 )
 
-IDENTITY = "build.json"
-"""File that is written after everything else of a staged version, and deleted first."""
 LOCK_TRIED_AGAIN = 0.01
 """Seconds between two attempts to take the lock of a store."""
 LONGEST_LOCK = 600.0
@@ -41,13 +35,6 @@ LONGEST_TURN = 86_400.0
 """Seconds after which a process gives up waiting for such a build."""
 SILENT = 10.0
 """Seconds of waiting before a line says what a process waits for."""
-_RANDOM = r"[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}"
-_BUILD = re.compile(_RANDOM)
-"""Name of the folder of a staged version, or of a version that is being deleted."""
-_FOLDER = re.compile(rf"{_RANDOM}|opening-[0-9a-f]{{32}}")
-"""Name of a folder that the package makes; those of turns are called opening-."""
-_FILE = re.compile(rf"{_RANDOM}\.json")
-"""Name of a document before it is renamed to its place."""
 
 
 def check(store: Path) -> None:
@@ -57,7 +44,7 @@ def check(store: Path) -> None:
         StoreError: something else is there.
     """
     folder = layout.staging_folder(store)
-    if what := _instead(folder):
+    if what := instead(folder):
         raise _refusal(folder, what)
 
 
@@ -111,112 +98,6 @@ def tidy(store: Path) -> None:
         folder.rmdir()
 
 
-def builds(staging: int) -> list[str]:
-    """Names of the entries that can be staged versions, sorted.
-
-    Args:
-        staging: descriptor of the staging folder.
-    """
-    return sorted(name for name in os.listdir(staging) if _BUILD.fullmatch(name))
-
-
-def leftovers(store: str | Path) -> list[Path]:
-    """Files that killed builds left beside a store, without those of running builds."""
-    folder = layout.staging_folder(layout.store_path(store))
-    try:
-        with opened_folder(folder) as staging:
-            return [folder / name for name in _left(staging)]
-    except (FileNotFoundError, NotADirectoryError):  # the last process at work removed it
-        return []
-
-
-def foreign(store: Path) -> Iterator[tuple[str, str]]:
-    """What lies in the place of the staging folder, or in it, and is nothing of a build.
-
-    Yields:
-        Its path from the folder that the store is in, and what is said of it.
-    """
-    folder = layout.staging_folder(store)
-    if what := _instead(folder):
-        yield folder.name, f"is {what}: nothing can be built or changed before it is removed"
-        return
-    with suppress(OSError), opened_folder(folder) as staging:  # there is none, or it is private
-        for name in sorted(os.listdir(staging)):
-            if not (_FOLDER.fullmatch(name) or _FILE.fullmatch(name)):
-                yield f"{folder.name}/{name}", "was not left by a build and is never deleted"
-
-
-def clean(store: str | Path) -> list[Path]:
-    """Delete the leftovers of a store.
-
-    Returns:
-        What was deleted.
-
-    Raises:
-        StoreError: they can't be deleted.
-    """
-    store = layout.store_path(store)
-    folder = layout.staging_folder(store)
-    if not os.path.lexists(folder):
-        return []
-    with write_errors(store, "Not everything was cleaned"), locked(store) as staging:
-        names = _left(staging)
-        for name in names:
-            if _FILE.fullmatch(name):
-                os.unlink(name, dir_fd=staging)
-            else:
-                discard(name, staging)
-    return [folder / name for name in names]
-
-
-def is_plain(folder: int, owners: Container[int]) -> bool:
-    """Whether there are only folders and files below a folder, no links, and all of some owners.
-
-    Nothing outside of it is then changed through what is in it; a file that has another name, too,
-    may be outside.
-
-    Args:
-        folder: its descriptor.
-        owners: users to whom all has to belong.
-
-    Raises:
-        OSError: it can't be read.
-    """
-
-    def fail(error: OSError) -> NoReturn:
-        raise error
-
-    for _, folders, files, above in os.fwalk(".", dir_fd=folder, onerror=fail):
-        for name in (".", *folders, *files):
-            status = os.stat(name, dir_fd=above, follow_symlinks=False)
-            is_file = stat.S_ISREG(status.st_mode) and status.st_nlink <= 1
-            if not (is_file or stat.S_ISDIR(status.st_mode)) or status.st_uid not in owners:
-                return False
-    return True
-
-
-def discard(name: str, staging: int) -> None:
-    """Delete a staged version; links are deleted, not followed.
-
-    Args:
-        name: of its folder.
-        staging: descriptor of the staging folder.
-
-    Raises:
-        OSError: it can't be deleted.
-    """
-    try:
-        with opened_folder(name, staging) as folder:
-            os.unlink(IDENTITY, dir_fd=folder)
-    except FileNotFoundError:
-        pass
-    shutil.rmtree(name, dir_fd=staging, ignore_errors=True)
-    if name in os.listdir(staging):  # a running block made a file during this; renamed, none can
-        renamed = uuid.uuid4().hex
-        os.rename(name, renamed, src_dir_fd=staging, dst_dir_fd=staging)
-        shutil.rmtree(renamed, dir_fd=staging)
-
-
 @contextmanager
 def _opened(store: Path) -> Iterator[int]:
     """A descriptor of the staging folder.
@@ -232,45 +113,47 @@ def _opened(store: Path) -> Iterator[int]:
         except NotADirectoryError:
             check(store)
             raise
-        if not _is_trusted(staging, store):
-            raise _refusal(folder, f"a folder of user {os.fstat(staging).st_uid}")
+        owner = os.fstat(staging).st_uid
+        if not is_known(staging, store) and owner != owner_of_new_files(staging):
+            whose = f"a folder of user {owner}"
+            raise _refusal(folder, whose, "Let them end their build, or remove what it left")
         yield staging
 
 
-def _instead(folder: Path) -> str | None:
+def instead(folder: Path) -> str | None:
     """What is there instead of a folder; None where one is, or nothing."""
     if folder.is_symlink():
         return "a link, which is not followed"
     return "no folder" if folder.exists() and not folder.is_dir() else None
 
 
-def _refusal(folder: Path, what: str) -> StoreError:
+def _refusal(folder: Path, what: str, remedy: str = "Remove it") -> StoreError:
     return StoreError(
-        f"{folder}, where versions are staged, must be a folder of yours. Got {what}. Remove it, "
-        "or ",
+        f"{folder}, where versions are staged, must be a folder of yours. Got {what}. "
+        f"{remedy}, or ",
         another("store"),
     )
 
 
-def _is_trusted(staging: int, store: Path) -> bool:
-    """Whether the staging folder belongs to the user, to the store's owner, or to its group.
+def is_known(staging: int, store: Path) -> bool:
+    """Whether the staging folder belongs to this user, or to those who share the store.
 
-    The group counts where the store has setgid, which says that members share it, and others can't
-    write to it. Before there is a store, the folder that it will be in counts instead. Some file
-    systems give all files to one owner, whoever makes them, so what is made here tells, too.
+    These are the store's owner, the owner of the folder that it is in, and the group of that folder
+    where it has setgid and is not writable for everybody: then only members can have made it.
     """
-    folder = os.fstat(staging)
-    if folder.st_uid == os.geteuid():
-        return True
-    place = (store if store.exists() else layout.staging_folder(store).parent).stat()
+    staged, place = os.fstat(staging), layout.staging_folder(store).parent.stat()
+    owners = {os.geteuid(), place.st_uid}
+    with suppress(FileNotFoundError):  # before there is a store
+        owners.add(store.stat().st_uid)
     is_shared = place.st_mode & (stat.S_ISGID | stat.S_IWOTH) == stat.S_ISGID
-    if folder.st_uid == place.st_uid or (is_shared and folder.st_gid == place.st_gid):
-        return True
-    return folder.st_uid == _owner_of_new_files(staging)
+    return staged.st_uid in owners or (is_shared and staged.st_gid == place.st_gid)
 
 
-def _owner_of_new_files(folder: int) -> int | None:
-    """User to whom a file belongs that this process makes in a folder; None where it can't."""
+def owner_of_new_files(folder: int) -> int | None:
+    """User to whom a file belongs that this process makes in a folder; None where it can't.
+
+    This is the process' own user, but on file systems that give all files to another one.
+    """
     name = f"{uuid.uuid4().hex}.json"
     try:
         made = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=folder)
@@ -282,25 +165,6 @@ def _owner_of_new_files(folder: int) -> int | None:
         os.close(made)
         with suppress(OSError):
             os.unlink(name, dir_fd=folder)
-
-
-def _left(staging: int) -> list[str]:
-    """Names of what killed processes left in the staging folder, sorted."""
-    return sorted(name for name in os.listdir(staging) if _is_left(staging, name))
-
-
-def _is_left(staging: int, name: str) -> bool:
-    """Whether an entry is one that the package makes, and no living process holds its lock."""
-    try:
-        mode = os.stat(name, dir_fd=staging, follow_symlinks=False).st_mode
-        if _FILE.fullmatch(name):
-            return stat.S_ISREG(mode)
-        if not _FOLDER.fullmatch(name) or not stat.S_ISDIR(mode):
-            return False
-        with locked_folder(name, staging):
-            return True
-    except (BlockingIOError, FileNotFoundError):
-        return False
 
 
 @contextmanager
@@ -359,5 +223,8 @@ def _got_turn(store: Path, key: str, held: ExitStack) -> int | None:
             turn = held.enter_context(locked_folder(key, staging))
         except (BlockingIOError, FileNotFoundError):
             return None
+        except NotADirectoryError:
+            place = layout.staging_folder(store) / key
+            raise StoreError(f"{place} must be a folder. Got something else; remove it.") from None
         held.callback(remove_empty, layout.staging_folder(store) / key)
         return turn

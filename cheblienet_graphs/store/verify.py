@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from cheblienet_graphs.errors import SchemaError, StoreError, UnreadableError, quoted
 from cheblienet_graphs.limits import callback
-from cheblienet_graphs.store import durable, layout, staging_folder
+from cheblienet_graphs.store import durable, layout, leftovers
 from cheblienet_graphs.store.agreement import (
     Fault,
     level_fault,
@@ -60,7 +60,7 @@ def verify(
         folders = [graph / version for graph in graphs for version in layout.versions(graph)]
         faults = [*_store_faults(store), *(f for graph in graphs for f in _graph_faults(graph))]
         if remark:
-            for beside, what in staging_folder.foreign(store):
+            for beside, what in leftovers.foreign(store):
                 remark(beside, what)
     else:
         folders, faults = [layout.resolve(store, name)], []
@@ -173,7 +173,10 @@ def _array_faults(version: Path, facts: VersionFacts, remark: Remark | None) -> 
 
 def _store_faults(store: Path) -> Iterator[Fault]:
     """Groups that can't be read or named, or are none, which no other check reports."""
-    for folder in [store, *sorted(path for path in store.iterdir() if path.is_dir())]:
+    for folder in [
+        store,
+        *sorted(path for path in store.iterdir() if path.is_dir() or path.is_symlink()),
+    ]:
         where = str(folder.relative_to(store) / "zarr.json")
         if folder != store and folder.is_symlink():
             yield Fault(folder.name, "is a link, which is not followed")

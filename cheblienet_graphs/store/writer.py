@@ -7,7 +7,6 @@ the staging folder only, where a later build can resume it.
 import errno
 import json
 import logging
-import os
 import shutil
 import uuid
 from collections.abc import Iterator, Sequence
@@ -21,7 +20,7 @@ import numpy.typing as npt
 
 from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.machine.interrupts import interrupts_deferred
-from cheblienet_graphs.store import durable, layout, staged, staging_folder
+from cheblienet_graphs.store import durable, layout, leftovers, staged, staging_folder
 from cheblienet_graphs.store.durable import locked_folder, sha256_of, write_errors
 from cheblienet_graphs.store.refs import publish
 from cheblienet_graphs.store.staged import Identity, Records, StagedArray, StagedCsr, Writer
@@ -142,23 +141,24 @@ class Staging:
             staging: descriptor of the staging folder.
         """
         place = layout.staging_folder(self._store)
-        for name in staging_folder.builds(staging) if self._resume else ():
+        owner = staging_folder.owner_of_new_files(staging) if self._resume else None
+        for name in leftovers.builds(staging) if self._resume else ():
             with ExitStack() as held:
                 try:
                     folder = held.enter_context(locked_folder(name, staging))
                 except OSError:  # a build at work, another user's, no folder, or gone
                     continue
-                if not staging_folder.is_plain(folder, {os.geteuid(), os.fstat(staging).st_uid}):
+                if not leftovers.is_plain(folder, owner):
                     continue
                 identity = staged.identity_of(place / name)
                 if identity is None:
-                    staging_folder.discard(name, staging)
+                    leftovers.discard(name, staging)
                 elif identity == self._identity:
                     self.folder, self._held = place / name, held.pop_all()
                     self._open = self.resumed = True
                     return
         self.folder = place / uuid.uuid4().hex
-        self.folder.mkdir()
+        self.folder.mkdir(0o700)  # others can put no links into it
         self._open = True
         self._held.enter_context(locked_folder(self.folder))
 
@@ -174,7 +174,7 @@ class Staging:
                 (self.folder / part).mkdir()
             if self._identity is not None:
                 identity = json.dumps(self._identity).encode()
-                durable.write(self.folder / staging_folder.IDENTITY, identity)
+                durable.write(self.folder / leftovers.IDENTITY, identity)
 
     def close(self, error: BaseException | None = None) -> None:
         """Keep the folder where a later build can resume it, else remove it; note what stays.
@@ -213,7 +213,7 @@ class Staging:
             return
         try:
             with durable.opened_folder(self.folder.parent) as staging:
-                staging_folder.discard(self.folder.name, staging)
+                leftovers.discard(self.folder.name, staging)
         except OSError as refused:
             where = self.folder.parent
             yield f"{where} can't be cleared: {refused.strerror}; try `clg verify --clean`."

@@ -25,8 +25,8 @@ from cheblienet_cli.main import _terminate, run
 from cheblienet_graphs.assembly import pipeline
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.layout import check_version
+from cheblienet_graphs.store.leftovers import leftovers
 from cheblienet_graphs.store.staged import Records, identity_of
-from cheblienet_graphs.store.staging_folder import leftovers
 
 GRAPHS, CLI = (Path(module.__file__).parent for module in (cheblienet_graphs, cheblienet_cli))
 WATCHED = {

@@ -17,7 +17,7 @@ from marks import slow_but
 from cheblienet_graphs import GraphSpec, SpecError, build
 from cheblienet_graphs.assembly import assemble, versions
 from cheblienet_graphs.assembly.versions import software
-from cheblienet_graphs.store.staging_folder import leftovers
+from cheblienet_graphs.store.leftovers import leftovers
 from cheblienet_graphs.store.verify import verify
 from cheblienet_graphs.weights.edges import KernelWeights
 

@@ -14,7 +14,7 @@ import pytest
 from builds import SPECS, Whole, inodes, manifest
 
 from cheblienet_graphs import CheblienetError, GraphSpec, SpecError, build
-from cheblienet_graphs.store.staging_folder import leftovers
+from cheblienet_graphs.store.leftovers import leftovers
 
 distributed = pytest.importorskip("distributed")
 client_of = pytest.importorskip("cheblienet_graphs.machine.dask")

@@ -11,7 +11,7 @@ from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, StoreError, build, verify
 from cheblienet_graphs.store import export
 from cheblienet_graphs.store.export import export_zip, import_zip
-from cheblienet_graphs.store.staging_folder import leftovers
+from cheblienet_graphs.store.leftovers import leftovers
 from cheblienet_models import open_store
 
 

@@ -14,9 +14,9 @@ from sealing import put, reseal, reseal_array, reseal_file
 from stores import store_of
 
 from cheblienet_graphs import GraphSpec, MapSpec, StoreError, build_map, inspect_map, verify
+from cheblienet_graphs.store.leftovers import clean, leftovers
 from cheblienet_graphs.store.map_facts import listing, read_map_facts
 from cheblienet_graphs.store.mapped import mapped_csr
-from cheblienet_graphs.store.staging_folder import clean, leftovers
 
 POINTS = np.random.default_rng(4).random((30, 2))
 PLACES = GraphSpec("r2", coordinates=POINTS, domain=(0, 0, 1, 1))

@@ -24,9 +24,9 @@ from cheblienet_graphs import (
 )
 from cheblienet_graphs.assembly.pipeline import dry_run
 from cheblienet_graphs.store import durable, layout, refs, staging_folder
-from cheblienet_graphs.store.durable import locked_folder
 from cheblienet_graphs.store.export import export_zip, import_zip
-from cheblienet_graphs.store.staging_folder import clean, leftovers, tidy
+from cheblienet_graphs.store.leftovers import clean, leftovers
+from cheblienet_graphs.store.staging_folder import tidy
 from cheblienet_graphs.store.verify import verify
 from cheblienet_models import open_store
 
@@ -149,8 +149,10 @@ def test_only_what_builds_leave_is_deleted(store: Path) -> None:
     assert state(outside) == lead_to
     remarks: dict[str, str] = {}
     assert verify(store, remark=remarks.__setitem__) == []
-    assert f".g.zarr.staging/{HEX[4]}" not in remarks
-    assert remarks[".g.zarr.staging/notes"] == "was not left by a build and is never deleted"
+    assert remarks == {
+        f".g.zarr.staging/{path.name}": "was not left by a build and is never deleted"
+        for path in there
+    }
 
 
 LEAD_OUT: dict[str, Callable[[Path, Path], object]] = {
@@ -203,64 +205,84 @@ def test_a_killed_build_is_told_from_links(tmp_path: Path) -> None:
     assert build(spec, store, resume=True, block_rows=211).resumed
 
 
-def as_user(monkeypatch: pytest.MonkeyPatch, user: int, new_files: int | None = None) -> None:
-    """Let this process be another user; files that it makes belong to that one, or to a third."""
-    monkeypatch.setattr(os, "geteuid", lambda: user)
-    owner = user if new_files is None else new_files
-    monkeypatch.setattr(staging_folder, "_owner_of_new_files", lambda _: owner)
+GROUP, OTHER_GROUP = 70, 71
+ME, STORES, ABOVE, ELSE = 501, 502, 503, 504
+SHARED = 0o775 | stat.S_ISGID
 
 
-def test_whose_staging_folder_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The user's, the store's owner's, its group's with setgid; or files have one owner anyway."""
-    me, store = os.geteuid(), tmp_path / "g.zarr"
-    staging = layout.staging_folder(store)
-    staging.mkdir()
-    with locked_folder(staging) as descriptor:
-        trusted = lambda: staging_folder._is_trusted(descriptor, store)  # noqa: E731
-        assert trusted()
-        as_user(monkeypatch, me + 1)
-        mine = staging.stat()
-        for uid, gid, mode, fits in (
-            (me, mine.st_gid + 1, 0o755, True),
-            (me + 2, mine.st_gid, 0o775, False),
-            (me + 2, mine.st_gid, 0o775 | stat.S_ISGID, True),
-            (me + 2, mine.st_gid, 0o777 | stat.S_ISGID, False),
-            (me + 2, mine.st_gid + 1, 0o775 | stat.S_ISGID, False),
-        ):
-            status = SimpleNamespace(st_uid=uid, st_gid=gid, st_mode=stat.S_IFDIR | mode)
-            monkeypatch.setattr(Path, "stat", lambda *_, status=status, **__: status)
-            assert trusted() == fits
-        as_user(monkeypatch, me + 1, new_files=me)
-        assert trusted()
+def status(user: int, group: int = OTHER_GROUP, mode: int = 0o755) -> SimpleNamespace:
+    return SimpleNamespace(st_uid=user, st_gid=group, st_mode=stat.S_IFDIR | mode)
+
+
+@pytest.mark.parametrize(
+    ("folder", "place", "known"),
+    [
+        (status(ME), status(ABOVE), True),
+        (status(STORES), status(ABOVE), True),
+        (status(ABOVE), status(ABOVE), True),
+        (status(ELSE), status(ABOVE), False),
+        (status(ELSE, GROUP), status(ABOVE, GROUP, 0o775), False),
+        (status(ELSE, GROUP), status(ABOVE, GROUP, SHARED), True),
+        (status(ELSE, OTHER_GROUP), status(ABOVE, GROUP, SHARED), False),
+        (status(ELSE, GROUP), status(ABOVE, GROUP, SHARED | 0o002), False),
+    ],
+)
+def test_whose_staging_folder_it_is(
+    monkeypatch: pytest.MonkeyPatch, folder: SimpleNamespace, place: SimpleNamespace, known: bool
+) -> None:
+    """The user's, the owner's of the store or of where it is, or the group's of such a place.
+
+    Before there is a store, it has no owner.
+    """
+    store = Path("/place/g.zarr")
+    there = {store: status(STORES), store.parent: place}
+
+    def stat_of(path: Path, **_: object) -> SimpleNamespace:
+        if path in there:
+            return there[path]
+        raise FileNotFoundError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "geteuid", lambda: ME)
+        patch.setattr(os, "fstat", lambda _: folder)
+        patch.setattr(Path, "stat", stat_of)
+        found = [staging_folder.is_known(0, store)]
+        del there[store]
+        found += [staging_folder.is_known(0, store)]
+    assert found == [known, known and folder.st_uid != STORES]
 
 
 def test_the_owner_of_new_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Asked without a trace; a folder that can't be written has none."""
     with durable.opened_folder(tmp_path) as folder:
-        assert staging_folder._owner_of_new_files(folder) == tmp_path.stat().st_uid
+        assert staging_folder.owner_of_new_files(folder) == tmp_path.stat().st_uid
         assert list(tmp_path.iterdir()) == []
         refused = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         monkeypatch.setattr(os, "open", lambda *_, **__: (_ for _ in ()).throw(refused))
-        assert staging_folder._owner_of_new_files(folder) is None
+        assert staging_folder.owner_of_new_files(folder) is None
 
 
 def test_the_folder_of_somebody_else_is_refused(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Empty or not, it stays."""
-    staging = layout.staging_folder(store)
+    """Empty or not, it stays; but where files have one owner, whoever makes them, it is used."""
+    staging, owner = layout.staging_folder(store), os.geteuid()
     victim(staging)
     before = state(store.parent)
-    monkeypatch.setattr(staging_folder, "_is_trusted", lambda *_: False)
-    for name, command in COMMANDS.items():
-        if name == "dry run":
-            continue
-        user = f"must be a folder of yours. Got a folder of user {os.geteuid()}"
-        with pytest.raises(StoreError, match=user):
-            command(store)
-    assert state(store.parent) == before
-    monkeypatch.undo()
-    assert clean(store)
+    monkeypatch.setattr(staging_folder, "is_known", lambda *_: False)
+    with monkeypatch.context() as patch:
+        patch.setattr(staging_folder, "owner_of_new_files", lambda _: owner + 1)
+        for name in COMMANDS.keys() - {"dry run"}:
+            user = f"must be a folder of yours. Got a folder of user {owner}. Let them end"
+            with pytest.raises(StoreError, match=user):
+                COMMANDS[name](store)
+        assert leftovers(store) == []
+        remarks: dict[str, str] = {}
+        assert verify(store, remark=remarks.__setitem__) == []
+        assert remarks == {staging.name: f"belongs to user {owner}, who may be building"}
+        assert state(store.parent) == before
+    assert refs.tag(store, NAME, "paper").name == "v003"
+    assert len(clean(store)) == 4
 
 
 def test_builds_of_other_users_are_neither_gone_on_with_nor_deleted(
@@ -271,19 +293,12 @@ def test_builds_of_other_users_are_neither_gone_on_with_nor_deleted(
     interrupted(spec, store, 9, block_rows=211)
     [left] = leftovers(store)
     before = state(left)
-    real, me = os.fstat, os.geteuid()
+    assert stat.S_IMODE(left.stat().st_mode) == 0o700
     with monkeypatch.context() as patch:
-        patch.setattr(os, "geteuid", lambda: me + 1)
-        patch.setattr(os, "fstat", lambda descriptor: other_user(real(descriptor)))
+        patch.setattr(staging_folder, "owner_of_new_files", lambda _: os.geteuid() + 1)
         assert not build(spec, store, force=True, resume=True, block_rows=211).resumed
     assert state(left) == before
     assert build(spec, store, force=True, resume=True, block_rows=211).resumed
-
-
-def other_user(status: os.stat_result) -> os.stat_result:
-    fields = list(status)
-    fields[stat.ST_UID] += 1
-    return os.stat_result(fields)
 
 
 def test_links_to_graphs_and_versions_are_not_followed(tmp_path: Path) -> None:
@@ -294,10 +309,12 @@ def test_links_to_graphs_and_versions_are_not_followed(tmp_path: Path) -> None:
     build(SPEC, store, name="near")
     export_zip(far / "far/v001", tmp_path / "g.zip")
     (store / "linked").symlink_to(far / "far")
+    (store / "dangling").symlink_to("nowhere")
     (store / "near/v002").symlink_to(far / "far/v002")
     before = state(far.parent)
     for name, command in {
         "build": lambda: build(OTHER, store, name="linked"),
+        "build dangling": lambda: build(OTHER, store, name="dangling"),
         "import": lambda: import_zip(tmp_path / "g.zip", store, "linked"),
         "tag": lambda: refs.tag(store, "linked@v001", "paper"),
         "remove": lambda: refs.remove(store, "linked@v001"),
@@ -308,6 +325,7 @@ def test_links_to_graphs_and_versions_are_not_followed(tmp_path: Path) -> None:
             command()
         assert state(far.parent) == before, name
     assert [(fault.where, fault.what) for fault in verify(store)] == [
+        ("dangling", "is a link, which is not followed"),
         ("linked", "is a link, which is not followed"),
         ("near/v002", "does not belong in a graph"),
     ]

@@ -17,9 +17,10 @@ from cheblienet_graphs.assembly.pipeline import dry_run
 from cheblienet_graphs.assembly.versions import same_digest
 from cheblienet_graphs.errors import OtherGraphWarning, UnreadableError
 from cheblienet_graphs.store import durable, layout, staging_folder
+from cheblienet_graphs.store.leftovers import leftovers
 from cheblienet_graphs.store.map_facts import listing
 from cheblienet_graphs.store.mapped import mapped_csr
-from cheblienet_graphs.store.staging_folder import leftovers, locked
+from cheblienet_graphs.store.staging_folder import locked
 from cheblienet_graphs.store.verify import verify
 from cheblienet_models import open_store
 

@@ -12,9 +12,9 @@ from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, SpecError, StoreError, UnknownGraphError, build, inspect
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.export import export_zip, import_zip
+from cheblienet_graphs.store.leftovers import clean, leftovers
 from cheblienet_graphs.store.map_facts import listing
 from cheblienet_graphs.store.refs import Removed, prune, remove, tag, untag
-from cheblienet_graphs.store.staging_folder import clean, leftovers
 from cheblienet_graphs.store.verify import verify
 from cheblienet_models import open_store
 

@@ -16,10 +16,11 @@ from marks import slow_but
 from outside import HEX, state, victim
 
 from cheblienet_graphs import GraphSpec, StoreError, build
-from cheblienet_graphs.store import layout, staging_folder, writer
+from cheblienet_graphs.store import layout, writer
+from cheblienet_graphs.store import leftovers as module
 from cheblienet_graphs.store.durable import locked_folder, opened_folder
+from cheblienet_graphs.store.leftovers import leftovers
 from cheblienet_graphs.store.staged import Records
-from cheblienet_graphs.store.staging_folder import leftovers
 from cheblienet_graphs.store.writer import Staging
 
 SPEC, BLOCK_ROWS = SPECS["torus"], 100
@@ -102,17 +103,17 @@ def test_killed_while_deleting(tmp_path: Path, left: Path, what: str, expected: 
     if what == "resume":
         HALVES["nameless"](left)
     else:
-        how = f"staging_folder.clean({str(store)!r})"
+        how = f"leftovers.clean({str(store)!r})"
     program = f"""
 import os, shutil
 from pathlib import Path
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.store import staging_folder
+from cheblienet_graphs.store import leftovers
 def killed(name, dir_fd, **_):
     folder = Path("/dev/fd", str(dir_fd), name)
     shutil.copytree(folder / "finished", folder / "still")
     shutil.rmtree = remove; remove(folder / "version"); os._exit(9)
-remove, staging_folder.shutil.rmtree = shutil.rmtree, killed
+remove, leftovers.shutil.rmtree = shutil.rmtree, killed
 {how}"""
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 9
     assert len(leftovers(store)) == 1
@@ -125,7 +126,7 @@ def test_folder_that_can_not_be_deleted_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     refusing = Mock(side_effect=PermissionError(13, "Permission denied"))
-    monkeypatch.setattr(staging_folder, "discard", refusing)
+    monkeypatch.setattr(module, "discard", refusing)
     with pytest.raises(RuntimeError) as caught, Staging(tmp_path / "g", "g", 0):
         raise RuntimeError
     [note] = caught.value.__notes__
@@ -146,9 +147,9 @@ def test_block_at_work_in_a_folder_that_is_deleted(
         if name == "build":
             (tmp_path / "build" / "finished").mkdir(parents=True)
 
-    monkeypatch.setattr(staging_folder.shutil, "rmtree", at_work)
+    monkeypatch.setattr(module.shutil, "rmtree", at_work)
     with opened_folder(tmp_path) as staging:
-        staging_folder.discard("build", staging)
+        module.discard("build", staging)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -1,4 +1,4 @@
-"""The staging folder: its lock and turns, which come and go, and what killed builds leave in it."""
+"""The staging folder: its lock and turns, which come and go."""
 
 import os
 import threading
@@ -7,12 +7,12 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from outside import HEX, state
+from outside import state
 
 from cheblienet_graphs import GraphSpec, StoreError, build, open_or_build
 from cheblienet_graphs.store import durable, layout, refs, staging_folder
-from cheblienet_graphs.store.durable import locked_folder
-from cheblienet_graphs.store.staging_folder import alone, clean, leftovers, locked, tidy
+from cheblienet_graphs.store.leftovers import clean
+from cheblienet_graphs.store.staging_folder import alone, locked, tidy
 
 SPEC = GraphSpec("r2", 8)
 NAME = "r2-8x8"
@@ -157,29 +157,3 @@ def test_the_folder_of_a_turn_goes_while_another_looks_at_it(
             assert (layout.staging_folder(store) / "turn").is_dir()
     holder.join()
     assert not layout.staging_folder(store).exists()
-
-
-def test_clean_spares_builds_at_work(three: Path) -> None:
-    staging = layout.staging_folder(three)
-    dead, alive = staging / HEX[0], staging / HEX[2]
-    (dead / "folder").mkdir(parents=True)
-    alive.mkdir()
-    (staging / f"{HEX[1]}.json").write_text("{}")
-    with locked_folder(alive):
-        assert leftovers(three) == [dead, staging / f"{HEX[1]}.json"]
-        assert clean(three) == [dead, staging / f"{HEX[1]}.json"]
-        assert list(staging.iterdir()) == [alive]
-    assert clean(three) == [alive]
-    assert not staging.exists()
-    assert clean(three) == []
-
-
-def test_what_goes_while_leftovers_are_listed_is_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Builders at work end between the listing of their folder and the look at what is in it."""
-    store = tmp_path / "g.zarr"
-    staging = layout.staging_folder(store)
-    (staging / HEX[0]).mkdir(parents=True)
-    monkeypatch.setattr(os, "listdir", lambda _: [HEX[0], HEX[1], f"{HEX[1]}.json"])
-    assert leftovers(store) == [staging / HEX[0]]
