@@ -219,7 +219,7 @@ def _refuse_other(folder: Path) -> None:
 
 
 def _is_exported(path: Path) -> bool:
-    """Whether an export can have written this: a file with one of its endings."""
+    """Check whether an export can have written this: a file with one of its endings."""
     return path.suffix in {".npy", ".npz", ".json"} and path.is_file() and not path.is_symlink()
 
 

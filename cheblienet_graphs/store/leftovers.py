@@ -1,4 +1,4 @@
-"""What killed processes left in the staging folder, told from what others put there, and deleted.
+"""Leftovers of killed processes in the staging folder: recognized among other files, and deleted.
 
 Only entries are deleted that have the names which the package gives; links are never followed.
 """
@@ -44,7 +44,7 @@ def leftovers(store: str | Path) -> list[Path]:
 
 
 def foreign(store: Path) -> Iterator[tuple[str, str]]:
-    """What lies in the place of the staging folder, or in it, and is nothing of a build.
+    """Entries that no build left: in the staging folder, or in its place.
 
     Yields:
         Its path from the folder that the store is in, and what is said of it.
@@ -102,7 +102,7 @@ def builds(staging: int) -> list[str]:
 
 
 def is_plain(folder: int, owner: int | None) -> bool:
-    """Whether there are only folders and files below a folder, no links, and all of one user.
+    """Check whether there are only folders and files below a folder, no links, and all of one user.
 
     Nothing outside of it is then changed through what is in it; a file that has another name, too,
     may be outside.
@@ -157,7 +157,7 @@ def _left(staging: int) -> list[str]:
 
 
 def _is_left(staging: int, name: str) -> bool:
-    """Whether an entry is one that the package makes, and no living process holds its lock.
+    """Check whether an entry is one that the package makes, and no living process holds its lock.
 
     One that is private to another user is not this user's to delete.
     """
@@ -173,7 +173,7 @@ def _is_left(staging: int, name: str) -> bool:
 
 
 def _is_ours(staging: int, name: str) -> bool:
-    """Whether an entry is a folder, or a file, with the name of those that the package makes."""
+    """Check whether an entry is a folder or a file with a name that the package gives to such."""
     mode = os.stat(name, dir_fd=staging, follow_symlinks=False).st_mode
     if _FILE.fullmatch(name):
         return stat.S_ISREG(mode)

@@ -121,7 +121,7 @@ def _opened(store: Path) -> Iterator[int]:
 
 
 def instead(folder: Path) -> str | None:
-    """What is there instead of a folder; None where one is, or nothing."""
+    """Words for what is there instead of a folder; None where one is, or nothing."""
     if folder.is_symlink():
         return "a link, which is not followed"
     return "no folder" if folder.exists() and not folder.is_dir() else None
@@ -136,7 +136,7 @@ def _refusal(folder: Path, what: str, remedy: str = "Remove it") -> StoreError:
 
 
 def is_known(staging: int, store: Path) -> bool:
-    """Whether the staging folder belongs to this user, or to those who share the store.
+    """Check whether the staging folder belongs to this user, or to those who share the store.
 
     These are the store's owner, the owner of the folder that it is in, and the group of that folder
     where it has setgid and is not writable for everybody: then only members can have made it.
