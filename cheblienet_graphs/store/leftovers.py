@@ -26,6 +26,8 @@ _FOLDER = re.compile(rf"{_RANDOM}|opening-[0-9a-f]{{32}}")
 """Name of a folder that the package makes; those of turns are called opening-."""
 _FILE = re.compile(rf"{_RANDOM}\.json")
 """Name of a document before it is renamed to its place."""
+_DEEPEST = 16
+"""Folders below one another in that of a build are fewer than these."""
 _ABSENT = (FileNotFoundError, NotADirectoryError, PermissionError)
 """Errors of opening the staging folder where there is none that this user may see."""
 
@@ -118,15 +120,15 @@ def is_plain(folder: int, owner: int | None) -> bool:
     def fail(error: OSError) -> NoReturn:
         raise error
 
-    with suppress(RecursionError):  # nested deeper than any build
-        for _, folders, files, above in os.fwalk(".", dir_fd=folder, onerror=fail):
-            for name in (".", *folders, *files):
-                status = os.stat(name, dir_fd=above, follow_symlinks=False)
-                is_file = stat.S_ISREG(status.st_mode) and status.st_nlink <= 1
-                if not (is_file or stat.S_ISDIR(status.st_mode)) or status.st_uid != owner:
-                    return False
-        return True
-    return False
+    for path, folders, files, above in os.fwalk(".", dir_fd=folder, onerror=fail):
+        if path.count("/") > _DEEPEST:
+            return False
+        for name in (".", *folders, *files):
+            status = os.stat(name, dir_fd=above, follow_symlinks=False)
+            is_file = stat.S_ISREG(status.st_mode) and status.st_nlink <= 1
+            if not (is_file or stat.S_ISDIR(status.st_mode)) or status.st_uid != owner:
+                return False
+    return True
 
 
 def discard(name: str, staging: int) -> None:
