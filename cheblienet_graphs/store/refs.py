@@ -14,13 +14,7 @@ from pathlib import Path
 from cheblienet_graphs.errors import Remedy, StoreError, UnknownGraphError, another, listed, quoted
 from cheblienet_graphs.limits import Number, integer
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.durable import (
-    locked_folder,
-    remove_empty,
-    replace,
-    sync,
-    write_errors,
-)
+from cheblienet_graphs.store.durable import locked_folder, remove_empty, replace, sync, write_errors
 from cheblienet_graphs.store.staging_folder import locked
 
 LIKE_VERSION = re.compile(r"v[0-9]+")

@@ -30,10 +30,7 @@ VERSION, FINISHED, SCRATCH = "version", "finished", "scratch"
 """Its folders: what is published, the records, and arrays that never are."""
 _RECORD = re.compile(r"[0-9]{1,18}-[0-9]{1,18}\.json")
 """Name of the record of a range of rows."""
-_NO_IDENTITY = (
-    *(FileNotFoundError, NotADirectoryError, IsADirectoryError),
-    *(ValueError, RecursionError),
-)
+_NO_IDENTITY = FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError, RecursionError
 """Errors of reading the identity of what is not a build's folder, or not a whole one."""
 
 Identity = dict[str, Any]

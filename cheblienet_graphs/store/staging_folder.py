@@ -18,12 +18,7 @@ from pathlib import Path
 from cheblienet_graphs.errors import StoreError, another
 from cheblienet_graphs.machine.interrupts import interrupts_deferred
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.durable import (
-    lock,
-    locked_folder,
-    opened_folder,
-    remove_empty,
-)
+from cheblienet_graphs.store.durable import lock, locked_folder, opened_folder, remove_empty
 
 LOCK_TRIED_AGAIN = 0.01
 """Seconds between two attempts to take the lock of a store."""
@@ -89,11 +84,7 @@ def alone(store: Path, key: str) -> Iterator[None]:
 def tidy(store: Path) -> None:
     """Remove the staging folder if it is empty, unless a holder of its lock will do so."""
     folder = layout.staging_folder(store)
-    with (
-        interrupts_deferred(),
-        suppress(OSError, StoreError),
-        _opened(store) as staging,
-    ):
+    with interrupts_deferred(), suppress(OSError, StoreError), _opened(store) as staging:
         lock(staging, folder)
         folder.rmdir()
 

@@ -173,14 +173,12 @@ def _array_faults(version: Path, facts: VersionFacts, remark: Remark | None) -> 
 
 def _store_faults(store: Path) -> Iterator[Fault]:
     """Groups that can't be read or named, or are none, which no other check reports."""
-    for folder in [
-        store,
-        *sorted(path for path in store.iterdir() if path.is_dir() or path.is_symlink()),
-    ]:
+    below = sorted(store.iterdir())
+    for link in (path for path in below if path.is_symlink()):
+        yield Fault(link.name, "is a link, which is not followed")
+    folders = (path for path in below if path.is_dir() and not path.is_symlink())
+    for folder in [store, *folders]:
         where = str(folder.relative_to(store) / "zarr.json")
-        if folder != store and folder.is_symlink():
-            yield Fault(folder.name, "is a link, which is not followed")
-            continue
         try:
             document = durable.read_document(folder)
         except StoreError as error:

@@ -214,6 +214,8 @@ class Staging:
         try:
             with durable.opened_folder(self.folder.parent) as staging:
                 leftovers.discard(self.folder.name, staging)
+        except FileNotFoundError:  # somebody else deleted all that is staged
+            return
         except OSError as refused:
             where = self.folder.parent
             yield f"{where} can't be cleared: {refused.strerror}; try `clg verify --clean`."

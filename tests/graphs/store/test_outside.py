@@ -14,14 +14,7 @@ from marks import slow_but
 from outside import HEX, state, victim
 
 from cheblienet_cli.main import run
-from cheblienet_graphs import (
-    GraphSpec,
-    MapSpec,
-    StoreError,
-    build,
-    build_map,
-    open_or_build,
-)
+from cheblienet_graphs import GraphSpec, MapSpec, StoreError, build, build_map, open_or_build
 from cheblienet_graphs.assembly.pipeline import dry_run
 from cheblienet_graphs.store import durable, layout, refs, staging_folder
 from cheblienet_graphs.store.export import export_zip, import_zip
@@ -33,7 +26,7 @@ from cheblienet_models import open_store
 SPEC = GraphSpec("r2", 8)
 NAME = "r2-8x8"
 OTHER = GraphSpec("r2", 12, levels=1)
-COARSE = GraphSpec("s2", subdivisions=0)
+SPHERE = GraphSpec("s2", subdivisions=1)
 
 COMMANDS: dict[str, Callable[[Path], object]] = {
     "clean": clean,
@@ -42,10 +35,7 @@ COMMANDS: dict[str, Callable[[Path], object]] = {
     "resume": lambda store: build(OTHER, store, resume=True),
     "dry run": lambda store: dry_run(OTHER, store),
     "open or build": lambda store: open_or_build(OTHER, store),
-    "map": lambda store: build_map(
-        MapSpec(GraphSpec("s2", subdivisions=0), GraphSpec("s2", subdivisions=1), neighbors=3),
-        store,
-    ),
+    "map": lambda store: build_map(MapSpec(SPHERE, SPHERE, neighbors=3), store),
     "import": lambda store: import_zip(store.parent / "g.zip", store, "copy"),
     "tag": lambda store: refs.tag(store, NAME, "paper"),
     "untag": lambda store: refs.untag(store, NAME, "kept"),
@@ -196,13 +186,6 @@ def test_a_build_whose_files_lead_out_is_not_gone_on_with(tmp_path: Path, way: s
     assert clean(store) == [left]
     assert state(tmp_path / "outside") == outside
     assert verify(store) == []
-
-
-def test_a_killed_build_is_told_from_links(tmp_path: Path) -> None:
-    """The same build without a link in it is gone on with, which shows what refused it above."""
-    spec, store = SPECS["lattice"], tmp_path / "g"
-    interrupted(spec, store, 9, block_rows=211)
-    assert build(spec, store, resume=True, block_rows=211).resumed
 
 
 GROUP, OTHER_GROUP = 70, 71

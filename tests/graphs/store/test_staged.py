@@ -135,6 +135,18 @@ def test_folder_that_can_not_be_deleted_is_named(
     assert capsys.readouterr().err == f"{note}\n"
 
 
+def test_nothing_is_said_of_a_build_that_somebody_deleted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    staging = Staging(tmp_path / "g", "g", 0)
+    staging.__enter__()
+    shutil.rmtree(layout.staging_folder(tmp_path / "g"))
+    staging.close(error := RuntimeError())
+    assert getattr(error, "__notes__", []) == []
+    assert capsys.readouterr().err == ""
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_block_at_work_in_a_folder_that_is_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
