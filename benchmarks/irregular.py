@@ -41,7 +41,7 @@ from scripts import (
 )
 
 from cheblienet_graphs import CheblienetError, GraphSpec
-from cheblienet_graphs.store.layout import resolve
+from cheblienet_graphs.store.catalog import resolve
 from cheblienet_graphs.store.reader import edge_weights
 from cheblienet_graphs.typing import Floats
 

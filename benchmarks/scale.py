@@ -38,6 +38,7 @@ from turns import in_turns, middle_and_spread, ratio_and_spread, seconds_of
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.map_facts import listing
 
 START = ["-c", "from cheblienet_cli.main import main; main()"]
@@ -193,7 +194,7 @@ def built(
         written = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
         after = disk_speed(Path(inside), written, pieces)
         limit = disk_speed(Path(inside), written, pieces, workers)
-        [level] = layout.check_version(path)["levels"]
+        [level] = layout.check_version(Folder(path))["levels"]
     disk = (before + after) / 2
     return Built(level["vertices"], level["nnz"], written, seconds, most, disk, limit)
 

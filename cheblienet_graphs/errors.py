@@ -137,11 +137,8 @@ class StoreError(CheblienetError):
     """A store can't be read or written, or isn't one of ours."""
 
 
-class UnreadableError(CheblienetError):
-    """The machine refused to read a file; that says nothing of what was published.
-
-    So it is no StoreError: who takes that for a fault of a version does not take this for one.
-    """
+class UnreadableError(StoreError):
+    """The machine refused to read a file; that says nothing of what was published."""
 
 
 class SchemaError(StoreError):

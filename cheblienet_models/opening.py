@@ -8,6 +8,7 @@ from typing import TypeVar, cast
 import torch
 from torch import nn
 
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_models.arguments import file_path, flag
 from cheblienet_models.errors import StoreError, UnreadableError, quoted
 from cheblienet_models.graphs.graph import Graph
@@ -15,7 +16,6 @@ from cheblienet_models.graphs.identity import Identity
 from cheblienet_models.graphs.mapped import made_of
 from cheblienet_models.graphs.pyramid import LevelMap, Pyramid
 from cheblienet_models.graphs.vertex_map import VertexMap
-from cheblienet_models.store.files import Folder, opened
 from cheblienet_models.store.version import (
     UnknownGraphError,
     check_schema,
@@ -53,7 +53,7 @@ def open_version(path: str, name: str, version: str) -> Pyramid | VertexMap:
         StoreError: it is missing or not valid.
     """
     try:
-        with opened(path) as root:
+        with Folder(path).kept_open() as root:
             return _opened(root, (path, name, version))
     except UnreadableError:
         raise
@@ -91,7 +91,7 @@ class _Versions(Mapping[str, Opened]):
 
     def __init__(self, path: Path, *, verify: bool = False) -> None:
         self.path, self.verify = file_path("path", path), flag("verify", verify)
-        with opened(str(path)) as root:
+        with Folder(path).kept_open() as root:
             check_schema(root)
 
     # Else what is opened while a network is evaluated could never be trained on.
@@ -109,7 +109,7 @@ class _Versions(Mapping[str, Opened]):
             raise UnknownGraphError(
                 f"Nothing follows the @ of {quoted(name)}. There: versions, refs."
             )
-        with opened(str(self.path)) as root:
+        with Folder(self.path).kept_open() as root:
             known = versions_of(root, graph)
             if not known:
                 names, kind = ", ".join(self) or "none", self._kind
@@ -132,7 +132,7 @@ class _Versions(Mapping[str, Opened]):
             return cast("Opened", _opened(root, handle, verify=self.verify))
 
     def __iter__(self) -> Iterator[str]:
-        with opened(str(self.path)) as root:
+        with Folder(self.path).kept_open() as root:
             names = [name for name in root.names() if self._holds(root, name)]
         return iter(names)
 
@@ -141,7 +141,7 @@ class _Versions(Mapping[str, Opened]):
 
     def __contains__(self, name: object) -> bool:
         graph, at, ref = name.partition("@") if isinstance(name, str) else ("", "", "")
-        with opened(str(self.path)) as root:
+        with Folder(self.path).kept_open() as root:
             return self._holds(root, graph) and (not at or ref in versions_of(root, graph))
 
     def _holds(self, root: Folder, name: str) -> bool:

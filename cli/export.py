@@ -8,7 +8,7 @@ import click
 from cheblienet_cli import options
 from cheblienet_cli.options import FILE, Once, option
 from cheblienet_graphs.limits import integer
-from cheblienet_graphs.store import layout
+from cheblienet_graphs.store import catalog
 
 SUFFIXES = {"scipy": ".npz", "pyg": ".pyg.npz", "npz": "-npz", "zip": ".zip"}
 WHOLE = ("npz", "zip")
@@ -48,7 +48,7 @@ def export(
         raise click.UsageError(
             f"--level must be left out with --to {target}, which has all levels."
         )
-    version = layout.resolve(store, name)
+    version = catalog.resolve(store, name)
     facts = read_either(version)
     inner, of_level, left_out = "", tuple[int, ...](), list[str]()
     writers: dict[str, Callable[..., None]] = {"npz": exports.to_npz, "zip": exports.export_zip}

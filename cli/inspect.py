@@ -11,7 +11,7 @@ from cheblienet_cli.output import show
 from cheblienet_cli.spelling import option as option_of
 from cheblienet_graphs.limits import EIGENVALUES, integer
 from cheblienet_graphs.progress import progress_bar
-from cheblienet_graphs.store import layout
+from cheblienet_graphs.store import catalog, layout
 
 DIFFERENT = 3
 """Exit code of --exit-code where graphs differ; 1 is that of a command that failed."""
@@ -50,7 +50,7 @@ def inspect(
     from cheblienet_graphs.report.opened import open_graph
 
     number = integer("eigenvalues", eigenvalues, *EIGENVALUES)
-    if layout.MAP in layout.check_version(layout.resolve(store, name)):
+    if layout.MAP in layout.check_version(catalog.resolve(store, name)):
         if html is not None or level is not None:
             raise click.UsageError("Leave out --html and --level: this is a map, not a graph.")
         about = graphs.inspect_map(store, name)

@@ -12,7 +12,8 @@ from cheblienet_cli import options
 from cheblienet_cli.options import Once, examples, option
 from cheblienet_cli.output import count, print_table, show
 from cheblienet_graphs.errors import StoreError, one_line
-from cheblienet_graphs.store import layout, refs
+from cheblienet_graphs.store import catalog, layout, refs
+from cheblienet_graphs.store.folder import Folder
 
 if TYPE_CHECKING:
     from cheblienet_graphs.store.map_facts import Listed
@@ -124,7 +125,8 @@ def verify(name: str | None, store: Path, clean: bool, as_json: bool, quiet: boo
     def remark(where: str, what: str) -> None:
         remarks.append({"where": where, "what": what})
 
-    if not (removed or left) or layout.check_store(store):  # else the first build was killed
+    was_killed = removed or left  # so that there may be no store yet
+    if not was_killed or catalog.check_store(Folder(store)):
         faults = checks.verify(store, name, progress=checked.append, remark=remark)
     if as_json:
         listed = {"faults": [asdict(fault) for fault in faults], "remarks": remarks}

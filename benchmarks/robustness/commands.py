@@ -20,6 +20,7 @@ from cheblienet_graphs.assembly.versions import published
 from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.store import export
 from cheblienet_graphs.store.export import export_zip, import_zip
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.map_facts import listing
 from cheblienet_graphs.store.refs import tag, untag
 from cheblienet_graphs.store.verify import verify
@@ -51,9 +52,9 @@ def attempts(
 
     return {
         "inspect": examine,
-        "scipy": lambda: export.to_scipy(version, level, beside / "x.npz"),
-        "pyg": lambda: export.to_pyg(version, level, beside / "x.pyg.npz"),
-        "zip": lambda: export_zip(version, beside / "x.zip"),
+        "scipy": lambda: export.to_scipy(Folder(version), level, beside / "x.npz"),
+        "pyg": lambda: export.to_pyg(Folder(version), level, beside / "x.pyg.npz"),
+        "zip": lambda: export_zip(Folder(version), beside / "x.zip"),
         "import": bring_back,
         "verify": lambda: [str(fault) for fault in verify(store)],
         "ls": lambda: listing(store),

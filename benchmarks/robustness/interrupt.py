@@ -34,6 +34,7 @@ from typing import Any
 from builder import KINDS, Builder, Graph, Kind, records
 
 from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.leftovers import leftovers
 from cheblienet_graphs.store.map_facts import listing
 from cheblienet_graphs.store.verify import verify
@@ -172,7 +173,7 @@ class Interrupter:
 def manifest(store: Path) -> dict[str, Any]:
     """SHA-256 and size of every file of the published version."""
     [version] = listing(store)
-    files = layout.check_version(store / version.name / version.version)["manifest"]
+    files = layout.check_version(Folder(store / version.name / version.version))["manifest"]
     return dict(files)
 
 

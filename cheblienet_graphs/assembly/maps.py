@@ -1,12 +1,13 @@
 """From the specification of a map to a published version, in this process and in memory."""
 
 import math
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse
 
-from cheblienet_graphs.assembly.versions import GENERATOR, PublishedMap, of_spec, recorded, told
+from cheblienet_graphs.assembly.versions import PublishedMap, newest_equal, recorded, told
 from cheblienet_graphs.errors import quoted
 from cheblienet_graphs.limits import callback, flag
 from cheblienet_graphs.samplings.icosphere import mesh_edges
@@ -15,9 +16,10 @@ from cheblienet_graphs.search.crossing import Crossing, Nearest, Within
 from cheblienet_graphs.search.placed import PlacedPoints, lengths
 from cheblienet_graphs.spec.map_spec import MapSpec, averages, side_sampling
 from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.map_arrays import placed
 from cheblienet_graphs.store.map_facts import MapSizes, read_map_facts
-from cheblienet_graphs.store.refs import check_graph
+from cheblienet_graphs.store.publishing import check_graph
 from cheblienet_graphs.store.staged import csr_nbytes
 from cheblienet_graphs.store.writer import Staging
 from cheblienet_graphs.typing import Floats, Indices, Progress
@@ -67,11 +69,10 @@ def build_map(
     store = layout.store_path(store)
     name = layout.check_name(spec.default_name if name is None else name)
     check_graph(store, name, is_map=True)
-    if not force and (store / name).is_dir():
-        for version, facts in of_spec(spec, store / name, read_map_facts):
-            if facts.generator == GENERATOR:
-                known = PublishedMap(store, name, version, built=False, sizes=facts.sizes)
-                return told(known, spec)
+    find = None if force else partial(newest_equal, spec, store, name)
+    if find and (version := find()):
+        sizes = read_map_facts(Folder(store) / name / version).sizes
+        return told(PublishedMap(store, name, version, built=False, sizes=sizes), spec)
     sides = {side: side_sampling(of) for side, of in spec.sides.items()}
     coordinates = {side: centers(sampling) for side, sampling in sides.items()}
     source, target = (placed(spec, coordinates[side]) for side in layout.SIDES)
@@ -80,8 +81,11 @@ def build_map(
     matrix = scipy.sparse.csr_array((weights.astype(np.float32), columns, indptr), spec.shape)
     grids = tuple(spec.target.grid(0)), tuple(spec.source.grid(0))
     sizes = MapSizes(*spec.shape, *grids, matrix.nnz, math.sqrt(float(squared.max())))
-    version = _write(spec, store, name, matrix, coordinates, sizes)
-    return told(PublishedMap(store, name, version, built=True, sizes=sizes), spec)
+    with Staging(store, name, _nbytes(spec, matrix, coordinates)) as staging:
+        _write(staging, spec, matrix, coordinates)
+        version = staging.publish(recorded(spec) | {layout.MAP: sizes.to_dict()}, find)
+    built = staging.published is not None  # or another process was faster
+    return told(PublishedMap(store, name, version, built=built, sizes=sizes), spec)
 
 
 def _entries(
@@ -109,27 +113,27 @@ def _entries(
     return np.append(0, np.cumsum(counts)), columns, squared
 
 
+def _nbytes(spec: MapSpec, matrix: scipy.sparse.csr_array, coordinates: dict[str, Floats]) -> int:
+    """Disk space that a map takes."""
+    nbytes = sum(csr_nbytes(shape, matrix.nnz) for shape in (spec.shape, spec.shape[::-1]))
+    return nbytes + sum(values.nbytes for values in coordinates.values())
+
+
 def _write(
+    staging: Staging,
     spec: MapSpec,
-    store: Path,
-    name: str,
     matrix: scipy.sparse.csr_array,
     coordinates: dict[str, Floats],
-    sizes: MapSizes,
-) -> str:
-    """Stage and publish a map; its version."""
-    nbytes = sum(csr_nbytes(shape, matrix.nnz) for shape in (spec.shape, spec.shape[::-1]))
-    nbytes += sum(values.nbytes for values in coordinates.values())
-    with Staging(store, name, nbytes) as staging:
-        for path, part in ((layout.MAP, matrix), (layout.TRANSPOSED, matrix.T.tocsr())):
-            part.sort_indices()
-            csr = staging.csr(path, part.shape, part.nnz)
-            for array in ("data", "indices", "indptr"):
-                staging.fill(getattr(csr, array), getattr(part, array))
-        for side, graph in spec.sides.items():
-            points, columns = coordinates[side], graph.geometry.columns
-            path = f"{side}/coordinates"
-            staging.fill(staging.dense(path, points.shape, "float64", columns), points)
-            if graph.mask is not None:
-                staging.places(side, graph.mask.on_level(0), graph.full_points(0))
-        return staging.publish(recorded(spec) | {layout.MAP: sizes.to_dict()})
+) -> None:
+    """Stage the arrays of a map."""
+    for path, part in ((layout.MAP, matrix), (layout.TRANSPOSED, matrix.T.tocsr())):
+        part.sort_indices()
+        csr = staging.csr(path, part.shape, part.nnz)
+        for array in ("data", "indices", "indptr"):
+            staging.fill(getattr(csr, array), getattr(part, array))
+    for side, graph in spec.sides.items():
+        points, columns = coordinates[side], graph.geometry.columns
+        path = f"{side}/coordinates"
+        staging.fill(staging.dense(path, points.shape, "float64", columns), points)
+        if graph.mask is not None:
+            staging.places(side, graph.mask.on_level(0), graph.full_points(0))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 from inspect import signature
 from pathlib import Path
 from types import SimpleNamespace
@@ -32,7 +33,7 @@ from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import check_writable
 from cheblienet_graphs.store.facts import LevelFacts
-from cheblienet_graphs.store.refs import check_graph
+from cheblienet_graphs.store.publishing import check_graph
 from cheblienet_graphs.store.staged import INT32_LIMIT
 from cheblienet_graphs.store.staging_folder import alone
 from cheblienet_graphs.store.writer import Staging
@@ -122,12 +123,13 @@ def build(
                 build = Build(store, staging, pool, rows, progress)
                 facts, checks = zip(*_write(build, levels), strict=True)
                 levels_of_it = {"levels": [of_level.to_dict() for of_level in facts]}
-                version = staging.publish(versions.recorded(spec) | levels_of_it)
+                find = None if force else partial(versions.newest_equal, spec, store, name)
+                version = staging.publish(versions.recorded(spec) | levels_of_it, find)
             result = versions.Published(
                 store,
                 name,
                 version,
-                built=True,
+                built=staging.published is not None,  # or another process was faster
                 levels=facts,
                 resumed=staging.resumed,
                 checks=checks,

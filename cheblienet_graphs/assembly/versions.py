@@ -24,9 +24,11 @@ from cheblienet_graphs.errors import (
 from cheblienet_graphs.samplings import SAMPLINGS
 from cheblienet_graphs.spec import GraphSpec, words
 from cheblienet_graphs.spec.map_spec import MapSpec
-from cheblienet_graphs.store import layout
+from cheblienet_graphs.store import catalog, layout
 from cheblienet_graphs.store.facts import LevelFacts, PublishedFacts, read_facts
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.map_facts import MapSizes, read_either
+from cheblienet_graphs.store.refs import size_of
 from cheblienet_graphs.store.staged import identity_of
 
 if TYPE_CHECKING:
@@ -62,8 +64,7 @@ class InStore:
     @property
     def nbytes(self) -> int:
         """Size of its files, metadata included."""
-        files = (self.store / self.name / self.version).rglob("*")
-        return sum(file.stat().st_size for file in files if file.is_file())
+        return size_of(Folder(self.store) / self.name / self.version)
 
     @property
     def difference(self) -> str:
@@ -136,12 +137,23 @@ def published(spec: GraphSpec, store: Path, name: str) -> Published | None:
     Raises:
         StoreError: the store can't be read.
     """
-    if not layout.check_store(store) or not layout.is_graph(store, name):
+    if (version := newest_equal(spec, store, name)) is None:
         return None
-    for version, facts in of_spec(spec, store / name, read_facts):
-        if facts.generator == GENERATOR:
-            return Published(store, name, version, built=False, levels=facts.levels)
-    return None
+    facts = read_facts(Folder(store) / name / version)
+    return Published(store, name, version, built=False, levels=facts.levels)
+
+
+def newest_equal(spec: GraphSpec | MapSpec, store: Path, name: str) -> str | None:
+    """The newest version of a name with this spec and this version of the package, if any.
+
+    Raises:
+        StoreError: the store can't be read.
+    """
+    place = Folder(store)
+    if not catalog.check_store(place) or not catalog.is_graph(place, name):
+        return None
+    equal = of_spec(spec, place / name, read_either)
+    return next((version for version, facts in equal if facts.generator == GENERATOR), None)
 
 
 def same_digest(spec: GraphSpec, store: Path, first: str) -> Published | None:
@@ -155,19 +167,20 @@ def same_digest(spec: GraphSpec, store: Path, first: str) -> Published | None:
     Raises:
         StoreError: the store can't be read.
     """
-    names = layout.graph_names(store) if layout.check_store(store) else []
+    place = Folder(store)
+    names = catalog.graph_names(place) if catalog.check_store(place) else []
     for name in sorted(names, key=lambda name: name != first):
         with suppress(UnreadableError):  # of somebody else
-            for version, facts in of_spec(spec, store / name, read_facts):
+            for version, facts in of_spec(spec, place / name, read_facts):
                 return Published(store, name, version, built=False, levels=facts.levels)
     return None
 
 
 def of_spec(
-    spec: GraphSpec | MapSpec, graph: Path, read: Callable[[Path], Facts]
+    spec: GraphSpec | MapSpec, graph: Folder, read: Callable[[Folder], Facts]
 ) -> Iterator[tuple[str, Facts]]:
     """Versions of a graph, or of a map, with this spec, the newest first."""
-    for version, facts in layout.readable(graph, read):
+    for version, facts in catalog.readable(graph, read):
         if facts.spec_sha256 == spec.sha256:
             yield version, facts
 
@@ -184,7 +197,7 @@ def recorded(spec: GraphSpec | MapSpec) -> layout.Attributes:
 
 
 def changes_of(
-    graph: Path, version: str, spec: GraphSpec | MapSpec, *, built: bool
+    graph: Folder, version: str, spec: GraphSpec | MapSpec, *, built: bool
 ) -> tuple[str | None, dict[str, tuple[Any, Any]]]:
     """How a version's spec differs from that of the one its name stood for, or stands for.
 
@@ -200,9 +213,9 @@ def changes_of(
         no such version.
     """
     number = layout.version_number(version)
-    others = (other for other in reversed(layout.versions(graph)) if other != version)
+    others = (other for other in reversed(catalog.versions(graph)) if other != version)
     among = (other for other in others if (layout.version_number(other) < number) == built)
-    for other, facts in layout.readable(graph, read_either, among):
+    for other, facts in catalog.readable(graph, read_either, among):
         before, now = _fields(facts.spec), _fields(spec)
         differ = [key for key in now | before if before.get(key) != now.get(key)]
         return other, {key: (before.get(key), now.get(key)) for key in differ}
@@ -220,7 +233,7 @@ def _fields(spec: GraphSpec | MapSpec) -> dict[str, Any]:
 
 def told(result: Result, spec: GraphSpec | MapSpec) -> Result:
     """The result, with what its name gives or gave besides; a warning where that differs."""
-    graph = result.store / result.name
+    graph = Folder(result.store) / result.name
     other, changes = changes_of(graph, result.version, spec, built=result.built)
     result = replace(result, other=other, changes=changes)
     if result.difference:

@@ -13,7 +13,7 @@ from cheblienet_graphs.report.opened import OpenedGraph, VersionReport, open_gra
 from cheblienet_graphs.report.text import Report as Report
 from cheblienet_graphs.spec.map_spec import MapSpec
 from cheblienet_graphs.spec.words import domain, map_sentences, percent
-from cheblienet_graphs.store import layout
+from cheblienet_graphs.store import catalog
 from cheblienet_graphs.store.map_arrays import MapArrays
 from cheblienet_graphs.store.map_facts import read_map_facts
 from cheblienet_graphs.typing import Progress
@@ -138,7 +138,7 @@ def inspect_map(store: str | Path, name: str | None = None) -> MapReport:
         UnknownGraphError: there is none of that name.
         StoreError: it can't be read, or is a graph.
     """
-    version = layout.resolve(store, name)
+    version = catalog.resolve(store, name)
     facts = read_map_facts(version)
     arrays = MapArrays(version, facts)
     back = np.diff(arrays.transposed.indptr)

@@ -13,8 +13,9 @@ from cheblienet_graphs.limits import Number, integer
 from cheblienet_graphs.spec import GraphSpec, words
 from cheblienet_graphs.spec.map_spec import MapSpec
 from cheblienet_graphs.spec.words import human_bytes
-from cheblienet_graphs.store import layout
+from cheblienet_graphs.store import catalog
 from cheblienet_graphs.store.facts import VersionFacts, read_facts
+from cheblienet_graphs.store.folder import DOCUMENT, Folder
 from cheblienet_graphs.store.map_facts import MapFacts
 from cheblienet_graphs.store.reader import LevelArrays
 
@@ -45,9 +46,9 @@ class VersionReport:
     bytes: int
 
     @classmethod
-    def of(cls, version: Path, facts: VersionFacts | MapFacts, **measured: Any) -> Self:
+    def of(cls, version: Folder, facts: VersionFacts | MapFacts, **measured: Any) -> Self:
         """A report with what is recorded, and what was measured by name."""
-        refs = layout.refs(version.parent).items()
+        refs = catalog.refs(version.parent).items()
         return cls(
             name=version.parent.name,
             version=version.name,
@@ -56,7 +57,7 @@ class VersionReport:
             spec_sha256=facts.spec_sha256,
             generator=dict(facts.generator),
             created=facts.created,
-            bytes=facts.nbytes + (version / "zarr.json").stat().st_size,
+            bytes=facts.nbytes + len((version / DOCUMENT).contents()),
             **measured,
         )
 
@@ -87,7 +88,7 @@ class OpenedGraph:
         facts: what its metadata says.
     """
 
-    version: Path
+    version: Folder
     facts: VersionFacts
     _levels: dict[int, LevelArrays] = field(default_factory=dict, repr=False)
 
@@ -124,7 +125,7 @@ def open_graph(store: str | Path, name: str | None = None) -> OpenedGraph:
         UnknownGraphError: there is none of that name.
         StoreError: the store can't be read.
     """
-    version = layout.resolve(store, name)
+    version = catalog.resolve(store, name)
     return OpenedGraph(version, read_facts(version))
 
 

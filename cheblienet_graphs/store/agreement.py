@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from cheblienet_graphs.errors import CheblienetError, StoreError
+from cheblienet_graphs.errors import CheblienetError, StoreError, UnreadableError
 from cheblienet_graphs.samplings.given_tables import coincident, digest_of_points
 from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.samplings.masked import CutSampling
@@ -67,6 +67,8 @@ def first_faults(checks: Iterable[tuple[str, Iterator[str]]]) -> Iterator[Fault]
     for where, faults in checks:
         try:
             what = next(faults, None)
+        except UnreadableError:
+            raise
         except StoreError as error:
             what = str(error)
         if what:

@@ -7,7 +7,6 @@ import json
 import math
 import os
 import shutil
-import stat
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -16,8 +15,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cheblienet_graphs.errors import CheblienetError, StoreError, UnreadableError
+from cheblienet_graphs.errors import StoreError, UnreadableError
 
+F = TypeVar("F")
 T = TypeVar("T")
 
 MAX_METADATA = 4 * 2**20
@@ -39,15 +39,29 @@ _REFUSALS = _SHORT | {
 """Errors of reading that are faults of the machine -> what to do."""
 
 
-def write(file: Path, contents: bytes) -> None:
-    """Create a file with these contents; `sync` makes it durable."""
-    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+class NotDurableError(OSError):
+    """A change was made, but the system can't say that it outlives a crash of the machine."""
+
+
+def write(file: str | Path, contents: bytes, within: int | None = None) -> None:
+    """Create a file with these contents; `sync` makes it durable.
+
+    Args:
+        file: its path, or its name in another folder.
+        contents: of the file.
+        within: descriptor of that folder.
+    """
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644, dir_fd=within)
     try:
-        written = 0
-        while written < len(contents):
-            written += os.write(descriptor, contents[written:])
+        _write_all(descriptor, contents)
     finally:
         os.close(descriptor)
+
+
+def _write_all(descriptor: int, contents: bytes) -> None:
+    written = 0
+    while written < len(contents):
+        written += os.write(descriptor, contents[written:])
 
 
 def reserve(file: Path, size: int) -> None:
@@ -67,16 +81,22 @@ def sha256_of(file: Path) -> str:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
-def sync(path: Path) -> None:
-    """Make a file's or folder's contents durable."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe would block
+def sync(path: str | Path, within: int | None = None) -> None:
+    """Make a file's or folder's contents durable.
+
+    Args:
+        path: of the file, or its name in another folder.
+        within: descriptor of that folder.
+    """
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK  # a pipe would block
+    descriptor = os.open(path, flags, dir_fd=within)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
 
-def in_threads(function: Callable[[Path], T], files: Sequence[Path], threads: int) -> list[T]:
+def in_threads(function: Callable[[F], T], files: Sequence[F], threads: int) -> list[T]:
     """What a function gives for each file, by threads.
 
     As tasks of their own, most files would take less time than the pool does. After an error or a
@@ -104,22 +124,70 @@ def in_threads(function: Callable[[Path], T], files: Sequence[Path], threads: in
     return [results[file] for file in files]
 
 
-def replace(file: Path, contents: bytes, temporary: Path) -> None:
+def replace(folder: int, name: str, contents: bytes, temporary: str, staging: int) -> None:
     """Give a file new contents so that a reader sees the old ones or the new ones, whole.
 
     Args:
-        file: the file.
+        folder: descriptor of the folder of the file.
+        name: of the file.
         contents: the new ones.
-        temporary: a file that does not exist yet, on the same file system.
+        temporary: name of a file that does not exist yet, in `staging`.
+        staging: descriptor of a folder on the same file system.
+
+    Raises:
+        NotDurableError: the file has its new contents, but it is not known for how long.
+        OSError: it has its old ones.
     """
     try:
-        write(temporary, contents)
-        sync(temporary)
-        temporary.replace(file)
+        write(temporary, contents, staging)
+        sync(temporary, staging)
+        os.replace(temporary, name, src_dir_fd=staging, dst_dir_fd=folder)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(temporary, dir_fd=staging)
         raise
-    sync(file.parent)
+    sync_change(folder)
+
+
+def replace_by(folder: int, name: str, contents: bytes, spare: str, within: int) -> None:
+    """Give a file new contents as `replace` does, but without new space: over those of another.
+
+    Args:
+        folder: descriptor of the folder of the file.
+        name: of the file.
+        contents: the new ones.
+        spare: name of a regular file that nobody needs any more.
+        within: descriptor of its folder, on the same file system.
+
+    Raises:
+        NotDurableError: as `replace`.
+        OSError: the file has its old contents.
+    """
+    status = os.stat(spare, dir_fd=within, follow_symlinks=False)
+    if status.st_nlink > 1 or status.st_size < len(contents):  # the file of a backup, too
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    os.chmod(spare, 0o644, dir_fd=within)
+    descriptor = os.open(spare, os.O_WRONLY | os.O_NOFOLLOW, dir_fd=within)
+    try:
+        _write_all(descriptor, contents)
+        os.ftruncate(descriptor, len(contents))
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    os.replace(spare, name, src_dir_fd=within, dst_dir_fd=folder)
+    sync_change(folder)
+
+
+def sync_change(folder: int) -> None:
+    """Make a change of an open folder durable.
+
+    Raises:
+        NotDurableError: the system can't.
+    """
+    try:
+        os.fsync(folder)
+    except OSError as error:
+        raise NotDurableError(error.errno, error.strerror) from error
 
 
 def save_whole(target: Path, outcome: str, save: Callable[[Path], object]) -> None:
@@ -225,31 +293,31 @@ def locked_folder(folder: str | Path, within: int | None = None) -> Iterator[int
         yield descriptor
 
 
+@contextmanager
+def undone() -> Iterator[None]:
+    """Say of a change that was undone no more than that it failed.
+
+    Raises:
+        OSError: instead of a NotDurableError.
+    """
+    try:
+        yield
+    except NotDurableError as error:
+        raise OSError(error.errno, error.strerror) from error
+
+
 def remove_empty(folder: Path) -> None:
     """Remove a folder that is there and empty."""
     with suppress(OSError):
         folder.rmdir()
 
 
-def unreadable(path: Path, error: OSError) -> CheblienetError:
+def unreadable(path: object, error: OSError) -> StoreError:
     """What to raise where reading failed: an UnreadableError where the machine is at fault."""
     message = f"{path} can't be read: {error.strerror or error}"
     if remedy := _REFUSALS.get(error.errno or 0):
         return UnreadableError(f"{message}. That is no fault of the store: {remedy}.")
     return StoreError(f"{message}.")
-
-
-def read_document(node: Path) -> dict[str, Any]:
-    """The metadata document of a zarr node.
-
-    Raises:
-        StoreError: there is none, or it is not a zarr v3 document.
-    """
-    try:
-        contents = _read_regular(node / "zarr.json")
-    except OSError as error:
-        raise unreadable(node, error) from error
-    return parsed_document(contents, f"{node}/zarr.json")
 
 
 def parsed_document(contents: bytes, where: str) -> dict[str, Any]:
@@ -261,7 +329,7 @@ def parsed_document(contents: bytes, where: str) -> dict[str, Any]:
     if len(contents) > MAX_METADATA:
         raise StoreError(f"{where} has more than {MAX_METADATA:,} bytes, all that is allowed.")
     try:
-        document = json.loads(contents, parse_constant=_finite, parse_float=_finite)
+        document = json.loads(contents.decode(), parse_constant=_finite, parse_float=_finite)
         too_deep = _depth(document) > MAX_DEPTH
     except (ValueError, RecursionError) as error:
         raise StoreError(f"{where} is not JSON.") from error
@@ -287,21 +355,8 @@ def _depth(value: Any) -> int:
     return 1 + max(map(_depth, value), default=0) if isinstance(value, list) else 0
 
 
-def _read_regular(file: Path) -> bytes:
-    """Contents of a metadata file, or its beginning where it is too large.
-
-    Only regular files are read: a pipe would block.
-    """
-    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK)
-    with os.fdopen(descriptor, "rb") as opened:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "it is not a regular file")
-        return opened.read(min(status.st_size, MAX_METADATA + 1))
-
-
 @contextmanager
-def write_errors(store: Path, outcome: str = "Nothing was published") -> Iterator[None]:
+def write_errors(store: object, outcome: str = "Nothing was published") -> Iterator[None]:
     """Turn errors of the operating system into one clear line, which states the outcome.
 
     Raises:
@@ -310,6 +365,11 @@ def write_errors(store: Path, outcome: str = "Nothing was published") -> Iterato
     try:
         yield
     except OSError as error:
+        if isinstance(error, NotDurableError):
+            raise StoreError(
+                f"{store} was changed, but whether that outlives a crash of the machine is not "
+                f"known: {error.strerror}. Look at the disk; the system's log says more."
+            ) from error
         free = "free some space or " if error.errno in FULL_DISK else ""
         remedy = _SHORT.get(error.errno or 0, f"{free}choose another place")
         raise StoreError(

@@ -6,11 +6,12 @@ and verifies them.
 """
 
 import json
+import os
 import shutil
 import zipfile
 import zlib
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,14 +19,15 @@ import scipy.sparse
 
 from cheblienet_graphs.errors import StoreError, another, quoted
 from cheblienet_graphs.manifolds.moments import edge_components
-from cheblienet_graphs.store import durable, layout
+from cheblienet_graphs.store import catalog, durable, layout
 from cheblienet_graphs.store.durable import save_whole, sha256_of, unreadable, write_errors
 from cheblienet_graphs.store.facts import LevelFacts, PublishedFacts, VersionFacts, read_facts
+from cheblienet_graphs.store.folder import DOCUMENT, Folder
 from cheblienet_graphs.store.map_arrays import MapArrays
 from cheblienet_graphs.store.map_facts import MapFacts, either_facts, read_either, read_map_facts
 from cheblienet_graphs.store.mapped import mapped_csr
+from cheblienet_graphs.store.publishing import check_graph
 from cheblienet_graphs.store.reader import LevelArrays, edge_weights
-from cheblienet_graphs.store.refs import check_graph
 from cheblienet_graphs.store.verify import Remark, version_faults
 from cheblienet_graphs.store.writer import Staging
 
@@ -57,19 +59,19 @@ MEANINGS = {
 DENSE = ("coordinates", "degree", "area", "base_index", "eigenvalues", "eigenvectors")
 
 
-def to_scipy(version: Path, level: int, file: Path) -> None:
+def to_scipy(version: Folder, level: int, file: Path) -> None:
     """The rescaled Laplacian for scipy.sparse.load_npz; no other matrices."""
     laplacian = LevelArrays(version, read_facts(version), level).laplacian
     save_whole(file, OUTCOME, lambda target: scipy.sparse.save_npz(target, laplacian))
 
 
-def map_to_scipy(version: Path, file: Path) -> None:
+def map_to_scipy(version: Folder, file: Path) -> None:
     """The (targets, sources) matrix of a map for scipy.sparse.load_npz."""
     matrix = MapArrays(version, read_map_facts(version)).matrix
     save_whole(file, OUTCOME, lambda target: scipy.sparse.save_npz(target, matrix))
 
 
-def to_pyg(version: Path, level: int, file: Path) -> None:
+def to_pyg(version: Folder, level: int, file: Path) -> None:
     """What `Graph.to_pyg` of cheblienet_models has, by the same names.
 
     edge_index (2, E) int64, sources and targets, both directions; edge_weight (E,) float32;
@@ -91,7 +93,7 @@ def to_pyg(version: Path, level: int, file: Path) -> None:
     save_whole(file, OUTCOME, lambda target: np.savez_compressed(target, **arrays))
 
 
-def to_npz(version: Path, folder: Path) -> None:
+def to_npz(version: Folder, folder: Path) -> None:
     """Write Laplacians and maps as .npz, other arrays as .npy, and what they are as JSON.
 
     An earlier export is replaced.
@@ -136,11 +138,11 @@ def check_output(file: Path, parameter: str = "output") -> None:
             f"{file} is a device or a pipe, which would be replaced by a file; ", another(parameter)
         )
     for folder in file.absolute().resolve().parents:
-        if (folder / "zarr.json").is_file() and layout.read_attributes(folder) is not None:
+        if (folder / DOCUMENT).is_file() and layout.read_attributes(Folder(folder)) is not None:
             raise StoreError(f"{file} is in the store {folder}; ", another(parameter))
 
 
-def _saved(version: Path, facts: VersionFacts, folder: Path) -> Iterator[tuple[str, Any]]:
+def _saved(version: Folder, facts: VersionFacts, folder: Path) -> Iterator[tuple[str, Any]]:
     """Write all arrays; names of their files, and entries in the manifest."""
     for kind, level, name, values in _arrays(version, facts):
         entry = {"meaning": MEANINGS[kind], "level": level}
@@ -155,7 +157,7 @@ def _saved(version: Path, facts: VersionFacts, folder: Path) -> Iterator[tuple[s
         yield file.name, entry | {"bytes": file.stat().st_size, "sha256": sha256_of(file)}
 
 
-def _arrays(version: Path, facts: VersionFacts) -> Iterator[tuple[str, int, str, Any]]:
+def _arrays(version: Folder, facts: VersionFacts) -> Iterator[tuple[str, int, str, Any]]:
     """Kind, level, name outside, and values of each array and matrix."""
     for level in range(facts.spec.levels):
         arrays = LevelArrays(version, facts, level)
@@ -175,7 +177,7 @@ def _arrays(version: Path, facts: VersionFacts) -> Iterator[tuple[str, int, str,
                 yield kind, level, f"{kind}-{level}", values
 
 
-def _manifest(version: Path, facts: VersionFacts, files: dict[str, Any]) -> dict[str, Any]:
+def _manifest(version: Folder, facts: VersionFacts, files: dict[str, Any]) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "format_version": 1,
@@ -243,7 +245,7 @@ class Imported(NamedTuple):
     new: bool
 
 
-def export_zip(version: Path, file: str | Path) -> None:
+def export_zip(version: Folder, file: str | Path) -> None:
     """Write a published version to a zip archive: NAME/zarr.json, NAME/levels/...
 
     Args:
@@ -257,13 +259,14 @@ def export_zip(version: Path, file: str | Path) -> None:
 
     def save(target: Path) -> None:
         with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-            for path in sorted(path for path in version.rglob("*") if path.is_file()):
-                inside = PurePosixPath(version.parent.name, *path.relative_to(version).parts)
-                entry = zipfile.ZipInfo(str(inside))  # no dates: equal graphs, equal archives
-                entry.compress_type = zipfile.ZIP_DEFLATED
-                entry.file_size = path.stat().st_size
-                with path.open("rb") as source, archive.open(entry, "w") as opened:
-                    shutil.copyfileobj(source, opened, CHUNK_BYTES)
+            for path, status in version.walk(lambda _: True):
+                # No dates: equal graphs, equal archives.
+                entry = zipfile.ZipInfo(f"{version.parent.name}/{path}")
+                entry.compress_type, entry.file_size = zipfile.ZIP_DEFLATED, status.st_size
+                with (version / path).opened_file() as (descriptor, _):
+                    source = os.fdopen(descriptor, "rb", closefd=False)
+                    with source, archive.open(entry, "w") as opened:
+                        shutil.copyfileobj(source, opened, CHUNK_BYTES)
 
     save_whole(Path(file).expanduser(), "No archive was written", save)
 
@@ -308,7 +311,7 @@ def _import(
     name = layout.check_name(folder if name is None else name)
     for path, entry in members.items():
         known = facts.files.get(layout.manifest_key(path))
-        if path != "zarr.json" and (known is None or entry.file_size != known.nbytes):
+        if path != DOCUMENT and (known is None or entry.file_size != known.nbytes):
             raise StoreError(f"{file} holds {quoted(path)}, which is not as its manifest says.")
     check_graph(store, name, is_map=isinstance(facts, MapFacts))
     total = sum(entry.file_size for entry in members.values())
@@ -319,16 +322,30 @@ def _import(
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with target.open("xb") as opened:  # zipfile reads no more than is announced
                     shutil.copyfileobj(source, opened, CHUNK_BYTES)
-        _refuse_faults(staging.path, str(file), remark)
-        if earlier := _imported_before(store / name, facts):
+        _refuse_faults(Folder(staging.path), str(file), remark)
+        graph = Folder(store) / name
+        if earlier := _imported_before(graph, facts):
             return Imported(name, earlier, new=False)
-        return Imported(name, staging.publish_as_is(), new=True)
+        looked_at = _versions(graph)
+        version = staging.publish_as_is(lambda: _imported_since(graph, facts, looked_at))
+        return Imported(name, version, new=staging.published is not None)
 
 
-def _imported_before(graph: Path, facts: PublishedFacts) -> str | None:
+def _versions(graph: Folder) -> list[str]:
+    """Versions of a graph that need not be there, oldest first."""
+    return catalog.versions(graph) if graph.status() else []
+
+
+def _imported_since(graph: Folder, facts: PublishedFacts, looked_at: list[str]) -> str | None:
+    """The version with all of these attributes that another process published meanwhile."""
+    added = (version for version in _versions(graph) if version not in looked_at)
+    same = catalog.readable(graph, read_either, added)
+    return next((version for version, known in same if known.sha256 == facts.sha256), None)
+
+
+def _imported_before(graph: Folder, facts: PublishedFacts) -> str | None:
     """The oldest version with all of these attributes that is as it was published."""
-    oldest_first = layout.versions(graph) if graph.is_dir() else []
-    for version, published in layout.readable(graph, read_either, oldest_first):
+    for version, published in catalog.readable(graph, read_either, _versions(graph)):
         if published.sha256 == facts.sha256 and not version_faults(graph / version):
             return version
     return None
@@ -352,10 +369,10 @@ def _facts(
 ) -> tuple[str, PublishedFacts]:
     """Name of the graph in the archive, and the version's facts."""
     folders = {entry.filename.partition("/")[0] for entry in members.values()}
-    if len(folders) != 1 or "zarr.json" not in members:
+    if len(folders) != 1 or DOCUMENT not in members:
         raise StoreError(f"{file} does not hold one version of a graph.")
     where = f"zarr.json in {file}"
-    with archive.open(members["zarr.json"]) as opened:
+    with archive.open(members[DOCUMENT]) as opened:
         document = durable.parsed_document(opened.read(durable.MAX_METADATA + 1), where)
     ours = layout.our_attributes(document)
     if ours is None:
@@ -363,7 +380,9 @@ def _facts(
     return folders.pop(), either_facts(ours, where)
 
 
-def _refuse_faults(version: Path, called: str | None = None, remark: Remark | None = None) -> None:
+def _refuse_faults(
+    version: Folder, called: str | None = None, remark: Remark | None = None
+) -> None:
     if faults := version_faults(version, remark):
         more = f" and {len(faults) - 1} more" if len(faults) > 1 else ""
         raise StoreError(f"{called or version}: {faults[0].where} {faults[0].what}{more}.")

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from functools import partial
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -21,6 +20,7 @@ from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.edges import DIRECTIONS
 from cheblienet_graphs.spec.map_spec import MapSpec
 from cheblienet_graphs.store import layout, rules
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.rules import Number, Rule, WrongFactError, checked, read
 from cheblienet_graphs.typing import Floats
 
@@ -238,7 +238,7 @@ class VersionFacts(PublishedFacts):
     levels: tuple[LevelFacts, ...]
 
 
-def read_facts(version: Path) -> VersionFacts:
+def read_facts(version: Folder) -> VersionFacts:
     """The facts of a published graph.
 
     Raises:

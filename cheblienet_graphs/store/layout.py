@@ -20,22 +20,12 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, TypeGuard
 
-from cheblienet_graphs.errors import (
-    VALUE,
-    Remedy,
-    StoreError,
-    UnknownGraphError,
-    UnreadableError,
-    another,
-    listed,
-    one_line,
-    quoted,
-)
-from cheblienet_graphs.store.durable import read_document, unreadable
+from cheblienet_graphs.errors import StoreError, UnknownGraphError, quoted
+from cheblienet_graphs.store.folder import SEGMENT, Folder
 
 STORE_SCHEMA = 1
 SCHEMAS = ("1.0", "1.1", "1.2", "1.3", "1.4", "1.5", "1.6")
@@ -60,7 +50,7 @@ TRANSPOSED = "transposed"
 """The same matrix by columns, (sources, targets)."""
 SIDES = ("source", "target")
 """Groups of the points that a map joins."""
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+NAME = SEGMENT
 VERSION = re.compile(r"v[0-9]{3,9}")
 LAST_VERSION = 10**9 - 1
 MAX_DIMENSIONS = 2
@@ -70,7 +60,6 @@ MAX_SIDE = 2**40
 DTYPES = {"float32": "<f4", "float64": "<f8", "int32": "<i4", "int64": "<i8"}
 
 Attributes = dict[str, Any]
-F = TypeVar("F")
 
 
 def group_document(attributes: Attributes) -> Attributes:
@@ -104,7 +93,7 @@ def array_document(
     }
 
 
-def store_path(store: str | Path) -> Path:
+def store_path(store: str | os.PathLike[str]) -> Path:
     """The absolute path of a store, "~" expanded.
 
     Raises:
@@ -124,12 +113,13 @@ def staging_folder(store: Path) -> Path:
     return store.parent / f".{store.name}.staging"
 
 
-def array_type(document: Attributes, array: Path) -> tuple[tuple[int, ...], str]:
+def array_type(array: Folder) -> tuple[tuple[int, ...], str]:
     """Shape and data type, a key of DTYPES, of the node of an array from its zarr.json.
 
     Raises:
-        StoreError: the document is not one that `array_document` makes, or the shape is impossible.
+        StoreError: that is not one that `array_document` makes, or the shape is impossible.
     """
+    document = array.document()
     shape, dtype = document.get("shape"), document.get("data_type")
     if not is_shape(shape, range(1, MAX_DIMENSIONS + 1)):
         raise StoreError(f"{array} has an impossible shape {quoted(shape)}.")
@@ -163,9 +153,9 @@ def same(one: Any, other: Any) -> bool:
     return canonical(one) == canonical(other)
 
 
-def chunk_file(array: Path, dimensions: int) -> Path:
-    """The only chunk of an array."""
-    return array.joinpath("c", *["0"] * dimensions)
+def chunk_path(dimensions: int) -> str:
+    """The path of the only chunk of an array, below its node."""
+    return "/".join(["c", *["0"] * dimensions])
 
 
 def manifest_key(file: str) -> str:
@@ -201,13 +191,13 @@ def canonical_sha256(attributes: Attributes) -> str:
     return hashlib.sha256(canonical(rest).encode()).hexdigest()
 
 
-def read_attributes(group: Path) -> Attributes | None:
+def read_attributes(group: Folder) -> Attributes | None:
     """Our attributes of a zarr group; None where the group is not one of ours.
 
     Raises:
         StoreError: the group's metadata can't be read.
     """
-    return our_attributes(read_document(group))
+    return our_attributes(group.document())
 
 
 def our_attributes(document: Attributes) -> Attributes | None:
@@ -232,163 +222,12 @@ def check_name(name: str) -> str:
     )
 
 
-def check_store(store: Path) -> bool:
-    """Whether a store of ours exists at a path; False where nothing does, or an empty folder.
-
-    Raises:
-        StoreError: something else is there.
-    """
-    try:
-        if not store.exists() or (store.is_dir() and not any(store.iterdir())):
-            return False
-        if not store.is_dir():
-            raise StoreError(f"{store} is a file, not a store; ", another("store"))
-        if not (store / "zarr.json").exists():
-            raise StoreError(f"{store} is a folder of other files; ", another("store"))
-    except OSError as error:
-        raise unreadable(store, error) from error
-    attributes = read_attributes(store)
-    if attributes is None:
-        raise StoreError(f"{store} is a zarr group of another program; ", another("store"))
-    schema = attributes.get("store_schema")
-    if schema is None and isinstance(attributes.get("refs"), dict):
-        within = f"{store} is a graph within a store: give the store, {store.parent}, as "
-        raise StoreError(within, Remedy("store"), ".")
-    if type(schema) is not int or schema != STORE_SCHEMA:
-        raise StoreError(
-            f"{store} has store schema {quoted(schema)}; this version reads {STORE_SCHEMA}. "
-            "Install the version of cheblienet that wrote it."
-        )
-    return True
-
-
-def existing_store(store: str | Path) -> Path:
-    """The absolute path of a store of ours.
-
-    Raises:
-        UnknownGraphError: nothing is there.
-        StoreError: something else is.
-    """
-    path = store_path(store)
-    if not check_store(path):
-        raise UnknownGraphError(f"There is no store at {path}; `clg build` makes one.")
-    return path
-
-
-def graph_names(store: Path) -> list[str]:
-    """Names of the graphs of an existing store, sorted, without links, foreign and empty groups."""
-    return sorted(path.name for path in store.iterdir() if is_graph(store, path.name))
-
-
-def is_graph(store: Path, name: str) -> bool:
-    """Whether a store has a graph with at least one version; a crash can leave one without.
-
-    A folder that the machine refuses to read is taken for one.
-    """
-    try:
-        graph = store / name
-        named = NAME.fullmatch(name) is not None and not graph.is_symlink()
-        return named and read_attributes(graph) is not None and bool(versions(graph))
-    except UnreadableError:
-        return True
-    except StoreError:
-        return False
-
-
-def versions(graph: Path) -> list[str]:
-    """Published versions of a graph, oldest first; links are none.
-
-    Raises:
-        StoreError, UnreadableError: its folder can't be read.
-    """
-    try:
-        paths = [p for p in graph.iterdir() if VERSION.fullmatch(p.name)]
-        names = [p.name for p in paths if p.is_dir() and not p.is_symlink()]
-    except OSError as error:
-        raise unreadable(graph, error) from error
-    return sorted(names, key=version_number)
-
-
-def readable(
-    graph: Path, read: Callable[[Path], F], among: Iterable[str] | None = None
-) -> Iterator[tuple[str, F]]:
-    """Versions of a graph, the newest first, with what is read of their folders.
-
-    Those that can't be read are left out: `clg verify` says what is wrong with them.
-
-    Args:
-        graph: its folder.
-        read: reads the folder of a version, once its turn has come.
-        among: the only versions to read, in this order; default all.
-    """
-    for version in reversed(versions(graph)) if among is None else among:
-        try:
-            facts = read(graph / version)
-        except StoreError:
-            continue
-        yield version, facts
-
-
 def version_number(version: str) -> int:
     """12 for "v012"."""
     return int(version[1:])
 
 
-def refs(graph: Path) -> dict[str, str]:
-    """Refs of a graph: name -> version. `latest` is always the newest version, even after a crash.
-
-    Raises:
-        StoreError: they can't be read, or are of another form than ours.
-    """
-    stored = (read_attributes(graph) or {}).get("refs", {})
-    if not isinstance(stored, dict) or not all(map(_is_ref, stored.items())):
-        raise StoreError(f"{graph}/zarr.json has refs of another form than ours.")
-    existing = versions(graph)
-    return stored | ({"latest": existing[-1]} if existing else {})
-
-
-def _is_ref(named: tuple[str, Any]) -> bool:
-    ref, version = named
-    return bool(NAME.fullmatch(ref) and isinstance(version, str) and VERSION.fullmatch(version))
-
-
-def resolve(store: str | Path, name: str | None) -> Path:
-    """The folder of a version: NAME, NAME@v001, NAME@REF, or the store's only graph.
-
-    Raises:
-        UnknownGraphError: there is none of that name, or several where none was named.
-        StoreError: the store can't be read.
-    """
-    store = existing_store(store)
-    if not isinstance(name, str | None):
-        raise UnknownGraphError(f"A graph's name is text. Got {quoted(name)}.")
-    called, at, ref = (name or "").partition("@")
-    if at and not ref:
-        raise UnknownGraphError(
-            f"Nothing follows the @ of {one_line(called, VALUE)}@; give a version, such as @v001, "
-            "or a ref."
-        )
-    if not is_graph(store, called):
-        names = graph_names(store)
-        if not names:
-            raise UnknownGraphError(f"{store} holds no graph; `clg build` makes one.")
-        if name is not None:
-            raise UnknownGraphError(
-                f"No graph {quoted(called)} in {store}. There: {listed(names)}."
-            )
-        if len(names) > 1:
-            raise UnknownGraphError(f"Name one of the graphs in {store}: {listed(names)}.")
-        called = names[0]
-    graph = store / called
-    known = refs(graph)
-    version = known.get(ref or "latest", ref)
-    if version not in versions(graph):
-        asked, there = quoted(ref or "latest"), listed([*versions(graph), *known])
-        raise UnknownGraphError(f"No version {asked} of {called}. There: {there}.")
-    return graph / version
-
-
-def check_version(version: Path) -> Attributes:
+def check_version(version: Folder) -> Attributes:
     """Our attributes of a published version as they are; `facts` checks them.
 
     Raises:

@@ -36,12 +36,17 @@ def leftovers(store: str | Path) -> list[Path]:
     """Files that killed builds left beside a store, without those of running builds.
 
     There are none in a folder of somebody else, whose files are not this user's to delete.
+
+    Raises:
+        StoreError: another process holds the store's lock for too long.
     """
     store = layout.store_path(store)
     folder = layout.staging_folder(store)
     with suppress(*_ABSENT), opened_folder(folder) as staging:
-        if staging_folder.is_known(staging, store):
-            return [folder / name for name in _left(staging)]
+        if not staging_folder.is_known(staging, store):
+            return []
+        with staging_folder.locked(store) as held:  # else a build finds its own folder locked
+            return [folder / name for name in _left(held)]
     return []
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -27,8 +26,10 @@ from cheblienet_graphs.store.agreement import (
     given_faults,
     undigested,
 )
+from cheblienet_graphs.store.arrays import mapped_array
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.map_facts import MapFacts
-from cheblienet_graphs.store.mapped import mapped_array, mapped_csr, mapped_places, within
+from cheblienet_graphs.store.mapped import mapped_csr, mapped_places, within
 from cheblienet_graphs.store.reader import base_places
 from cheblienet_graphs.typing import Floats, Indices
 
@@ -59,7 +60,7 @@ class MapArrays:
         facts: of the version.
     """
 
-    version: Path
+    version: Folder
     facts: MapFacts
 
     @cached_property

@@ -4,9 +4,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from cheblienet_graphs.errors import StoreError, UnreadableError
+from cheblienet_graphs.errors import StoreError
 from cheblienet_graphs.spec.map_spec import MapSpec
-from cheblienet_graphs.store import layout, rules
+from cheblienet_graphs.store import catalog, layout, rules
 from cheblienet_graphs.store.facts import (
     PublishedFacts,
     VersionFacts,
@@ -14,6 +14,7 @@ from cheblienet_graphs.store.facts import (
     refusing,
     shared,
 )
+from cheblienet_graphs.store.folder import DOCUMENT, Folder
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class MapFacts(PublishedFacts):
     sizes: MapSizes
 
 
-def read_map_facts(version: Path) -> MapFacts:
+def read_map_facts(version: Folder) -> MapFacts:
     """The facts of a published map.
 
     Raises:
@@ -76,7 +77,7 @@ def either_facts(attributes: layout.Attributes, where: str) -> VersionFacts | Ma
         return _map(attributes) if layout.MAP in attributes else graph_facts(attributes)
 
 
-def read_either(version: Path) -> VersionFacts | MapFacts:
+def read_either(version: Folder) -> VersionFacts | MapFacts:
     """The facts of a published version.
 
     Raises:
@@ -126,25 +127,25 @@ def listing(store: str | Path) -> list[Listed]:
         UnknownGraphError: there is no store.
         StoreError: it can't be read.
     """
-    store = layout.existing_store(store)
-    return [row for name in layout.graph_names(store) for row in _versions(store / name)]
+    place = catalog.existing_store(store)
+    return [row for name in catalog.graph_names(place) for row in _versions(place / name)]
 
 
-def _versions(graph: Path) -> list[Listed]:
+def _versions(graph: Folder) -> list[Listed]:
     try:
-        return [_listed(graph, version) for version in layout.versions(graph)]
-    except (StoreError, UnreadableError) as error:
+        return [_listed(graph, version) for version in catalog.versions(graph)]
+    except StoreError as error:
         return [Listed(graph.name, "", (), (), 0, "", str(error))]
 
 
-def _listed(graph: Path, version: str) -> Listed:
+def _listed(graph: Folder, version: str) -> Listed:
     names: tuple[str, ...] = ()
     try:
-        names = tuple(ref for ref, target in layout.refs(graph).items() if target == version)
+        names = tuple(ref for ref, target in catalog.refs(graph).items() if target == version)
         facts = read_either(graph / version)
-    except (StoreError, UnreadableError) as error:
+        nbytes = facts.nbytes + len((graph / version / DOCUMENT).contents())  # as in the report
+    except StoreError as error:
         return Listed(graph.name, version, names, (), 0, "", str(error))
-    nbytes = facts.nbytes + (graph / version / "zarr.json").stat().st_size  # as in the report
     if isinstance(facts, MapFacts):
         known = graph.name, version, names, facts.spec.shape, nbytes, facts.created
         return Listed(*known, kind="map")

@@ -1,9 +1,7 @@
-"""Arrays of published versions, mapped read-only: dense ones, matrices, and weights of edges."""
+"""Arrays of published versions, mapped and checked: dense ones, matrices, and weights of edges."""
 
 import math
-import stat
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +11,8 @@ import scipy.sparse
 from cheblienet_graphs.errors import StoreError, quoted
 from cheblienet_graphs.limits import Range
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.durable import read_document, unreadable
+from cheblienet_graphs.store.arrays import mapped_array
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.rules import LARGEST
 
 EVERY = Range(-LARGEST, LARGEST)
@@ -21,40 +20,7 @@ EVERY = Range(-LARGEST, LARGEST)
 CHECKED_AT_ONCE = 2**20
 
 
-def mapped_array(
-    array: Path, shape: tuple[int, ...] | None = None, dtypes: tuple[str, ...] | None = None
-) -> npt.NDArray[Any]:
-    """An array of a published version, mapped read-only.
-
-    Args:
-        array: folder of its node.
-        shape: required; default any.
-        dtypes: keys of layout.DTYPES, one of which is required; default any.
-
-    Raises:
-        StoreError: it is missing, not of the format, of another shape or type, or not of the size
-            that its metadata says.
-    """
-    actual, dtype = layout.array_type(read_document(array), array)
-    if shape is not None and actual != shape:
-        raise StoreError(f"{array} must have shape {list(shape)}. Got {list(actual)}.")
-    if dtypes is not None and dtype not in dtypes:
-        raise StoreError(f"{array} must be of type {' or '.join(dtypes)}. Got {dtype}.")
-    kind = np.dtype(layout.DTYPES[dtype])
-    nbytes = math.prod(actual) * kind.itemsize
-    if nbytes == 0:
-        return np.zeros(actual, kind)
-    chunk = layout.chunk_file(array, len(actual))
-    try:
-        status = chunk.stat()
-        if not stat.S_ISREG(status.st_mode) or status.st_size != nbytes:
-            raise StoreError(f"{chunk} is not a file of {nbytes} bytes.")
-        return np.memmap(chunk, kind, "r", shape=actual)
-    except OSError as error:
-        raise unreadable(array, error) from error
-
-
-def mapped_places(array: Path, count: int, points: int) -> npt.NDArray[np.integer]:
+def mapped_places(array: Folder, count: int, points: int) -> npt.NDArray[np.integer]:
     """(count,) where points inside a mask are among all, ascending.
 
     Raises:
@@ -66,7 +32,7 @@ def mapped_places(array: Path, count: int, points: int) -> npt.NDArray[np.intege
     return places
 
 
-def within(array: Path, values: npt.NDArray[Any], allowed: Range = EVERY) -> npt.NDArray[Any]:
+def within(array: Folder, values: npt.NDArray[Any], allowed: Range = EVERY) -> npt.NDArray[Any]:
     """The values of an array, if all are within a range, which NaN never is.
 
     Raises:
@@ -80,9 +46,9 @@ def within(array: Path, values: npt.NDArray[Any], allowed: Range = EVERY) -> npt
 
 
 def mapped_csr(
-    group: Path, shape: tuple[int, int] | None = None, nnz: int | None = None
+    group: Folder, shape: tuple[int, int] | None = None, nnz: int | None = None
 ) -> scipy.sparse.csr_array:
-    """A sparse matrix of a published version, its arrays mapped read-only.
+    """A sparse matrix of a published version, its arrays mapped.
 
     Args:
         group: folder of its node.
@@ -110,9 +76,9 @@ def mapped_csr(
     return matrix
 
 
-def _csr_shape(group: Path) -> tuple[int, int]:
+def _csr_shape(group: Folder) -> tuple[int, int]:
     """Rows and columns of a matrix in AnnData's encoding."""
-    document = read_document(group)
+    document = group.document()
     given = document.get("attributes")
     attributes = given if isinstance(given, dict) else {}
     shape = attributes.get("shape")

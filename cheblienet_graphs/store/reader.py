@@ -1,5 +1,6 @@
 """Published versions as numpy, scipy and zarr see them, and the points that they are of."""
 
+import stat
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,12 +20,13 @@ from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling, Samp
 from cheblienet_graphs.sparse import null_shift, rows
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.mask import points_inside
-from cheblienet_graphs.store import layout
+from cheblienet_graphs.store import catalog, layout
+from cheblienet_graphs.store.arrays import mapped_array
 from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.mapped import (
     EVERY,
     MappedWeights,
-    mapped_array,
     mapped_csr,
     mapped_places,
     within,
@@ -55,7 +57,11 @@ def open_group(store: str | Path, name: str | None = None) -> "zarr.Group":
     """
     import zarr  # slow to import, builds do without
 
-    return zarr.open_group(layout.resolve(store, name), mode="r", zarr_format=3)
+    version = catalog.resolve(store, name)
+    for path, status in version.walk(lambda _: True):
+        if stat.S_ISLNK(status.st_mode):  # zarr follows links
+            raise StoreError(f"{version}/{path} is a link, which is not followed.")
+    return zarr.open_group(Path(version), mode="r", zarr_format=3)
 
 
 @dataclass(frozen=True)
@@ -75,7 +81,7 @@ class LevelArrays:
         SpecError: there is no such level.
     """
 
-    version: Path
+    version: Folder
     facts: VersionFacts
     level: int
     measured: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -91,7 +97,7 @@ class LevelArrays:
         return self.facts.spec
 
     @property
-    def folder(self) -> Path:
+    def folder(self) -> Folder:
         """Folder of the level."""
         return self.version / f"levels/{self.level}"
 
@@ -304,7 +310,7 @@ def base_places(spec: GraphSpec, coordinates: Floats) -> Floats:
     return coordinates[:, : base.dimension] if base.flat else unit_vectors(*coordinates[:, -2:].T)
 
 
-def edge_weights(version: Path, level: int) -> scipy.sparse.csr_array:
+def edge_weights(version: Folder, level: int) -> scipy.sparse.csr_array:
     """(V, V) W of a level in memory, as `MappedWeights` defines it.
 
     Raises:

@@ -1,24 +1,39 @@
 """The versions of a graph and their names, changed under a lock."""
 
-import errno
 import os
 import re
-import shutil
+import stat
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
-from cheblienet_graphs.errors import Remedy, StoreError, UnknownGraphError, another, listed, quoted
+from cheblienet_graphs.errors import Remedy, StoreError, UnknownGraphError, listed, quoted
 from cheblienet_graphs.limits import Number, integer
-from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.durable import locked_folder, remove_empty, replace, sync, write_errors
+from cheblienet_graphs.store import catalog, layout
+from cheblienet_graphs.store.durable import (
+    FULL_DISK,
+    NotDurableError,
+    opened_folder,
+    replace_by,
+    undone,
+    write_errors,
+)
+from cheblienet_graphs.store.folder import DOCUMENT, Folder
+from cheblienet_graphs.store.groups import (
+    document_of,
+    drop_copies,
+    replace_attributes,
+    set_refs,
+)
+from cheblienet_graphs.store.leftovers import discard
 from cheblienet_graphs.store.staging_folder import locked
 
 LIKE_VERSION = re.compile(r"v[0-9]+")
 UNCHANGED = "Nothing was changed"
+DEEPEST = 8
+"""Folders below one another in a version are no more than these."""
 
 
 @dataclass(frozen=True)
@@ -38,59 +53,6 @@ class Removed:
     spared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def check_graph(store: Path, name: str, *, is_map: bool) -> None:
-    """Make sure that a graph, or a map, of that name could be published.
-
-    Raises:
-        StoreError: the store or the name belongs to something else, the newest version that can be
-            read is of the other kind, or the store can't be read.
-    """
-    graph = store / name
-    if not layout.check_store(store) or not os.path.lexists(graph):
-        return
-    if graph.is_symlink():
-        raise StoreError(f"{graph} is a link, which is not followed; ", another("name"))
-    if (graph / "zarr.json").exists():
-        ours = layout.read_attributes(graph) is not None
-    else:
-        ours = graph.is_dir() and not any(graph.iterdir())
-    if not ours:
-        raise StoreError(f"{graph} exists and is not a graph of ours; ", another("name"))
-    for _, attributes in layout.readable(graph, layout.check_version):
-        if (layout.MAP in attributes) == is_map:
-            return
-        held = "graph" if is_map else "map between samplings"
-        raise StoreError(f"{name} in {store} is a {held}; ", another("name"))
-
-
-def publish(store: Path, name: str, staged: Path) -> str:
-    """Move a sealed version into the store as the next one of its graph, and as the latest.
-
-    The caller must hold the store's lock.
-
-    Returns:
-        The version's name.
-
-    Raises:
-        StoreError: the store or the graph's name belongs to something else.
-        OSError: of the file system; then nothing was published.
-    """
-    check_graph(store, name, is_map=layout.MAP in (layout.read_attributes(staged) or {}))
-    graph = store / name
-    with ExitStack() as undo:
-        if not layout.check_store(store):
-            _make_group(store, store, {"store_schema": layout.STORE_SCHEMA}, undo)
-        if not (graph / "zarr.json").exists():
-            _make_group(store, graph, {"refs": {}}, undo)
-        before = layout.read_attributes(graph) or {}
-        published = _rename_to_next(graph, staged)
-        undo.callback(_take_back, store, published, staged, before)
-        sync(graph)
-        _set_refs(store, graph, layout.refs(graph) | {"latest": published.name})
-        undo.pop_all()
-    return published.name
-
-
 def tag(store: str | Path, name: str, ref: str) -> Path:
     """Give a version a further name, or move that name to it.
 
@@ -107,10 +69,10 @@ def tag(store: str | Path, name: str, ref: str) -> Path:
         StoreError: the store can't be written to.
     """
     _check_ref(ref)
-    with _changing(store) as store:
-        version = layout.resolve(store, name)
-        _set_refs(store, version.parent, layout.refs(version.parent) | {ref: version.name})
-    return version
+    with _changing(store) as (place, staging):
+        version = catalog.resolve(place, name)
+        set_refs(version.parent, catalog.refs(version.parent) | {ref: version.name}, staging)
+    return Path(version)
 
 
 def untag(store: str | Path, name: str, ref: str) -> None:
@@ -121,12 +83,12 @@ def untag(store: str | Path, name: str, ref: str) -> None:
         StoreError: the store can't be written to.
     """
     _check_ref(ref)
-    with _changing(store) as store:
-        graph = layout.resolve(store, name).parent
-        refs = layout.refs(graph)
+    with _changing(store) as (place, staging):
+        graph = catalog.resolve(place, name).parent
+        refs = catalog.refs(graph)
         if refs.pop(ref, None) is None:
             raise UnknownGraphError(f"{graph.name} has no ref {quoted(ref)}.")
-        _set_refs(store, graph, refs)
+        set_refs(graph, refs, staging)
 
 
 def remove(store: str | Path, name: str, *, force: bool = False) -> Removed:
@@ -144,8 +106,8 @@ def remove(store: str | Path, name: str, *, force: bool = False) -> Removed:
         UnknownGraphError: there is no such version, or `name` names none.
         StoreError: refs name it, or the store can't be written to.
     """
-    with _changing(store) as store:
-        version = layout.resolve(store, name)
+    with _changing(store) as (place, staging):
+        version = catalog.resolve(place, name)
         graph = version.parent.name
         if "@" not in (name or ""):
             raise UnknownGraphError(
@@ -153,7 +115,7 @@ def remove(store: str | Path, name: str, *, force: bool = False) -> Removed:
                 Remedy("keep"),
                 ".",
             )
-        removed = _deleted(store, version.parent, [version], force=force)
+        removed = _deleted(place, version.parent, [version.name], staging, force=force)
         if removed.spared:
             named = f"{graph}@{version.name} is named {listed(removed.spared[version.name])}"
             raise StoreError(named, "; ", Remedy("force", value=True), " removes it anyway.")
@@ -181,52 +143,85 @@ def prune(store: str | Path, name: str, keep: Number, *, force: bool = False) ->
     keep = integer("keep", keep, 1, layout.LAST_VERSION, "an integer from 1")
     if not isinstance(name, str) or "@" in name:
         raise UnknownGraphError(f"Name the graph alone, not a version of it. Got {quoted(name)}.")
-    with _changing(store) as store:
-        graph = layout.resolve(store, name).parent
-        older = [graph / version for version in layout.versions(graph)[:-keep]]
-        return _deleted(store, graph, older, force=force)
+    with _changing(store) as (place, staging):
+        graph = catalog.resolve(place, name).parent
+        older = catalog.versions(graph)[:-keep]
+        return _deleted(place, graph, older, staging, force=force)
 
 
-def _deleted(store: Path, graph: Path, versions: list[Path], *, force: bool) -> Removed:
+def _deleted(
+    store: Folder, graph: Folder, versions: list[str], staging: int, *, force: bool
+) -> Removed:
     """Delete versions of a graph, but those that refs name, unless these are deleted, too."""
-    refs, nbytes = layout.refs(graph), 0
+    refs, nbytes = catalog.refs(graph), 0
     removed: list[str] = []
     spared: dict[str, tuple[str, ...]] = {}
     for version in versions:
-        naming = sorted(ref for ref, v in refs.items() if v == version.name and ref != "latest")
+        naming = sorted(ref for ref, v in refs.items() if v == version and ref != "latest")
         if naming and not force:
-            spared[version.name] = tuple(naming)
+            spared[version] = tuple(naming)
             continue
         verb = "was" if len(removed) == 1 else "were"
         outcome = f"{listed(removed)} {verb} removed before that" if removed else UNCHANGED
         with write_errors(store, outcome):
-            nbytes += _delete(store, version)
-        removed.append(version.name)
+            nbytes += _delete(graph, version, staging)
+        removed.append(version)
+    with suppress(OSError):  # of a full disk; then `clg verify` names them
+        drop_copies(store, staging)
     return Removed(graph.name, tuple(removed), nbytes, spared)
 
 
-def _delete(store: Path, version: Path) -> int:
+def _delete(graph: Folder, version: str, staging: int) -> int:
     """Take a version out of its graph, then delete it; returns the size of its files."""
-    graph, doomed = version.parent, layout.staging_folder(store) / uuid.uuid4().hex
-    nbytes = sum(path.lstat().st_size for path in version.rglob("*") if path.is_file())
+    doomed = uuid.uuid4().hex
+    nbytes = size_of(graph / version)
     before = layout.read_attributes(graph) or {}
-    try:
-        _replace_attributes(store, graph, _without(before, version.name))
-        version.rename(doomed)
-    except BaseException:
-        with suppress(OSError):
-            _replace_attributes(store, graph, before)
-        raise
-    shutil.rmtree(doomed, ignore_errors=True)
+    after = _without(before, version)
+    with undone(), graph.descriptor() as folder:
+        try:
+            replace_attributes(graph, after, staging)
+            os.rename(version, doomed, src_dir_fd=folder, dst_dir_fd=staging)
+        except BaseException as error:
+            with suppress(OSError):
+                replace_attributes(graph, before, staging)
+            if not isinstance(error, OSError) or error.errno not in FULL_DISK:
+                raise
+            _delete_without_space(folder, version, after, doomed, staging)
+    with suppress(OSError):  # it stays among leftovers
+        discard(doomed, staging)
     return nbytes
 
 
+def size_of(version: Folder) -> int:
+    """Size of the files of a version, metadata included."""
+    entries = version.walk(lambda path: path.count("/") < DEEPEST)
+    return sum(status.st_size for _, status in entries if stat.S_ISREG(status.st_mode))
+
+
+def _delete_without_space(
+    graph: int, version: str, after: layout.Attributes, doomed: str, staging: int
+) -> None:
+    """Take a version out of its graph on a full disk: the attributes take the place of its own."""
+    os.rename(version, doomed, src_dir_fd=graph, dst_dir_fd=staging)
+    try:
+        # Whether it is durable is not said of versions that are deleted with space, either.
+        with opened_folder(doomed, staging) as folder, suppress(NotDurableError):
+            replace_by(graph, DOCUMENT, document_of(after), DOCUMENT, folder)
+    except BaseException:
+        os.rename(doomed, version, src_dir_fd=staging, dst_dir_fd=graph)
+        raise
+
+
 @contextmanager
-def _changing(store: str | Path) -> Iterator[Path]:
-    """Hold the lock of a store that must exist; errors of the system become a StoreError."""
-    path = layout.existing_store(store)
-    with write_errors(path, UNCHANGED), locked(path):
-        yield path
+def _changing(store: str | Path) -> Iterator[tuple[Folder, int]]:
+    """Hold the lock of a store that must exist; errors of the system become a StoreError.
+
+    Yields:
+        The store, and a descriptor of its staging folder.
+    """
+    place = catalog.existing_store(store)
+    with write_errors(place, UNCHANGED), locked(Path(place)) as staging:
+        yield place, staging
 
 
 def _check_ref(ref: str) -> None:
@@ -238,65 +233,8 @@ def _check_ref(ref: str) -> None:
         )
 
 
-def _set_refs(store: Path, graph: Path, refs: dict[str, str]) -> None:
-    attributes = layout.read_attributes(graph) or {}
-    _replace_attributes(store, graph, attributes | {"refs": refs})
-
-
 def _without(attributes: layout.Attributes, version: str) -> layout.Attributes:
     """A graph's attributes after a version's removal; they keep the highest number removed."""
     refs = {ref: v for ref, v in attributes.get("refs", {}).items() if v != version}
-    past = [*_removed(attributes), version]
+    past = [*catalog.newest_removed(attributes), version]
     return attributes | {"refs": refs, "removed": max(past, key=layout.version_number)}
-
-
-def _removed(attributes: layout.Attributes) -> list[str]:
-    """The newest version that was removed, if any."""
-    version = attributes.get("removed")
-    return [version] if isinstance(version, str) and layout.VERSION.fullmatch(version) else []
-
-
-def _replace_attributes(store: Path, group: Path, attributes: layout.Attributes) -> None:
-    contents = layout.document_bytes(layout.group_document({"clg": attributes}))
-    temporary = layout.staging_folder(store) / f"{uuid.uuid4().hex}.json"
-    replace(group / "zarr.json", contents, temporary)
-
-
-def _make_group(store: Path, group: Path, attributes: layout.Attributes, undo: ExitStack) -> None:
-    """Make a group: a folder that is there becomes one, another appears with its attributes."""
-    unlink = partial((group / "zarr.json").unlink, missing_ok=True)
-    if group.exists():
-        undo.callback(unlink)
-        _replace_attributes(store, group, attributes)
-        return
-    made = layout.staging_folder(store) / uuid.uuid4().hex
-    try:
-        made.mkdir()
-        with locked_folder(made):
-            _replace_attributes(store, made, attributes)
-            made.rename(group)
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
-    undo.callback(remove_empty, group)
-    undo.callback(unlink)
-    sync(group.parent)
-
-
-def _take_back(store: Path, published: Path, staged: Path, before: layout.Attributes) -> None:
-    """Undo a publication that could not be finished."""
-    published.rename(staged)
-    with suppress(OSError):
-        _replace_attributes(store, published.parent, before)
-
-
-def _rename_to_next(graph: Path, staged: Path) -> Path:
-    """Give a staged version the next number, or a later one where something has that name."""
-    used = [*layout.versions(graph), *_removed(layout.read_attributes(graph) or {})]
-    first = 1 + max(map(layout.version_number, used), default=0)
-    for number in range(first, layout.LAST_VERSION + 1):
-        try:
-            return staged.rename(graph / f"v{number:03d}")
-        except OSError as error:
-            if error.errno not in {errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR}:
-                raise
-    raise OSError(errno.EOVERFLOW, f"{graph.name} has no version numbers left")

@@ -22,7 +22,8 @@ import numpy.typing as npt
 import scipy.sparse
 
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.durable import read_document, replace, reserve, write
+from cheblienet_graphs.store.durable import opened_folder, replace, reserve, write
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.leftovers import IDENTITY
 
 INT32_LIMIT = 2**31 - 1
@@ -55,7 +56,7 @@ class StagedArray:
     @property
     def chunk(self) -> Path:
         """The file of the one chunk."""
-        return layout.chunk_file(self.folder, len(self.shape))
+        return self.folder / layout.chunk_path(len(self.shape))
 
     @property
     def kind(self) -> np.dtype[Any]:
@@ -105,7 +106,7 @@ class StagedCsr:
 
 def opened(folder: Path) -> StagedArray:
     """An array that another process reserved."""
-    document = read_document(folder)
+    document = Folder(folder).document()
     return StagedArray(folder, tuple(document["shape"]), document["data_type"])
 
 
@@ -204,7 +205,8 @@ class Records:
         """Record a range as finished; its results must be JSON types."""
         file = self._file(sweep, rows)
         file.parent.mkdir(exist_ok=True)
-        replace(file, json.dumps(result).encode(), file.with_name(uuid.uuid4().hex))
+        with opened_folder(file.parent) as folder:
+            replace(folder, file.name, json.dumps(result).encode(), uuid.uuid4().hex, folder)
 
     def __len__(self) -> int:
         return sum(1 for _ in self._folder.glob("*/*.json"))

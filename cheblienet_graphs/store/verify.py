@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from cheblienet_graphs.errors import SchemaError, StoreError, UnreadableError, quoted
 from cheblienet_graphs.limits import callback
-from cheblienet_graphs.store import durable, layout, leftovers
+from cheblienet_graphs.store import catalog, durable, layout, leftovers
 from cheblienet_graphs.store.agreement import (
     Fault,
     level_fault,
@@ -17,6 +17,8 @@ from cheblienet_graphs.store.agreement import (
     unlike_cells,
 )
 from cheblienet_graphs.store.facts import FileFacts, VersionFacts
+from cheblienet_graphs.store.folder import DOCUMENT, Folder
+from cheblienet_graphs.store.groups import group_fault
 from cheblienet_graphs.store.map_arrays import MapArrays, map_faults
 from cheblienet_graphs.store.map_facts import MapFacts, either_facts
 from cheblienet_graphs.store.reader import LevelArrays
@@ -54,18 +56,18 @@ def verify(
     """
     callback("progress", progress)
     callback("remark", remark)
-    store = layout.existing_store(store)
+    place = catalog.existing_store(store)
     if name is None:
-        graphs = [store / graph for graph in layout.graph_names(store)]
-        folders = [graph / version for graph in graphs for version in layout.versions(graph)]
-        faults = [*_store_faults(store), *(f for graph in graphs for f in _graph_faults(graph))]
+        graphs = [place / graph for graph in catalog.graph_names(place)]
+        folders = [graph / version for graph in graphs for version in catalog.versions(graph)]
+        faults = [*_store_faults(place), *(f for graph in graphs for f in _graph_faults(graph))]
         if remark:
-            for beside, what in leftovers.foreign(store):
+            for beside, what in leftovers.foreign(Path(place)):
                 remark(beside, what)
     else:
-        folders, faults = [layout.resolve(store, name)], []
+        folders, faults = [catalog.resolve(place, name)], []
     for version in folders:
-        where = str(version.relative_to(store))
+        where = f"{version.parent.name}/{version.name}"
         if progress:
             progress(where)
         of_version = version_faults(version, _below(where, remark))
@@ -78,21 +80,27 @@ def _below(folder: str, remark: Remark | None) -> Remark | None:
     return remark and (lambda where, what: remark(f"{folder}/{where}", what))
 
 
-def version_faults(version: Path, remark: Remark | None = None) -> list[Fault]:
-    """Faults of a version, with paths below it: of its facts, then files, then arrays."""
+def version_faults(version: Folder, remark: Remark | None = None) -> list[Fault]:
+    """Faults of a version, with paths below it: of its facts, then files, then arrays.
+
+    Raises:
+        UnreadableError: the machine refuses to read it.
+    """
     try:
         attributes = layout.check_version(version)
         facts = either_facts(attributes, "it")
+    except UnreadableError:
+        raise
     except SchemaError as error:
-        return [Fault("zarr.json", f"can't be checked: {error}")]
+        return [Fault(DOCUMENT, f"can't be checked: {error}")]
     except StoreError as error:
-        return [Fault("zarr.json", f"is not the metadata of a version: {error}")]
+        return [Fault(DOCUMENT, f"is not the metadata of a version: {error}")]
     faults = []
     published = layout.group_document({"clg": attributes})
     if layout.canonical_sha256(attributes) != facts.sha256:
-        faults.append(Fault("zarr.json", "attributes differ from their digest"))
-    elif (version / "zarr.json").read_bytes() != layout.document_bytes(published):
-        faults.append(Fault("zarr.json", "holds more or other text than was published"))
+        faults.append(Fault(DOCUMENT, "attributes differ from their digest"))
+    elif (version / DOCUMENT).contents() != layout.document_bytes(published):
+        faults.append(Fault(DOCUMENT, "holds more or other text than was published"))
     faults += _file_faults(version, facts.files)
     if faults:
         return faults
@@ -101,42 +109,37 @@ def version_faults(version: Path, remark: Remark | None = None) -> list[Fault]:
     return _array_faults(version, facts, remark)
 
 
-def _file_faults(version: Path, files: Mapping[str, FileFacts]) -> Iterator[Fault]:
+def _file_faults(version: Folder, files: Mapping[str, FileFacts]) -> Iterator[Fault]:
     """What is wrong with files and folders: those of the manifest are there, and nothing else."""
-    keys = {file: key for key in files for file in manifest_files(version / key)}
-    folders = {parent for file in keys for parent in file.parents}
-    entries = dict(_entries(version, folders))
-    del entries[version / "zarr.json"]
+    keys = {file: key for key in files for file in manifest_files(key)}
+    folders = {file[:end] for file in keys for end in _ends(file)}
+    entries = dict(version.walk(folders.__contains__))  # foreign ones may be nested deeply
+    del entries[DOCUMENT]
     published = {path: files[keys[path]] for path in entries if path in keys}
-    fault = lambda path: _file_fault(path, entries[path], published.get(path))  # noqa: E731
+    fault = lambda path: _file_fault(version, path, entries[path], published.get(path))  # noqa: E731
     wrong = durable.in_threads(fault, list(entries), FILES_AT_ONCE)
     for path, what in zip(entries, wrong, strict=True):
         if what:
-            yield Fault(str(path.relative_to(version)), what)
+            yield Fault(path, what)
     for key in sorted(files.keys() - {keys[path] for path in published}):
         yield Fault(key, "is missing")
 
 
-def manifest_files(path: Path) -> list[Path]:
+def _ends(path: str) -> Iterator[int]:
+    """Where the paths of the folders above a file end in its own."""
+    return (end for end, letter in enumerate(path) if letter == "/")
+
+
+def manifest_files(key: str) -> list[str]:
     """The files that a key of a manifest may stand for, by the dimensions of an array."""
-    dimensions = range(1, layout.MAX_DIMENSIONS + 1)
-    return [path] if path.name == "zarr.json" else [layout.chunk_file(path, n) for n in dimensions]
+    if key.rpartition("/")[2] == DOCUMENT:
+        return [key]
+    return [f"{key}/{layout.chunk_path(n)}" for n in range(1, layout.MAX_DIMENSIONS + 1)]
 
 
-def _entries(folder: Path, known: set[Path]) -> Iterator[tuple[Path, os.stat_result]]:
-    """Everything below a folder but known folders, sorted, links not followed.
-
-    Only known folders are entered: foreign ones may be nested deeply.
-    """
-    for path in sorted(folder.iterdir()):
-        status = path.lstat()
-        if stat.S_ISDIR(status.st_mode) and path in known:
-            yield from _entries(path, known)
-        else:
-            yield path, status
-
-
-def _file_fault(path: Path, status: os.stat_result, entry: FileFacts | None) -> str | None:
+def _file_fault(
+    version: Folder, path: str, status: os.stat_result, entry: FileFacts | None
+) -> str | None:
     """What is wrong with a file by its entry in the manifest; None if nothing is."""
     if entry is None:
         return "is not in the manifest"
@@ -145,15 +148,16 @@ def _file_fault(path: Path, status: os.stat_result, entry: FileFacts | None) -> 
     if status.st_size != entry.nbytes:
         return f"has {status.st_size} bytes; published were {entry.nbytes}"
     try:
-        digest = durable.sha256_of(path)
-    except OSError as error:
-        if isinstance(refused := durable.unreadable(path, error), UnreadableError):
-            raise refused from error
-        return f"is unreadable: {error.strerror}"
-    return None if digest == entry.sha256 else "has other contents than were published"
+        digest, size = (version / path).sha256()
+    except UnreadableError:
+        raise
+    except StoreError as error:
+        return f"is unreadable: {error}"
+    same = (digest, size) == (entry.sha256, entry.nbytes)
+    return None if same else "has other contents than were published"
 
 
-def _array_faults(version: Path, facts: VersionFacts, remark: Remark | None) -> list[Fault]:
+def _array_faults(version: Folder, facts: VersionFacts, remark: Remark | None) -> list[Fault]:
     """Faults of arrays whose files are as published.
 
     They were wrong when written, or somebody changed both files and digests.
@@ -171,37 +175,49 @@ def _array_faults(version: Path, facts: VersionFacts, remark: Remark | None) -> 
     return faults
 
 
-def _store_faults(store: Path) -> Iterator[Fault]:
+def _store_faults(store: Folder) -> Iterator[Fault]:
     """Groups that can't be read or named, or are none, which no other check reports."""
-    below = sorted(store.iterdir())
-    for link in (path for path in below if path.is_symlink()):
-        yield Fault(link.name, "is a link, which is not followed")
-    folders = (path for path in below if path.is_dir() and not path.is_symlink())
-    for folder in [store, *folders]:
-        where = str(folder.relative_to(store) / "zarr.json")
-        try:
-            document = durable.read_document(folder)
-        except StoreError as error:
-            yield Fault(folder.name, str(error))
-            continue
-        if layout.our_attributes(document) is None:
-            if any(layout.readable(folder, layout.check_version)):
-                yield Fault(where, "is not that of a graph, and there are versions beside it")
-        elif (document.get("zarr_format"), document.get("node_type")) != (3, "group"):
-            yield Fault(where, "is not that of a group of zarr format 3")
-        elif folder != store and not layout.NAME.fullmatch(folder.name):
-            yield Fault(folder.name, "is no name of a graph")
+    if (what := group_fault(store)) is not None:
+        yield Fault(DOCUMENT, what)
+    for name, status in store.entries():
+        if stat.S_ISLNK(status.st_mode):
+            yield Fault(name, "is a link, which is not followed")
+        elif stat.S_ISDIR(status.st_mode):
+            yield from _folder_faults(store, name)
 
 
-def _graph_faults(graph: Path) -> Iterator[Fault]:
-    """Refs that name nothing, and things that do not belong in a graph's folder."""
-    existing = layout.versions(graph)
+def _folder_faults(store: Folder, name: str) -> Iterator[Fault]:
+    """What is wrong with a folder in a store, by its name and its document alone."""
+    if not layout.NAME.fullmatch(name):
+        yield Fault(name, "is no name of a graph")
+        return
     try:
-        for ref, version in layout.refs(graph).items():
+        is_ours = layout.read_attributes(store / name) is not None
+    except UnreadableError:
+        raise
+    except StoreError as error:
+        yield Fault(name, str(error))
+        return
+    if is_ours:
+        if what := group_fault(store / name):
+            yield Fault(f"{name}/{DOCUMENT}", what)
+    elif any(catalog.readable(store / name, layout.check_version)):
+        yield Fault(
+            f"{name}/{DOCUMENT}", "is not that of a graph, and there are versions beside it"
+        )
+
+
+def _graph_faults(graph: Folder) -> Iterator[Fault]:
+    """Refs that name nothing, and things that do not belong in a graph's folder."""
+    existing = catalog.versions(graph)
+    try:
+        for ref, version in catalog.refs(graph).items():
             if version not in existing:
                 yield Fault(graph.name, f"ref {quoted(ref)} names {version}, not there")
+    except UnreadableError:
+        raise
     except StoreError as error:
         yield Fault(graph.name, str(error))
-    for path in sorted(graph.iterdir()):
-        if path.name not in {"zarr.json", *existing}:
-            yield Fault(f"{graph.name}/{path.name}", "does not belong in a graph")
+    for name, _ in graph.entries():
+        if name not in {DOCUMENT, *existing}:
+            yield Fault(f"{graph.name}/{name}", "does not belong in a graph")

@@ -9,7 +9,7 @@ import json
 import logging
 import shutil
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +22,8 @@ from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.machine.interrupts import interrupts_deferred
 from cheblienet_graphs.store import durable, layout, leftovers, staged, staging_folder
 from cheblienet_graphs.store.durable import locked_folder, sha256_of, write_errors
-from cheblienet_graphs.store.refs import publish
+from cheblienet_graphs.store.folder import Folder
+from cheblienet_graphs.store.publishing import publish
 from cheblienet_graphs.store.staged import Identity, Records, StagedArray, StagedCsr, Writer
 from cheblienet_graphs.store.staging_folder import locked, tidy
 
@@ -41,6 +42,8 @@ class Named:
 
 
 UNNAMED = Named()
+Find = Callable[[], str | None]
+"""Looks for a version; None where there is none."""
 
 
 class Staging:
@@ -276,11 +279,16 @@ class Staging:
         with write_errors(self._store):
             return StagedArray(node, tuple(shape), dtype).reserve(attributes, names)
 
-    def publish(self, attributes: layout.Attributes) -> str:
+    def publish(self, attributes: layout.Attributes, find: Find | None = None) -> str:
         """Seal the version under these attributes, make it durable and visible.
 
+        Args:
+            attributes: of the version.
+            find: looks for an equal version, which another process may have published meanwhile;
+                where there is one, this one is not published.
+
         Returns:
-            Its version, "v001" or the next free number.
+            Its version, "v001" or the next free number, or that of the equal one.
 
         Raises:
             StoreError: the store can't be written to, or holds something else of that name.
@@ -294,10 +302,16 @@ class Staging:
             sealed = attributes | {"manifest": self._manifest()}
             sealed["attributes_sha256"] = layout.canonical_sha256(sealed)
             staged.write_document(self.path, layout.group_document({"clg": sealed}))
-        return self.publish_as_is()
+        return self.publish_as_is(find)
 
-    def publish_as_is(self) -> str:
+    def publish_as_is(self, find: Find | None = None) -> str:
         """Make what is staged durable and visible; `publish` seals it first.
+
+        Args:
+            find: as of `publish`.
+
+        Returns:
+            As `publish`.
 
         Raises:
             StoreError: as `publish`.
@@ -309,8 +323,10 @@ class Staging:
                     path.chmod(0o444)
                 paths.append(path)
             durable.in_threads(durable.sync, paths, SYNCED_AT_ONCE)
-            with locked(self._store):
-                self.published = publish(self._store, self._name, self.path)
+            with locked(self._store) as staging:
+                if find and (known := find()):
+                    return known
+                self.published = publish(self._store, self._name, Folder(self.path), staging)
         return self.published
 
     def _manifest(self) -> dict[str, dict[str, str | int]]:

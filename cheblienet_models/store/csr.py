@@ -7,8 +7,10 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from cheblienet_graphs.store.arrays import forget_pages, mapped_array
+from cheblienet_graphs.store.folder import Folder
+from cheblienet_graphs.store.groups import group_attributes
 from cheblienet_models.errors import StoreError, quoted
-from cheblienet_models.store.files import Folder, forget_pages
 from cheblienet_models.tensors import Csr
 
 ENCODING = {"encoding-type": "csr_matrix", "encoding-version": "0.1.0"}
@@ -51,15 +53,15 @@ def read_csr(folder: Folder, shape: tuple[int, int]) -> CsrArrays:
         StoreError: it is missing, of another shape or encoding, or its pointers or columns are not
             those of a CSR matrix (which would crash a product).
     """
-    attributes, expected = folder.attributes(), ENCODING | {"shape": list(shape)}
+    attributes, expected = group_attributes(folder), ENCODING | {"shape": list(shape)}
     if {key: attributes.get(key) for key in expected} != expected:
         raise StoreError(
             f"{folder} must have shape {list(shape)}, as a CSR matrix of encoding version 0.1.0. "
             f"Got {quoted(attributes)}."
         )
-    indptr = (folder / "indptr").array(INDEX, (shape[0] + 1,))
-    indices = (folder / "indices").array((indptr.dtype.name,), (None,))
-    data = (folder / "data").array(("float32",), indices.shape)
+    indptr = mapped_array(folder / "indptr", (shape[0] + 1,), INDEX)
+    indices = mapped_array(folder / "indices", (None,), (indptr.dtype.name,))
+    data = mapped_array(folder / "data", indices.shape, ("float32",))
     fault = _fault(indptr, indices, shape[1])
     for array in (indptr, indices):
         forget_pages(array)

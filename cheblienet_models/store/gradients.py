@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_models.errors import StoreError, quoted
 from cheblienet_models.store.csr import CsrArrays, read_csr
-from cheblienet_models.store.files import Document, Folder, read_number
+from cheblienet_models.store.files import Document, read_number
 
 FRAMES = {
     "r2": ("x", "y"),

@@ -10,9 +10,11 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from cheblienet_graphs.store.arrays import mapped_array
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_models.errors import StoreError, quoted
 from cheblienet_models.store.csr import INDEX, CsrArrays, read_averages, read_csr
-from cheblienet_models.store.files import Document, Folder, read_count, read_grid, read_number
+from cheblienet_models.store.files import Document, read_count, read_grid, read_number
 from cheblienet_models.store.gradients import StoredGradients, read_gradients
 
 LaplacianKind = Literal["normalized", "combinatorial"]
@@ -138,7 +140,7 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
         gradients = read_gradients(folder, spec, known.get("gradients"), vertices)
     degree, area = (_masses(folder / name, vertices) for name in ("degree", "area"))
     # Looked at where they are used.
-    coordinates = (folder / "coordinates").array(("float64",), (vertices, None))
+    coordinates = mapped_array(folder / "coordinates", (vertices, None), ("float64",))
     base_index = read_base_index(folder, inside, grid) if "mask" in spec else None
     if base_index is not None and spec.get("mask_edge") == "cut" and "region" not in spec:
         fraction, filling = read_cut(folder, grid, base_index.numpy())
@@ -168,7 +170,7 @@ def read_level(version: Folder, number: int, label: str, spec: Document, facts: 
 
 def _masses(array: Folder, vertices: int) -> Tensor:
     """Degrees or areas."""
-    values = array.array(("float32",), (vertices,))
+    values = mapped_array(array, (vertices,), ("float32",))
     if not (values.min() >= 0 and values.max() < math.inf):
         raise StoreError(f"{array} must have finite numbers from 0.")
     return torch.from_numpy(values)
@@ -206,8 +208,8 @@ def read_eigenpairs(
             or the eigenvalues do not ascend from about 0 to at most lambda_max.
     """
     count = read_count(folder, "a number of eigenpairs", count, vertices)
-    values = (folder / "eigenvalues").array(("float64",), (count,))
-    vectors = (folder / "eigenvectors").array(("float32",), (vertices, count))
+    values = mapped_array(folder / "eigenvalues", (count,), ("float64",))
+    vectors = mapped_array(folder / "eigenvectors", (vertices, count), ("float32",))
     if not _is_lower_spectrum(values / lambda_max):
         raise StoreError(
             f"{folder}/eigenvalues must be finite and ascend from about 0 to at most lambda_max, "
@@ -260,7 +262,7 @@ def read_base_index(folder: Folder, count: int, grid: tuple[int, ...]) -> Tensor
     Raises:
         StoreError: it is missing, of another length or type, or holds something else.
     """
-    index, points = (folder / "base_index").array(INDEX, (count,)), math.prod(grid[1:])
+    index, points = mapped_array(folder / "base_index", (count,), INDEX), math.prod(grid[1:])
     if not (index[0] >= 0 and index[-1] < points and (index[1:] > index[:-1]).all()):
         raise StoreError(f"{folder}/base_index must ascend within [0, {points}).")
     return torch.from_numpy(index)
@@ -281,7 +283,7 @@ def read_cut(
             themselves, or other rows are neither averages nor empty.
     """
     pixels, points = math.prod(grid[1:]), len(places)
-    fraction = (folder / "fraction").array(("float32",), (pixels,))
+    fraction = mapped_array(folder / "fraction", (pixels,), ("float32",))
     if not (fraction.min() >= 0 and fraction.max() <= 1):
         raise StoreError(f"{folder}/fraction must have numbers in [0, 1].")
     filling = read_averages(folder / "filling", (pixels, points), gaps=True)

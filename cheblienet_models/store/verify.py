@@ -14,9 +14,11 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_models.errors import StoreError, quoted
 from cheblienet_models.store.csr import CsrArrays
-from cheblienet_models.store.files import LARGEST, Document, Folder, canonical, read_number
+from cheblienet_models.store.files import LARGEST, Document, read_number
 from cheblienet_models.store.gradients import StoredGradients
 from cheblienet_models.store.levels import AREA, Level
 from cheblienet_models.tensors import csr_tensor
@@ -76,9 +78,9 @@ def _file(version: Folder, key: str) -> str:
 
 def _verify_folder(version: Folder, path: str, missing: dict[str, Any]) -> None:
     folder = version / path if path else version
-    for name, mode in folder.entries():
+    for name, status in folder.entries():
         where = f"{path}/{name}" if path else name
-        if stat.S_ISDIR(mode) and any(file.startswith(f"{where}/") for file in missing):
+        if stat.S_ISDIR(status.st_mode) and any(file.startswith(f"{where}/") for file in missing):
             _verify_folder(version, where, missing)
         elif where != "zarr.json":
             _verify_file(version, where, missing.pop(where, None))
@@ -93,7 +95,7 @@ def _verify_file(version: Folder, where: str, entry: Any) -> None:
 
 
 def _digest(document: Document) -> str:
-    return hashlib.sha256(canonical(document).encode()).hexdigest()
+    return hashlib.sha256(layout.canonical(document).encode()).hexdigest()
 
 
 def verify_spec(version: Folder, attributes: Document) -> None:

@@ -12,12 +12,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from cheblienet_graphs.store.arrays import mapped_array
+from cheblienet_graphs.store.folder import SEGMENT, Folder
 from cheblienet_models.errors import StoreError, UnreadableError, quoted
 from cheblienet_models.store.csr import CsrArrays, read_averages, read_csr
 from cheblienet_models.store.files import (
-    SEGMENT,
     Document,
-    Folder,
     own_attributes,
     read_count,
     read_grid,
@@ -146,7 +146,7 @@ def read_map(folder: Folder, label: str, *, verify: bool = False) -> StoredMap:
     matrix = read_averages(folder / MAP, (targets, sources))
     transposed = read_csr(folder / "transposed", (sources, targets))
     source, target = (
-        torch.from_numpy((folder / side / "coordinates").array(("float64",), (count, None)))
+        torch.from_numpy(mapped_array(folder / side / "coordinates", (count, None), ("float64",)))
         for side, count in (("source", sources), ("target", targets))
     )
     stored = StoredMap(spec, digest, matrix, transposed, (source, target), (here, there))
@@ -242,7 +242,7 @@ def versions_of(root: Folder, name: str) -> dict[str, str]:
         raise
     except StoreError:
         return {}
-    names = [n for n, mode in entries if VERSION.fullmatch(n) and stat.S_ISDIR(mode)]
+    names = [n for n, of in entries if VERSION.fullmatch(n) and stat.S_ISDIR(of.st_mode)]
     if not names or not isinstance(refs, dict):
         return {}
     names.sort(key=lambda version: int(version[1:]))

@@ -12,7 +12,8 @@ from sealing import reseal_file
 
 from cheblienet_graphs import GraphSpec, StoreError, build, verify
 from cheblienet_graphs.store import export
-from cheblienet_graphs.store.mapped import mapped_array
+from cheblienet_graphs.store.arrays import mapped_array
+from cheblienet_graphs.store.folder import Folder
 
 EFFECT = "x"
 """The file that the library makes in the current folder as soon as it is loaded."""
@@ -78,7 +79,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     spec = GraphSpec("se2", 16, orientations=4, weights="matched", levels=1)
     build(spec, here / "graphs.zarr", name=NAME)
     version = here / "graphs.zarr" / NAME / "v001"
-    coordinates = np.asarray(mapped_array(version / "levels/0/coordinates"))
+    coordinates = np.asarray(mapped_array(Folder(version / "levels/0/coordinates")))
     reseal_file(version, "levels/0/coordinates/c/0/0", library(coordinates).tobytes())
     return here
 
@@ -109,7 +110,7 @@ def test_verify_and_import_refuse_it(
     assert fault.where == f"{NAME}/v001/levels/0/coordinates"
     # An attacker's export does not verify.
     monkeypatch.setattr(export, "_refuse_faults", lambda *_, **__: None)
-    export.export_zip(hostile / f"graphs.zarr/{NAME}/v001", tmp_path / "g.zip")
+    export.export_zip(Folder(hostile / f"graphs.zarr/{NAME}/v001"), tmp_path / "g.zip")
     monkeypatch.undo()
     with pytest.raises(StoreError, match="coordinates are not those of the spec's sampling"):
         export.import_zip(tmp_path / "g.zip", tmp_path / "other.zarr")

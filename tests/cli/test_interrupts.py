@@ -23,7 +23,8 @@ import cheblienet_graphs
 from cheblienet_cli import build as build_command
 from cheblienet_cli.main import _terminate, run
 from cheblienet_graphs.assembly import pipeline
-from cheblienet_graphs.store import layout
+from cheblienet_graphs.store import catalog, layout
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.layout import check_version
 from cheblienet_graphs.store.leftovers import leftovers
 from cheblienet_graphs.store.staged import Records, identity_of
@@ -100,8 +101,8 @@ def lines_of_a_build(
 
 
 def manifest(store: Path) -> object:
-    [version] = layout.versions(store / "g")
-    return check_version(store / "g" / version)["manifest"]
+    [version] = catalog.versions(Folder(store / "g"))
+    return check_version(Folder(store / "g" / version))["manifest"]
 
 
 def check(store: Path, messages: str, printed: str, expected: object) -> str:

@@ -18,8 +18,9 @@ import cheblienet_models.errors
 from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, SpecError, StoreError, UnknownGraphError, build, inspect
 from cheblienet_graphs.errors import MISSING, listed
-from cheblienet_graphs.store import layout
+from cheblienet_graphs.store import catalog, layout
 from cheblienet_graphs.store.export import export_zip, import_zip
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.refs import remove, tag, untag
 from cheblienet_models import StoreError as ModelsStoreError
 from cheblienet_models import open_store
@@ -113,7 +114,7 @@ PATHS = ["g/" + "x" * 40_000, "g/\x1b[2J\n", "g/" * 9_000 + "x", "\n" * 9_000, "
 
 @pytest.mark.parametrize("path", PATHS, ids=range(len(PATHS)))
 def test_paths_in_archives_and_manifests(version: Path, tmp_path: Path, path: str) -> None:
-    export_zip(version, tmp_path / "g.zip")
+    export_zip(Folder(version), tmp_path / "g.zip")
     with zipfile.ZipFile(tmp_path / "g.zip", "a") as archive:
         archive.writestr(path, b"")
     reseal(version, lambda clg: clg["manifest"].update({path: {"sha256": "0" * 64, "nbytes": 1}}))
@@ -130,7 +131,7 @@ def test_names_of_foreign_refs_and_folders(
     store = version.parents[1]
     shutil.copytree(store / "g", store / "\x1b[31mred")
     (store / "\x1b[32mgreen").mkdir()
-    assert layout.graph_names(store) == ["g"]
+    assert catalog.graph_names(Folder(store)) == ["g"]
     assert run(["verify", "--store", str(store)]) == 1
     captured = capsys.readouterr()
     for line in [*captured.out.splitlines(), *captured.err.splitlines()]:

@@ -7,7 +7,8 @@ import numpy as np
 from masks import awkward, fractions, points_mask
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.store import layout
+from cheblienet_graphs.store import catalog, layout
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.layout import check_version
 
 POINTS = np.random.default_rng(4).uniform([-80, -170], [85, 175], (180, 2))
@@ -43,7 +44,7 @@ SPECS = {
 def manifest(store: Path) -> dict[str, object]:
     """What identifies every byte of the only graph's newest version, and what is recorded of it."""
     [graph] = [path for path in store.iterdir() if path.is_dir()]
-    attributes = check_version(graph / layout.versions(graph)[-1])
+    attributes = check_version(Folder(graph) / catalog.versions(Folder(graph))[-1])
     return {"manifest": attributes["manifest"], "levels": attributes["levels"]}
 
 

@@ -8,6 +8,7 @@ from scipy.linalg import expm
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.store.facts import read_facts
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.reader import LevelArrays
 
 STEP = 1e-5
@@ -73,7 +74,9 @@ def built(spec: GraphSpec, folder: Path, **how: object) -> list[LevelArrays]:
     """The levels of a graph, built into a folder of its own."""
     version = build(spec, folder / "g.zarr", **how)
     path = folder / "g.zarr" / version.name / version.version
-    return [LevelArrays(path, read_facts(path), level) for level in range(spec.levels)]
+    return [
+        LevelArrays(Folder(path), read_facts(Folder(path)), level) for level in range(spec.levels)
+    ]
 
 
 def errors(arrays: LevelArrays) -> np.ndarray:

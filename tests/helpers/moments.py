@@ -11,6 +11,7 @@ import scipy.sparse
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.mapped import mapped_csr
 from cheblienet_graphs.store.reader import edge_weights
 from cheblienet_graphs.weights.lattice import LatticeWeights, lattice_weights
@@ -72,10 +73,10 @@ def stored(spec: GraphSpec, path: Path, **options: object) -> tuple[Path, tuple[
 
 def weights_of(version: Path, level: int = 0) -> Sparse:
     """W of a level, positive; symmetric since the stored Laplacian is to the last bit."""
-    laplacian = mapped_csr(version / f"levels/{level}/laplacian")
+    laplacian = mapped_csr(Folder(version / f"levels/{level}/laplacian"))
     assert laplacian.dtype == np.float32
     assert abs(laplacian - laplacian.T).max() == 0
-    w = edge_weights(version, level)
+    w = edge_weights(Folder(version), level)
     assert w.data.min() > 0
     assert abs(w - w.T).max() <= 1e-15 * w.max()
     return w

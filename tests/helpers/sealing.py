@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from cheblienet_graphs.store.folder import Folder
+
 
 def digest(value: Any) -> str:
     """Of JSON in canonical form."""
@@ -15,14 +17,15 @@ def digest(value: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def writable(version: Path) -> Path:
+def writable(version: Path | Folder) -> Path:
     """The version, its files writable."""
+    version = Path(version)
     for path in version.rglob("*"):
         path.chmod(0o755 if path.is_dir() else 0o644)
     return version
 
 
-def reseal(version: Path, change: Callable[[dict[str, Any]], object]) -> None:
+def reseal(version: Path | Folder, change: Callable[[dict[str, Any]], object]) -> None:
     """Change our attributes of a version, then make every digest agree."""
     file = writable(version) / "zarr.json"
     clg = json.loads(file.read_bytes())["attributes"]["clg"]
@@ -35,7 +38,7 @@ def reseal(version: Path, change: Callable[[dict[str, Any]], object]) -> None:
     file.write_text(json.dumps(document, indent=2))
 
 
-def reseal_file(version: Path, name: str, contents: bytes) -> None:
+def reseal_file(version: Path | Folder, name: str, contents: bytes) -> None:
     """Give a file of a version other contents and its manifest their digest."""
     (writable(version) / name).write_bytes(contents)
     key = name.partition("/c/")[0]
@@ -43,11 +46,11 @@ def reseal_file(version: Path, name: str, contents: bytes) -> None:
     reseal(version, lambda clg: clg["manifest"].update({key: entry}))
 
 
-def reseal_array(version: Path, key: str, change: Callable[[np.ndarray], object]) -> None:
+def reseal_array(version: Path | Folder, key: str, change: Callable[[np.ndarray], object]) -> None:
     """Change the values of an array of a version, as if it had one dimension."""
-    document = json.loads((version / key / "zarr.json").read_bytes())
+    document = json.loads((Path(version) / key / "zarr.json").read_bytes())
     name = "/".join([key, "c", *["0"] * len(document["shape"])])
-    values = np.frombuffer((version / name).read_bytes(), document["data_type"]).copy()
+    values = np.frombuffer((Path(version) / name).read_bytes(), document["data_type"]).copy()
     change(values)
     reseal_file(version, name, values.tobytes())
 

@@ -10,6 +10,7 @@ from masks import points_mask
 
 from cheblienet_graphs import GraphSpec, build, open_group
 from cheblienet_graphs.search.choice import choose
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.layout import check_version
 from cheblienet_graphs.store.mapped import mapped_csr
 
@@ -26,7 +27,7 @@ def test_stored_laplacian_is_the_defined_one(tmp_path: Path, fields: dict[str, o
     """Against a dense float64 assembly from the edge lengths."""
     spec, store = GraphSpec(**fields, levels=1), tmp_path / "g.zarr"
     build(spec, store, name="g")
-    facts = check_version(store / "g" / "v001")["levels"][0]
+    facts = check_version(Folder(store / "g" / "v001"))["levels"][0]
     engine, lengths = engine_and_lengths(spec, choose(spec.sampling))
     n = spec.num_vertices
     degrees, columns = engine.neighbors(0, n)
@@ -45,7 +46,7 @@ def test_stored_laplacian_is_the_defined_one(tmp_path: Path, fields: dict[str, o
     degree = weights.sum(1)
     root = np.where(degree > 0, degree, 1) ** -0.5
     delta = np.diag((degree > 0).astype(float)) - root[:, None] * weights * root
-    stored = mapped_csr(store / "g/v001/levels/0/laplacian").toarray()
+    stored = mapped_csr(Folder(store / "g/v001/levels/0/laplacian")).toarray()
     assert np.allclose(stored, 2 * delta / facts["lambda_max"] - np.eye(n), atol=3e-7)
     assert (stored == stored.T).all()
     assert np.isclose(facts["bandwidth"], t)

@@ -13,6 +13,7 @@ from sealing import reseal_file
 from stores import store_of
 
 from cheblienet_graphs import GraphSpec, verify
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.layout import check_version
 from cheblienet_models import StoreError, open_store
 
@@ -70,7 +71,7 @@ def test_healpix_says_how_it_is_numbered(store: Path, name: str, level: int) -> 
 
 def test_schemas(store: Path) -> None:
     """Other manifolds are written as before, which older readers take."""
-    schemas = {name: check_version(store / name / "v001")["schema"] for name in SPECS}
+    schemas = {name: check_version(Folder(store / name / "v001"))["schema"] for name in SPECS}
     assert schemas == dict.fromkeys(("sky", "mesh", "bay"), "1.6") | {"plane": "1.0"}
     assert not {"crs", "grid_mapping"} & {*(mesh := dataset(store, "mesh")), *mesh.area.attrs}
     node = store / "plane/v001/levels/0/degree/zarr.json"

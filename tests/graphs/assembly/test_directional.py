@@ -11,6 +11,7 @@ from cheblienet_graphs import GraphSpec, SpecError, build, verify
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.store.facts import read_facts
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.weights.lattice import directional_weights
 from cheblienet_models import StoreError as ModelsStoreError
@@ -60,7 +61,7 @@ def test_stored_matrices_are_those_of_the_stencils(tmp_path: Path, name: str) ->
     version = tmp_path / "g" / built.name / built.version
     for level in range(spec.levels):
         facts = built.levels[level]
-        stored_level = LevelArrays(version, read_facts(version), level)
+        stored_level = LevelArrays(Folder(version), read_facts(Folder(version)), level)
         assert list(facts.directional) == ["forward", "sideways", "rotation"]
         for direction in facts.directional:
             matrix = stored_level.rescaled(f"directional/{direction}")

@@ -11,6 +11,7 @@ from masks import awkward, disc, points_mask
 
 from cheblienet_graphs import GraphSpec, SpecError, build, open_group
 from cheblienet_graphs.store.facts import LevelFacts, read_facts
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.reader import edge_weights
 
 
@@ -56,7 +57,7 @@ def check_level(
     """
     kept, arrays = vertices(inside, spec.orientations), masked[f"levels/{level}"]
     version = Path(str(whole.store.root)).resolve()
-    weights = edge_weights(version, level).toarray()[np.ix_(kept, kept)]
+    weights = edge_weights(Folder(version), level).toarray()[np.ix_(kept, kept)]
     edges, degree = weights > 0, weights.sum(axis=1)
     area = np.array(whole[f"levels/{level}/area"], np.float64)[kept]
     area /= area.mean()
@@ -189,7 +190,7 @@ def test_everything_inside_is_the_graph_without_a_mask(
     masked = GraphSpec(**fields, mask=np.ones(shape, bool))
     size = {"size": shape[::-1]} if masked.size else {}
     built = [build(spec, tmp_path / "g") for spec in (GraphSpec(**fields, **size), masked)]
-    whole, inside = (read_facts(tmp_path / "g" / b.name / b.version).files for b in built)
+    whole, inside = (read_facts(Folder(tmp_path / "g" / b.name / b.version)).files for b in built)
     assert whole == {key: file for key, file in inside.items() if "base_index" not in key}
     assert built[0].levels == built[1].levels
     assert not build(masked, tmp_path / "g").built

@@ -10,7 +10,8 @@ import pytest
 
 from cheblienet_graphs import GraphSpec, StoreError, build, open_or_build
 from cheblienet_graphs.errors import OtherGraphWarning
-from cheblienet_graphs.store import layout
+from cheblienet_graphs.store import catalog, layout
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.map_facts import listing
 
 SPEC = GraphSpec("se2", 12, orientations=4, levels=1)
@@ -75,7 +76,7 @@ def test_processes_that_call_at_once_build_once(tmp_path: Path) -> None:
     told, *others = done.stdout.splitlines()
     assert others == [told] * 2
     assert told.startswith("se2-32x32x6 v001 ")
-    assert layout.versions(store / "se2-32x32x6") == ["v001"]
+    assert catalog.versions(Folder(store / "se2-32x32x6")) == ["v001"]
     assert not layout.staging_folder(store).exists()
 
 

@@ -10,8 +10,9 @@ from stores import store_of
 
 from cheblienet_graphs import CheblienetError, GraphSpec, SpecError, build, plan, verify
 from cheblienet_graphs.samplings.icosphere import Icosphere
+from cheblienet_graphs.store.catalog import resolve
 from cheblienet_graphs.store.facts import read_facts
-from cheblienet_graphs.store.layout import resolve
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.reader import LevelArrays, edge_weights
 from cheblienet_graphs.weights.edges import voronoi_entries
 
@@ -49,11 +50,11 @@ def test_the_graph_of_a_sampling_with_these_points(
     for fact in ("edges", "isolated", "dropped_edges"):
         assert facts[fact] == known_facts[fact]
     versions = [resolve(tmp_path / "g.zarr", result.name) for result in (built, other)]
-    first, second = (edge_weights(version, 0) for version in versions)
+    first, second = (edge_weights(Folder(version), 0) for version in versions)
     assert (first.indptr == second.indptr).all()
     assert (first.indices == second.indices).all()
     assert np.allclose(first.data, second.data, rtol=1e-4 if weights else 1e-5, atol=1e-9)
-    arrays, known_arrays = (LevelArrays(v, read_facts(v), 0) for v in versions)
+    arrays, known_arrays = (LevelArrays(Folder(v), read_facts(Folder(v)), 0) for v in versions)
     assert np.abs(arrays.coordinates - known_arrays.coordinates).max() < 1e-14
     assert np.abs(arrays.area - known_arrays.area).max() < 1e-6
 
@@ -81,7 +82,7 @@ def test_what_is_stored_is_what_the_diagram_gives(whole: Path, name: str) -> Non
             numbers[INSIDE] = np.arange(INSIDE.sum())
             kept = (numbers[rows] >= 0) & (numbers[columns] >= 0)
             rows, columns, values = numbers[rows[kept]], numbers[columns[kept]], values[kept]
-        weights = edge_weights(version, level).tocoo()
+        weights = edge_weights(Folder(version), level).tocoo()
         assert (weights.coords[0] == rows).all()
         assert (weights.coords[1] == columns).all()
         assert weights.data / values == pytest.approx(1, abs=1e-5)

@@ -17,8 +17,10 @@ from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.samplings.axes import axis_set
 from cheblienet_graphs.search import masked
 from cheblienet_graphs.store import staged
+from cheblienet_graphs.store.arrays import mapped_array
 from cheblienet_graphs.store.facts import read_facts
-from cheblienet_graphs.store.mapped import mapped_array, mapped_csr
+from cheblienet_graphs.store.folder import Folder
+from cheblienet_graphs.store.mapped import mapped_csr
 
 CONSISTENT = ["selling", "matched"]
 METRIC = {"eps_squared": 0.1, "xi": 0.1**0.5}
@@ -44,7 +46,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
             spec = GraphSpec("r3s2", size, levels=1, **METRIC, **fields)
             made = build(spec, store, device="cpu")
             (level,) = inspect(store, made.name, eigenvalues=count).levels
-            rescaled = mapped_csr(store / made.name / made.version / "levels/0/laplacian")
+            rescaled = mapped_csr(Folder(store / made.name / made.version / "levels/0/laplacian"))
             scale = made.levels[0].lambda_max * level.eigenvalue_scale / 2
             one = scipy.sparse.eye_array(rescaled.shape[0])
             known[key] = level, (rescaled.astype(float) + one) * scale
@@ -104,7 +106,7 @@ def test_all_symmetries_of_a_cube(
     size = 8 if manifold == "r3" or (boundary == "periodic" and weights != "kernel") else 6
     metric = {} if manifold == "r3" else METRIC
     spec = GraphSpec(manifold, size, weights=weights, boundary=boundary, levels=1, **metric)
-    laplacian = mapped_csr(stored(spec, tmp_path)[0] / "levels/0/laplacian")
+    laplacian = mapped_csr(Folder(stored(spec, tmp_path)[0] / "levels/0/laplacian"))
     assert abs(laplacian - laplacian.T).max() == 0
     axes = axis_set("12").points
     moved = cube_permutations(size, axes) if metric else cube_symmetries(size)
@@ -118,19 +120,19 @@ def test_all_symmetries_of_a_cube(
 def test_coordinates_areas_and_pooled_blocks(fields: dict, tmp_path: Path) -> None:
     spec = GraphSpec(**fields, size="4x4x6", spacing=(1, 1, 2), levels=2)
     version, _ = stored(spec, tmp_path)
-    assert (read_facts(version).spec, spec.schema) == (spec.recorded(), "1.1")
+    assert (read_facts(Folder(version)).spec, spec.schema) == (spec.recorded(), "1.1")
     areas, axes = np.ones(1), np.empty((1, 0))
     if "axes" in fields:
         areas, axes = axis_set("ico6").areas, axis_set("ico6").points
     fine, coarse = voxels((6, 4, 4)), voxels((3, 2, 2))
-    coordinates = mapped_array(version / "levels/0/coordinates").reshape(len(axes), 96, -1)
+    coordinates = mapped_array(Folder(version / "levels/0/coordinates")).reshape(len(axes), 96, -1)
     places = np.broadcast_to(fine * [1, 1, 2] / 4, (len(axes), 96, 3))
     assert coordinates[..., :3] == pytest.approx(places, abs=1e-15)
     assert (coordinates[..., 3:] == axes[:, None]).all()
-    assert mapped_array(version / "levels/0/area") == pytest.approx(areas.repeat(96))
+    assert mapped_array(Folder(version / "levels/0/area")) == pytest.approx(areas.repeat(96))
     inside = np.kron(np.eye(len(axes)), (fine // 2 == coarse[:, None]).all(axis=2))
-    assert (mapped_csr(version / "pooling/0to1").toarray() == inside / 8).all()
-    assert (mapped_csr(version / "unpooling/1to0").toarray() == inside.T).all()
+    assert (mapped_csr(Folder(version / "pooling/0to1")).toarray() == inside / 8).all()
+    assert (mapped_csr(Folder(version / "unpooling/1to0")).toarray() == inside.T).all()
 
 
 MASK = points_mask(6 * 4 * 6, 0.7).reshape(6, 4, 6)
@@ -143,11 +145,11 @@ def test_large_counts_have_long_columns(
     """As where there are more than 2^31 entries, that limit made smaller."""
     size = {} if given else {"size": "6x4x6"}
     spec = GraphSpec("r3s2", axes=6, levels=1, **given, **size)
-    short = mapped_csr(stored(spec, tmp_path / "short")[0] / "levels/0/laplacian")
+    short = mapped_csr(Folder(stored(spec, tmp_path / "short")[0] / "levels/0/laplacian"))
     for module in (staged, masked):
         monkeypatch.setattr(module, "INT32_LIMIT", short.shape[0] - 1)
     version, _ = stored(spec, tmp_path / "long")
-    long = mapped_csr(version / "levels/0/laplacian")
+    long = mapped_csr(Folder(version / "levels/0/laplacian"))
     assert (short.indices.dtype, long.indices.dtype) == (np.int32, np.int64)
     assert (long.indptr.dtype, abs(long - short).max()) == (np.int64, 0)
     assert verify(tmp_path / "long/g.zarr") == []

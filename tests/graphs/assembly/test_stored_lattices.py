@@ -10,7 +10,9 @@ import pytest
 from moments import difference, stored
 
 from cheblienet_graphs import GraphSpec, inspect
-from cheblienet_graphs.store.mapped import mapped_array, mapped_csr
+from cheblienet_graphs.store.arrays import mapped_array
+from cheblienet_graphs.store.folder import Folder
+from cheblienet_graphs.store.mapped import mapped_csr
 from cheblienet_graphs.store.reader import edge_weights
 
 
@@ -28,7 +30,7 @@ def test_symmetries_survive(tmp_path: Path, weights: str, orientations: int, bou
     n, n_o = 12, orientations
     spec = GraphSpec("se2", n, orientations=n_o, weights=weights, boundary=boundary, levels=1)
     version, _ = stored(spec, tmp_path)
-    laplacian = mapped_csr(version / "levels/0/laplacian")
+    laplacian = mapped_csr(Folder(version / "levels/0/laplacian"))
     flip = permutation_of(spec, lambda i, y, x: ((n_o - i) % n_o, n - 1 - y, x))
     turn = permutation_of(spec, lambda i, y, x: ((i + n_o // 2) % n_o, x, n - 1 - y))
     shift = permutation_of(spec, lambda i, y, x: (i, (y + 5) % n, (x + 3) % n))
@@ -53,8 +55,8 @@ def test_stored_operators(tmp_path: Path, fields: dict, weights: str, laplacian:
         weights = "matched"
     spec = GraphSpec(**({"levels": 1} | fields), weights=weights, laplacian=laplacian)
     version, (facts,) = stored(spec, tmp_path)
-    folder = version / "levels/0"
-    w = edge_weights(version, 0).toarray()
+    folder = Folder(version) / "levels/0"
+    w = edge_weights(Folder(version), 0).toarray()
     degree, area = (mapped_array(folder / part).astype(float) for part in ("degree", "area"))
     assert np.allclose(w.sum(axis=1), degree, rtol=1e-6)
     assert area.mean() == pytest.approx(1)

@@ -9,13 +9,14 @@ from moments import Sparse, deviation, stored, weights_of
 from sphere_truth import arcs, logarithms, rotations, unit_vectors
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_graphs.store.mapped import mapped_array
+from cheblienet_graphs.store.arrays import mapped_array
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.reader import edge_weights
 
 
 def pattern(version: Path, level: int = 0) -> Sparse:
     """1 on edges."""
-    w = edge_weights(version, level)
+    w = edge_weights(Folder(version), level)
     w.data = np.ones_like(w.data)
     return w
 
@@ -57,8 +58,8 @@ def test_stored_spheres_realize_the_metric(tmp_path: Path, fields: dict) -> None
     version, (facts,) = stored(spec, tmp_path)
     w = weights_of(version)
     assert w.nnz == 2 * facts["edges"]
-    coordinates = np.array(mapped_array(version / "levels/0/coordinates"))
-    area = mapped_array(version / "levels/0/area").astype(float)
+    coordinates = np.array(mapped_array(Folder(version / "levels/0/coordinates")))
+    area = mapped_array(Folder(version / "levels/0/area")).astype(float)
     _, total = sphere_moments(w, coordinates)
     if spec.manifold == "s2":
         points = unit_vectors(coordinates)
@@ -86,7 +87,8 @@ def test_first_moments_are_small_where_it_is_asked_for(tmp_path: Path) -> None:
         spec = GraphSpec("so3", subdivisions=2, **fields, drift=drift)
         version, _ = stored(spec, tmp_path, device="cpu")
         area, coordinates = (
-            np.array(mapped_array(version / "levels/0" / part)) for part in ("area", "coordinates")
+            np.array(mapped_array(Folder(version / "levels/0" / part)))
+            for part in ("area", "coordinates")
         )
         first, second = sphere_moments(weights_of(version), coordinates)
         scaled = second / area[:, None, None] * units[:, None] * units

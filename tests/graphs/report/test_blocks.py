@@ -15,12 +15,13 @@ from cheblienet_graphs.report.moments import effective_metrics, probes
 from cheblienet_graphs.sparse import mapped_product
 from cheblienet_graphs.store.agreement import is_symmetric
 from cheblienet_graphs.store.facts import read_facts
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.mapped import mapped_csr
 from cheblienet_graphs.store.reader import LevelArrays, edge_weights
 
 
 def level_of(version: Path) -> LevelArrays:
-    return LevelArrays(version, read_facts(version), 0)
+    return LevelArrays(Folder(version), read_facts(Folder(version)), 0)
 
 
 @given(st.integers(1, 80), st.floats(0, 0.06), st.integers(0, 99))
@@ -46,7 +47,7 @@ def test_equivariance_errors_by_definition(versions: Path, name: str) -> None:
 @pytest.mark.parametrize("name", SPECS)
 def test_weights_are_those_of_the_whole_matrix(versions: Path, name: str) -> None:
     version = versions / name / "v001"
-    weights, whole = level_of(version).weights, edge_weights(version, 0)
+    weights, whole = level_of(version).weights, edge_weights(Folder(version), 0)
     chosen, values = np.array([5, 3, 3, 40]), whole.data
     assert np.array_equal(weights.rows(chosen).toarray(), whole.toarray()[chosen])
     expected = {"min": values.min(), "median": np.median(values), "max": values.max()}
@@ -67,7 +68,7 @@ def test_memory_does_not_grow_with_the_edges(tmp_path: Path) -> None:
     x = np.ones(points.num_vertices)
     few = min(10 * x.nbytes, 8 * laplacian.nnz / 5)
     for examine, most in (
-        (lambda: mapped_csr(version / "levels/0/laplacian"), few),
+        (lambda: mapped_csr(Folder(version / "levels/0/laplacian")), few),
         (lambda: mapped_product(laplacian)(x), few),
         (lambda: components(laplacian), few),
         (lambda: effective_metrics(level, probes(level)), few),

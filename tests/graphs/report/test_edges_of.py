@@ -11,6 +11,7 @@ from stores import store_of
 from truth import matrix, se2_squared_distance
 
 from cheblienet_graphs import GraphSpec, SpecError, neighbors_of
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.reader import edge_weights
 
 MASK = np.hypot(*(np.mgrid[:10, :10] - 4.5)) < 4.5
@@ -43,7 +44,7 @@ def coordinates(store: Path, name: str) -> np.ndarray:
 
 @pytest.mark.parametrize("name", SPECS)
 def test_ends_and_weights_are_those_of_the_dense_matrix(store: Path, name: str) -> None:
-    weights = edge_weights(store / name / "v001", 0).toarray()
+    weights = edge_weights(Folder(store / name / "v001"), 0).toarray()
     places = coordinates(store, name)
     for vertex in range(0, len(weights), len(weights) // 13):
         edges = neighbors_of(store, name, vertex=vertex)

@@ -8,6 +8,7 @@ from stores import store_of
 
 from cheblienet_graphs import GraphSpec, build, compare
 from cheblienet_graphs.store.facts import read_facts
+from cheblienet_graphs.store.folder import Folder
 
 KERNEL = GraphSpec("se2", 8, orientations=4, levels=2)
 SPECS = {
@@ -52,7 +53,9 @@ def test_fields_and_facts_that_differ(store: Path) -> None:
         if before.get(name) != after.get(name)
     }
     (facts,) = difference.levels
-    recorded = [read_facts(store / name / "v001").levels[0] for name in ("kernel", "selling")]
+    recorded = [
+        read_facts(Folder(store / name / "v001")).levels[0] for name in ("kernel", "selling")
+    ]
     assert {"edges", "lambda_max", "bandwidth"} <= facts.keys()
     assert "vertices" not in facts
     assert facts == {name: tuple(level[name] for level in recorded) for name in facts}

@@ -13,6 +13,7 @@ from sealing import reseal
 from cheblienet_graphs import GraphSpec, build, inspect
 from cheblienet_graphs.report import moments
 from cheblienet_graphs.store.facts import read_facts
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_models import open_store
 
 
@@ -25,12 +26,12 @@ def test_builds_record_what_inspect_finds(name: str, versions: Path, tmp_path: P
     def shown() -> list[float | None]:
         return [level.eigenvalue_scale for level in inspect(store, name, eigenvalues=0).levels]
 
-    recorded = [level.eigenvalue_scale for level in read_facts(version).levels]
+    recorded = [level.eigenvalue_scale for level in read_facts(Folder(version)).levels]
     assert all(value is not None and 0 < value < math.inf for value in recorded)
     assert shown() == recorded
     assert [level.eigenvalue_scale for level in open_store(store)[name].levels] == recorded
     reseal(version, lambda clg: [level.pop("eigenvalue_scale") for level in clg["levels"]])
-    assert {level.eigenvalue_scale for level in read_facts(version).levels} == {None}
+    assert {level.eigenvalue_scale for level in read_facts(Folder(version)).levels} == {None}
     assert shown() == pytest.approx(recorded, rel=1e-6)
     assert {level.eigenvalue_scale for level in open_store(store)[name].levels} == {None}
 
@@ -48,7 +49,10 @@ def test_where_nothing_can_be_measured_there_is_none(tmp_path: Path) -> None:
     lines = np.arange(256).reshape(16, 16) // 16 % 5 == 0  # all pixels are at the edge
     build(GraphSpec("r2", mask=lines, levels=1), tmp_path / "g.zarr", name="g")
     report = inspect(tmp_path / "g.zarr")
-    recorded, opened = read_facts(tmp_path / "g.zarr/g/v001"), open_store(tmp_path / "g.zarr")["g"]
+    recorded, opened = (
+        read_facts(Folder(tmp_path / "g.zarr/g/v001")),
+        open_store(tmp_path / "g.zarr")["g"],
+    )
     scales = {known.levels[0].eigenvalue_scale for known in (report, recorded, opened)}
     values = re.findall(r"^ +[0-9]+ x +\S+ +(\S+)$", report.full_text(), re.MULTILINE)
     assert (scales, set(values)) == ({None}, {"-"})

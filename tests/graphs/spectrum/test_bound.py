@@ -17,6 +17,7 @@ from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.sparse import mapped_product
 from cheblienet_graphs.spectrum import bound as bounds
 from cheblienet_graphs.spectrum.bound import CLOSE, MARGIN, bound_by_symbols
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.mapped import mapped_csr
 
 
@@ -84,7 +85,7 @@ def test_bounds_hold_of_stored_graphs(
     operators = {f"directional/{name}": facts for name, facts in (level.directional or {}).items()}
     for part, facts in {"laplacian": level, **operators}.items():
         assert facts.lambda_max_method == "bound"
-        rescaled = mapped_csr(version / "levels/0" / part).astype(np.float64)
+        rescaled = mapped_csr(Folder(version / "levels/0" / part)).astype(np.float64)
         largest = largest_eigenvalue(rescaled)
         assert largest <= 1 + 1e-12
         if spec.boundary == "periodic":
@@ -129,7 +130,7 @@ def test_sides_that_have_larger_eigenvalues(
     monkeypatch.setattr(bounds, "CORNERS", (18, 26))
     version, (level,) = stored(spec, tmp_path)
     assert level.lambda_max_method == "lanczos"
-    rescaled = mapped_csr(version / "levels/0/laplacian").astype(np.float64)
+    rescaled = mapped_csr(Folder(version / "levels/0/laplacian")).astype(np.float64)
     largest = largest_eigenvalue(rescaled)
     share = (largest + 1) / 2 * (1 + MARGIN)
     assert 0.999 < share <= 1 + 1e-7

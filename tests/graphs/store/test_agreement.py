@@ -20,6 +20,7 @@ from cheblienet_graphs import GraphSpec, StoreError, inspect, verify
 from cheblienet_graphs.report.spectra import eigenvalues
 from cheblienet_graphs.store.agreement import is_symmetric
 from cheblienet_graphs.store.facts import read_facts
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.reader import LevelArrays
 
 RNG = np.random.default_rng(5)
@@ -58,7 +59,7 @@ def faults(version: Path) -> list[str]:
 
 
 def arrays(version: Path) -> LevelArrays:
-    return LevelArrays(version, read_facts(version), 0)
+    return LevelArrays(Folder(version), read_facts(Folder(version)), 0)
 
 
 def shifted(version: Path, column: int, step: float) -> None:

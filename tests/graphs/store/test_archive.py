@@ -11,13 +11,14 @@ from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, StoreError, build, verify
 from cheblienet_graphs.store import export
 from cheblienet_graphs.store.export import export_zip, import_zip
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.leftovers import leftovers
 from cheblienet_models import open_store
 
 
 @pytest.fixture
 def zipped(store: Path, tmp_path: Path) -> Path:
-    export_zip(store / "torus" / "v001", tmp_path / "g.zip")
+    export_zip(Folder(store / "torus" / "v001"), tmp_path / "g.zip")
     return tmp_path / "g.zip"
 
 
@@ -34,7 +35,7 @@ def test_zip_round_trip(store: Path, zipped: Path, tmp_path: Path) -> None:
         again = other / "copy" / "v001" / path.relative_to(version)
         assert again.read_bytes() == path.read_bytes()
     assert open_store(other, verify=True)["copy"].levels
-    export_zip(version, tmp_path / "h.zip")
+    export_zip(Folder(version), tmp_path / "h.zip")
     assert (tmp_path / "h.zip").read_bytes() == zipped.read_bytes()
 
 
@@ -114,7 +115,7 @@ def test_an_archive_is_imported_again_only_where_what_is_there_is_damaged(
     """And what is damaged is not exported."""
     store, zipped = tmp_path / "g.zarr", tmp_path / "g.zip"
     build(GraphSpec("r2", 4), store, name="g")
-    export_zip(store / "g/v001", zipped)
+    export_zip(Folder(store / "g/v001"), zipped)
     for expected in ("", "It is there already, as g@v001.\n"):
         assert run(["import", str(zipped), "--store", str(tmp_path / "other.zarr")]) == 0
         captured = capsys.readouterr()
@@ -125,5 +126,5 @@ def test_an_archive_is_imported_again_only_where_what_is_there_is_damaged(
     assert import_zip(zipped, store) == ("g", "v002", True)
     assert import_zip(zipped, store) == ("g", "v002", False)
     with pytest.raises(StoreError, match="other contents than were published"):
-        export_zip(store / "g/v001", tmp_path / "damaged.zip")
+        export_zip(Folder(store / "g/v001"), tmp_path / "damaged.zip")
     assert {path.name for path in tmp_path.iterdir()} == {"g.zarr", "g.zip", "other.zarr"}

@@ -15,12 +15,13 @@ from csr_truth import dense_weights
 from cheblienet_graphs import GraphSpec, StoreError, open_group
 from cheblienet_graphs.store import export
 from cheblienet_graphs.store.export import to_npz
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_models import open_store
 
 
 @pytest.fixture
 def exported(store: Path, tmp_path: Path) -> Path:
-    to_npz(store / "torus/v001", tmp_path / "torus-npz")
+    to_npz(Folder(store / "torus/v001"), tmp_path / "torus-npz")
     return tmp_path / "torus-npz"
 
 
@@ -30,8 +31,8 @@ def manifest(folder: Path) -> Any:
 
 def test_scipy_and_pyg(store: Path, tmp_path: Path) -> None:
     """Values for PyG are in `tests/models/graphs/test_pyg.py`."""
-    export.to_scipy(store / "torus/v001", 0, tmp_path / "l.npz")
-    export.to_pyg(store / "torus/v001", 0, tmp_path / "g.npz")
+    export.to_scipy(Folder(store / "torus/v001"), 0, tmp_path / "l.npz")
+    export.to_pyg(Folder(store / "torus/v001"), 0, tmp_path / "g.npz")
     graph = open_store(store)["torus"].levels[0]
     laplacian = scipy.sparse.load_npz(tmp_path / "l.npz").toarray()
     assert np.array_equal(laplacian, graph.laplacian.to_dense().numpy())
@@ -74,10 +75,10 @@ def test_exports_and_empty_folders_are_replaced(exported: Path, store: Path) -> 
     """Equal graphs have equal exports."""
     again = exported.with_name("again")
     again.mkdir()
-    to_npz(store / "torus/v001", again)
+    to_npz(Folder(store / "torus/v001"), again)
     for path in exported.iterdir():
         assert path.read_bytes() == (again / path.name).read_bytes()
-    to_npz(store / "r2-24x16/v001", exported)
+    to_npz(Folder(store / "r2-24x16/v001"), exported)
     assert manifest(exported)["name"] == "r2-24x16"
     assert {path.name for path in exported.parent.iterdir()} == {"torus-npz", "again"}
 
@@ -105,15 +106,18 @@ def test_nothing_else_is_replaced(
     manifests = ("d-photos", "d-thesis.txt", "d-linked.npz")
     for name in ("torus-npz", "a", "b", "c", *manifests, "file", "link", "broken"):
         with pytest.raises(StoreError, match="choose another `output`"):
-            to_npz(version, tmp_path / name)
-    for command in (lambda out: export.to_scipy(version, 0, out), lambda out: to_npz(version, out)):
+            to_npz(Folder(version), tmp_path / name)
+    for command in (
+        lambda out: export.to_scipy(Folder(version), 0, out),
+        lambda out: to_npz(Folder(version), out),
+    ):
         with pytest.raises(StoreError, match="Nothing was exported"):
             command(tmp_path / "absent" / "out")
     with pytest.raises(StoreError, match="Nothing was exported"):
-        export.to_scipy(version, 0, tmp_path / "a")
+        export.to_scipy(Folder(version), 0, tmp_path / "a")
     monkeypatch.chdir(tmp_path / "empty")
     with pytest.raises(StoreError, match=r"is the working folder.*choose another `output`"):
-        to_npz(version, Path())
+        to_npz(Folder(version), Path())
     assert sorted(path for path in tmp_path.rglob("*")) == before
 
 
@@ -131,7 +135,7 @@ def test_a_failure_or_interruption_changes_nothing(
     """Wherever it comes; an earlier export stays."""
     folder = tmp_path / "out"
     if earlier:
-        to_npz(store / "torus/v001", folder)
+        to_npz(Folder(store / "torus/v001"), folder)
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
 
     module = np if operation == "save" else Path
@@ -140,7 +144,7 @@ def test_a_failure_or_interruption_changes_nothing(
     monkeypatch.setattr(module, operation, fails)
     if earlier or operation != "rename":  # of what makes room
         with pytest.raises((StoreError, KeyboardInterrupt)) as raised:
-            to_npz(store / "r2-24x16/v001", folder)
+            to_npz(Folder(store / "r2-24x16/v001"), folder)
         if isinstance(fault, OSError):
             assert "No space left. Nothing was exported; free some space or" in str(raised.value)
         assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before

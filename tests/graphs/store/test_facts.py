@@ -19,6 +19,7 @@ from cheblienet_graphs.assembly.versions import published
 from cheblienet_graphs.store import export
 from cheblienet_graphs.store.export import export_zip, import_zip
 from cheblienet_graphs.store.facts import read_facts
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.map_facts import listing
 from cheblienet_models import open_store
 
@@ -47,8 +48,8 @@ def commands(version: Path) -> list[Callable[[], object]]:
     store, beside = version.parents[1], version.parents[2]
     return [
         lambda: inspect(store, "g", eigenvalues=3),
-        lambda: export.to_pyg(version, 0, beside / "x.npz"),
-        lambda: export_zip(version, beside / "x.zip"),
+        lambda: export.to_pyg(Folder(version), 0, beside / "x.npz"),
+        lambda: export_zip(Folder(version), beside / "x.zip"),
         lambda: import_zip(raw_zip(version, beside / "raw.zip"), beside / "other.zarr"),
         lambda: eigenpairs(store, "g"),
     ]
@@ -182,7 +183,7 @@ def test_solved_xi_contradicts_its_square_alone(tmp_path: Path) -> None:
     version = tmp_path / "g.zarr/g/v001"
     reseal(version, at("levels/0/xi", 0.1))
     with pytest.raises(StoreError, match="xi_squared can't be"):
-        read_facts(version)
+        read_facts(Folder(version))
 
 
 SHAPES = [[10**19], [math.inf, 1], ["128", "128"], [-1], [True], 128, [], [1] * 40, [2**40]]
@@ -207,7 +208,7 @@ def test_arrays_of_other_shapes_are_refused(version: Path, array: str, shape: An
 
 @pytest.mark.parametrize("schema", ["1.0", "1.3", "1.6"])
 def test_further_facts_of_a_known_schema_are_read_over(version: Path, schema: str) -> None:
-    expected = read_facts(version).levels
+    expected = read_facts(Folder(version)).levels
 
     def later(clg: dict[str, Any]) -> None:
         clg["schema"], clg["license"] = schema, "MIT"
@@ -215,7 +216,7 @@ def test_further_facts_of_a_known_schema_are_read_over(version: Path, schema: st
         clg["manifest"]["levels/0/degree"]["crc32"] = 7
 
     reseal(version, later)
-    assert read_facts(version).levels == expected
+    assert read_facts(Folder(version)).levels == expected
     assert verify(version.parents[1]) == []
     assert open_store(version.parents[1], verify=True)["g"].levels
     other = version.parents[2] / "other.zarr"

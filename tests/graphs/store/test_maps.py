@@ -14,6 +14,7 @@ from sealing import put, reseal, reseal_array, reseal_file
 from stores import store_of
 
 from cheblienet_graphs import GraphSpec, MapSpec, StoreError, build_map, inspect_map, verify
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.leftovers import clean, leftovers
 from cheblienet_graphs.store.map_facts import listing, read_map_facts
 from cheblienet_graphs.store.mapped import mapped_csr
@@ -82,7 +83,7 @@ def test_values_with_new_digests_are_found(
 
 def rewritten(version: Path, change: Callable[[np.ndarray, np.ndarray], object]) -> None:
     """Change the columns and weights of the matrix, and its transpose with it."""
-    kept = mapped_csr(version / "map")
+    kept = mapped_csr(Folder(version / "map"))
     data, columns = kept.data.copy(), kept.indices.copy()
     change(columns, data)
     matrix = scipy.sparse.csr_array((data, columns, kept.indptr), kept.shape)
@@ -126,7 +127,7 @@ def test_facts_that_contradict_are_found(store: Path, name: str, value: Any) -> 
     assert faults(store, "near")
     if name not in {"nnz", "farthest"}:
         with pytest.raises(StoreError, match=rf"its map\.{name} can't be"):
-            read_map_facts(store / "near/v001")
+            read_map_facts(Folder(store / "near/v001"))
 
 
 @pytest.mark.parametrize(
@@ -141,14 +142,14 @@ def test_specifications_that_are_none_are_refused(store: Path, change: dict[str,
     assert (listed["near"].fault is None, listed["within"].fault) == (False, None)
 
 
-@pytest.mark.parametrize("step", ["writer.publish", "refs.replace", "refs._rename_to_next"])
+@pytest.mark.parametrize("step", ["writer.publish", "groups.replace", "publishing._rename_to_next"])
 def test_a_build_that_is_killed_leaves_nothing_visible(tmp_path: Path, step: str) -> None:
     """When all is written, when the store is made, and when the map has its folder in it."""
     store, spec = tmp_path / "m.zarr", SPECS["meshes"]
     program = f"""
 import os
 from cheblienet_graphs import MapSpec, build_map
-from cheblienet_graphs.store import refs, writer
+from cheblienet_graphs.store import groups, publishing, writer
 {step} = lambda *_: os._exit(9)
 build_map(MapSpec.from_dict({spec.to_dict()!r}), {str(store)!r})"""
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 9

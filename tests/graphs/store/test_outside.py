@@ -11,46 +11,22 @@ import pytest
 from builds import SPECS, interrupted
 from failures import failing
 from marks import slow_but
-from outside import HEX, state, victim
+from outside import COMMANDS, HEX, NAME, OTHER, SPEC, state, victim
 
 from cheblienet_cli.main import run
-from cheblienet_graphs import GraphSpec, MapSpec, StoreError, build, build_map, open_or_build
-from cheblienet_graphs.assembly.pipeline import dry_run
-from cheblienet_graphs.store import durable, layout, refs, staging_folder
+from cheblienet_graphs import StoreError, build, open_or_build
+from cheblienet_graphs.store import catalog, durable, layout, refs, staging_folder
 from cheblienet_graphs.store.export import export_zip, import_zip
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.leftovers import clean, leftovers
 from cheblienet_graphs.store.staging_folder import tidy
 from cheblienet_graphs.store.verify import verify
 from cheblienet_models import open_store
 
-SPEC = GraphSpec("r2", 8)
-NAME = "r2-8x8"
-OTHER = GraphSpec("r2", 12, levels=1)
-SPHERE = GraphSpec("s2", subdivisions=1)
-
-COMMANDS: dict[str, Callable[[Path], object]] = {
-    "clean": clean,
-    "build": lambda store: build(OTHER, store),
-    "build again": lambda store: build(SPEC, store, force=True),
-    "resume": lambda store: build(OTHER, store, resume=True),
-    "dry run": lambda store: dry_run(OTHER, store),
-    "open or build": lambda store: open_or_build(OTHER, store),
-    "map": lambda store: build_map(MapSpec(SPHERE, SPHERE, neighbors=3), store),
-    "import": lambda store: import_zip(store.parent / "g.zip", store, "copy"),
-    "tag": lambda store: refs.tag(store, NAME, "paper"),
-    "untag": lambda store: refs.untag(store, NAME, "kept"),
-    "remove": lambda store: refs.remove(store, f"{NAME}@v001"),
-    "prune": lambda store: refs.prune(store, NAME, 1),
-}
-"""All that writes beside a store."""
-
 
 @pytest.fixture
-def store(three: Path) -> Path:
-    """A store with three versions, one of them tagged, and an archive beside it."""
-    refs.tag(three, NAME, "kept")
-    export_zip(three / NAME / "v001", three.parent / "g.zip")
-    return three
+def store(tagged: Path) -> Path:
+    return tagged
 
 
 PLACES: dict[str, Callable[[Path, Path], object]] = {
@@ -290,7 +266,7 @@ def test_links_to_graphs_and_versions_are_not_followed(tmp_path: Path) -> None:
     build(SPEC, far, name="far")
     build(SPEC, far, name="far", force=True)
     build(SPEC, store, name="near")
-    export_zip(far / "far/v001", tmp_path / "g.zip")
+    export_zip(Folder(far / "far/v001"), tmp_path / "g.zip")
     (store / "linked").symlink_to(far / "far")
     (store / "dangling").symlink_to("nowhere")
     (store / "near/v002").symlink_to(far / "far/v002")
@@ -312,7 +288,7 @@ def test_links_to_graphs_and_versions_are_not_followed(tmp_path: Path) -> None:
         ("linked", "is a link, which is not followed"),
         ("near/v002", "does not belong in a graph"),
     ]
-    assert layout.graph_names(store) == list(open_store(store)) == ["near"]
+    assert catalog.graph_names(Folder(store)) == list(open_store(store)) == ["near"]
     assert refs.tag(store, "near", "paper").name == open_store(store)["near"].version == "v001"
     assert refs.prune(store, "near", 1).versions == ()
     assert build(SPEC, store, name="near", force=True).version == "v003"

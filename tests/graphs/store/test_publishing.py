@@ -11,12 +11,14 @@ from typing import Any
 
 import pytest
 import zarr
+from outside import whole_path
 
 from cheblienet_graphs import GraphSpec, StoreError, UnknownGraphError, build, open_group
 from cheblienet_graphs.assembly.pipeline import dry_run
 from cheblienet_graphs.assembly.versions import same_digest
 from cheblienet_graphs.errors import OtherGraphWarning, UnreadableError
-from cheblienet_graphs.store import durable, layout, staging_folder
+from cheblienet_graphs.store import catalog, durable, layout, staging_folder
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.leftovers import leftovers
 from cheblienet_graphs.store.map_facts import listing
 from cheblienet_graphs.store.mapped import mapped_csr
@@ -37,7 +39,7 @@ def test_zarr_anndata_and_our_readers_agree(store: Path, name: str) -> None:
         by_zarr = [group[part][:] for part in ("data", "indices", "indptr")]
         element = anndata.io.read_elem(group)
         by_anndata = [element.data, element.indices, element.indptr]
-        mapped = mapped_csr(store / name / "v001" / "levels" / str(level) / "laplacian")
+        mapped = mapped_csr(Folder(store / name / "v001" / "levels" / str(level) / "laplacian"))
         by_scipy = [mapped.data, mapped.indices, mapped.indptr]
         by_torch = [graph.values.numpy(), graph.columns.numpy(), graph.row_pointers.numpy()]
         for arrays in zip(by_zarr, by_anndata, by_scipy, by_torch, strict=True):
@@ -104,8 +106,8 @@ def test_any_refused_call_publishes_nothing_and_loses_nothing(
             build(FLAT, store, force=True)
         if existing:
             assert [version.version for version in listing(store)] == ["v001"]
-            assert layout.read_attributes(store / "r2-8x8") == {"refs": {"latest": "v001"}}
-        elif layout.check_store(store):
+            assert layout.read_attributes(Folder(store / "r2-8x8")) == {"refs": {"latest": "v001"}}
+        elif catalog.check_store(store):
             assert listing(store) == []
         assert leftovers(store) == []
     assert build(FLAT, store, force=True).version == ("v002" if existing else "v001")
@@ -183,7 +185,7 @@ def test_a_link_to_a_store_is_that_store(tmp_path: Path) -> None:
     with locked(link), ExitStack() as held:
         assert staging_folder._got_lock(store, held) is None
     assert build(SPEC, link, force=True).version == "v002"
-    assert layout.versions(store / "r2-8x8") == ["v001", "v002"]
+    assert catalog.versions(Folder(store / "r2-8x8")) == ["v001", "v002"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["far", "g.zarr"]
 
 
@@ -191,24 +193,25 @@ def refused(*_: object, **__: object) -> Iterator[Path]:
     raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
-@pytest.mark.parametrize("module", [(os, "open"), (Path, "iterdir")], ids=["read", "list"])
+@pytest.mark.parametrize("call", ["open", "listdir"])
 def test_a_graph_that_others_may_not_read_leaves_the_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: tuple[Any, str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
-    store, allowed = tmp_path / "g.zarr", getattr(*module)
+    store, allowed = tmp_path / "g.zarr", getattr(os, call)
     for name in ("mine", "theirs"):
         build(SPEC, store, name=name)
 
-    def guarded(path: Path, *given: Any, **options: Any) -> Any:
-        return (refused if "theirs" in str(path) else allowed)(path, *given, **options)
+    def guarded(path: str | int, *given: Any, **options: Any) -> Any:
+        known = "theirs" in whole_path(path, options.get("dir_fd"))
+        return (refused if known else allowed)(path, *given, **options)
 
-    monkeypatch.setattr(*module, guarded)
-    assert layout.resolve(store, "mine").name == "v001"
+    monkeypatch.setattr(os, call, guarded)
+    assert catalog.resolve(store, "mine").name == "v001"
     assert verify(store, "mine") == []
     assert not build(SPEC, store, name="mine").built
     assert same_digest(SPEC, store, "theirs").name == "mine"
     assert [(row.name, bool(row.fault)) for row in listing(store)] == [
         ("mine", False), ("theirs", True)]  # fmt: skip
-    for function in (layout.resolve, verify):
+    for function in (catalog.resolve, verify):
         with pytest.raises(UnreadableError, match="ask its owner"):
             function(store, "theirs")

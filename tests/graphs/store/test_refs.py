@@ -10,8 +10,9 @@ import pytest
 
 from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, SpecError, StoreError, UnknownGraphError, build, inspect
-from cheblienet_graphs.store import layout
+from cheblienet_graphs.store import catalog, layout
 from cheblienet_graphs.store.export import export_zip, import_zip
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.leftovers import clean, leftovers
 from cheblienet_graphs.store.map_facts import listing
 from cheblienet_graphs.store.refs import Removed, prune, remove, tag, untag
@@ -25,13 +26,13 @@ NAME = "r2-8x8"
 def test_tags(three: Path) -> None:
     tag(three, f"{NAME}@v001", "paper")
     assert open_store(three)[f"{NAME}@paper"].version == "v001"
-    assert layout.resolve(three, f"{NAME}@paper").name == "v001"
+    assert catalog.resolve(three, f"{NAME}@paper").name == "v001"
     tag(three, NAME, "paper")
     build(SPEC, three, force=True)
-    assert layout.refs(three / NAME) == {"latest": "v004", "paper": "v003"}
+    assert catalog.refs(Folder(three / NAME)) == {"latest": "v004", "paper": "v003"}
     assert listing(three)[2].refs == ("paper",)
     untag(three, NAME, "paper")
-    assert layout.refs(three / NAME) == {"latest": "v004"}
+    assert catalog.refs(Folder(three / NAME)) == {"latest": "v004"}
     with pytest.raises(UnknownGraphError, match="no ref 'paper'"):
         untag(three, NAME, "paper")
     for ref in ("latest", "v001", "v5", "", "a/b", "..", "x@y", "é", 5):
@@ -45,11 +46,11 @@ def test_removal(three: Path) -> None:
         with pytest.raises(StoreError, match=reason):
             remove(three, name)
     remove(three, f"{NAME}@latest")
-    assert layout.versions(three / NAME) == ["v001", "v002"]
+    assert catalog.versions(Folder(three / NAME)) == ["v001", "v002"]
     assert open_store(three)[NAME].version == "v002"
     assert build(SPEC, three, force=True).version == "v004"  # numbers are not given again
     remove(three, f"{NAME}@v002", force=True)
-    assert layout.refs(three / NAME) == {"latest": "v004"}
+    assert catalog.refs(Folder(three / NAME)) == {"latest": "v004"}
     remove(three, f"{NAME}@v001")
     remove(three, f"{NAME}@v004")
     assert list(open_store(three)) == listing(three) == verify(three) == leftovers(three) == []
@@ -64,8 +65,8 @@ def test_refused_removal_changes_nothing(
     monkeypatch.setattr(os, operation, Mock(side_effect=OSError(5, "Input/output error")))
     with pytest.raises(StoreError, match="Nothing was changed"):
         remove(three, f"{NAME}@v002", force=True)
-    assert layout.refs(three / NAME) == {"latest": "v003", "paper": "v002"}
-    assert layout.versions(three / NAME) == ["v001", "v002", "v003"]
+    assert catalog.refs(Folder(three / NAME)) == {"latest": "v003", "paper": "v002"}
+    assert catalog.versions(Folder(three / NAME)) == ["v001", "v002", "v003"]
     assert [path.name for path in three.parent.iterdir()] == ["g.zarr"]
     assert verify(three) == []
 
@@ -85,8 +86,8 @@ def test_tags_survive_concurrent_builds_and_removals(tmp_path: Path) -> None:
         tagged = list(pool.map(work, range(8)))
     for parity, name in enumerate("ab"):
         versions = {f"tag{number}": tagged[number] for number in range(parity, 8, 2)}
-        assert layout.refs(store / name).items() >= versions.items()
-        assert layout.versions(store / name) == sorted(versions.values())
+        assert catalog.refs(Folder(store / name)).items() >= versions.items()
+        assert catalog.versions(Folder(store / name)) == sorted(versions.values())
         assert len({*versions.values()}) == 4
     assert [path.name for path in tmp_path.iterdir()] == ["g.zarr"]
     assert verify(store) == []
@@ -108,11 +109,11 @@ def test_old_versions_are_pruned(five: Path) -> None:
     ]
     nbytes = sum(file.stat().st_size for file in files)
     assert prune(five, NAME, 2) == Removed(NAME, ("v001", "v003"), nbytes, {"v002": ("paper",)})
-    assert layout.versions(five / NAME) == ["v002", "v004", "v005"]
+    assert catalog.versions(Folder(five / NAME)) == ["v002", "v004", "v005"]
     assert prune(five, NAME, 2).versions == ()
     assert prune(five, NAME, 1, force=True).versions == ("v002", "v004")
-    assert layout.refs(five / NAME) == {"latest": "v005"}
-    assert layout.versions(five / "other") == ["v001"]
+    assert catalog.refs(Folder(five / NAME)) == {"latest": "v005"}
+    assert catalog.versions(Folder(five / "other")) == ["v001"]
     assert build(SPEC, five, force=True).version == "v006"
     assert verify(five) == []
     assert [path.name for path in five.parent.iterdir()] == ["g.zarr"]
@@ -125,21 +126,21 @@ def test_pruning_is_of_graphs_and_keeps_some(
         prune(five, NAME, 0)
     with pytest.raises(UnknownGraphError, match="not a version"):
         prune(five, f"{NAME}@v001", 1)
-    assert len(layout.versions(five / NAME)) == 5
+    assert len(catalog.versions(Folder(five / NAME))) == 5
     tag(five, f"{NAME}@v001", "paper")
     assert run(["rm", NAME, "--keep", "4", "--store", str(five)]) == 0
     assert "stays, as it is named paper; --force removes it" in capsys.readouterr().err
-    rename = Path.rename
+    rename = os.rename
 
-    def refuse(path: Path, target: Path) -> Path:
-        if path.name == "v003":
+    def refuse(name: str, *target: str, **within: int) -> None:
+        if name == "v003":
             raise OSError(errno.EIO, os.strerror(errno.EIO))
-        return rename(path, target)
+        rename(name, *target, **within)
 
-    monkeypatch.setattr(Path, "rename", refuse)
+    monkeypatch.setattr(os, "rename", refuse)
     with pytest.raises(StoreError, match=r"v002 was removed before that"):
         prune(five, NAME, 2)
-    assert layout.versions(five / NAME) == ["v001", "v003", "v004", "v005"]
+    assert catalog.versions(Folder(five / NAME)) == ["v001", "v003", "v004", "v005"]
     assert verify(five) == []
 
 
@@ -148,7 +149,7 @@ def test_relative_paths_and_tildes(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     build(SPEC, "g.zarr", name="g")
-    export_zip(tmp_path / "g.zarr/g/v001", "~/g.zip")
+    export_zip(Folder(tmp_path / "g.zarr/g/v001"), "~/g.zip")
     for store, file in (("g.zarr", "g.zip"), ("~/g.zarr", "~/g.zip"), (Path("g.zarr"), "./g.zip")):
         assert tag(store, "g", "paper") == tmp_path / "g.zarr/g/v001"
         untag(store, "g", "paper")

@@ -12,6 +12,7 @@ from cut_truth import eigenvalues, elliptic, order, turned, worst
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.inputs.polygons import coverage
 from cheblienet_graphs.report.diagnostics import components
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.reader import LevelArrays, edge_weights
 
 SIZES = [20, 41, 83]
@@ -98,7 +99,7 @@ def test_weights_are_symmetric_and_never_negative(tmp_path: Path, name: str) -> 
     manifold, fields = CASES[name]
     noise = np.random.default_rng(0).random((14, 16)) * np.linspace(0, 2.5, 16)
     arrays = built(tmp_path, manifold, noise.clip(0, 1), **fields)
-    weights = edge_weights(arrays.version, 0)
+    weights = edge_weights(Folder(arrays.version), 0)
     assert abs(weights - weights.T).max() < 1e-6 * weights.max()
     assert weights.data.min() > 0
     degrees = np.asarray(weights.sum(axis=1)).ravel()
@@ -112,8 +113,8 @@ def test_masses_are_those_of_the_domain(tmp_path: Path) -> None:
     whole = np.zeros((9, 12), bool)
     whole[2:7, 3:] = True
     cut, mask = (built(tmp_path, "r2", whole, mask_edge=edge) for edge in ("cut", "pixels"))
-    inner = edge_weights(mask.version, 0).toarray()
-    assert (edge_weights(cut.version, 0).toarray()[20] == inner[20]).all()
+    inner = edge_weights(Folder(mask.version), 0).toarray()
+    assert (edge_weights(Folder(cut.version), 0).toarray()[20] == inner[20]).all()
     assert cut.of_level.nnz == mask.of_level.nnz
 
 

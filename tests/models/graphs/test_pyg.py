@@ -16,6 +16,7 @@ from scipy.spatial.transform import Rotation
 
 from cheblienet_graphs import GraphSpec, MapSpec, build, build_map
 from cheblienet_graphs.store import export
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_models import VertexMap
 
 SPECS = {
@@ -55,7 +56,7 @@ def test_no_edge_is_lost_on_the_way_and_back(pyg: Any, built: Any, tmp_path: Pat
 
 
 def test_an_export_has_the_same(pyg: Any, built: Any, tmp_path: Path) -> None:
-    export.to_pyg(built.store / "g" / built.version, 0, tmp_path / "g.npz")
+    export.to_pyg(Folder(built.store / "g" / built.version), 0, tmp_path / "g.npz")
     data = built.open().levels[0].to_pyg()
     with np.load(tmp_path / "g.npz") as arrays:
         assert {*arrays} == {*data.keys()} - {"num_nodes"}

@@ -8,9 +8,9 @@ import scipy.sparse
 import zarr
 from refusing import refused
 
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_models import StoreError
 from cheblienet_models.store.csr import ENCODING, read_averages, read_csr
-from cheblienet_models.store.files import opened
 
 
 def resident(file: Path) -> int:
@@ -35,7 +35,7 @@ def test_checks_leave_no_pages_of_large_matrices_in_memory(tmp_path: Path) -> No
     parts = {"data": "float32", "indices": "int32", "indptr": "int32"}
     given = {part: getattr(matrix, part).astype(dtype) for part, dtype in parts.items()}
     write(tmp_path / "m.zarr", matrix.shape, **given)
-    with opened(str(tmp_path)) as root:
+    with Folder(tmp_path).kept_open() as root:
         stored = read_averages(root / "m.zarr", matrix.shape)
     for part in ("data", "indices"):
         file = tmp_path / "m.zarr" / part / "c/0"
@@ -49,6 +49,6 @@ def test_parts_of_unequal_lengths_are_refused(tmp_path: Path, sizes: tuple[int, 
     parts = np.ones(sizes[0], "float32"), np.arange(sizes[1], dtype="int32")
     pointers = np.minimum(np.arange(sizes[2], dtype="int32"), 2)
     write(tmp_path / "m.zarr", (1, 9), data=parts[0], indices=parts[1], indptr=pointers)
-    with opened(str(tmp_path)) as root:
+    with Folder(tmp_path).kept_open() as root:
         message = "(indptr|data) must have shape"
         refused(message, read_csr, root / "m.zarr", (1, 9), error=StoreError)

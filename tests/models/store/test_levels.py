@@ -16,9 +16,9 @@ from stores import level
 from torch import Tensor
 
 from cheblienet_graphs import open_group
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_models import StoreError, open_store, sample_edges
 from cheblienet_models.store import verify
-from cheblienet_models.store.files import opened
 from cheblienet_models.store.levels import count_inside
 from cheblienet_models.store.verify import verify_laplacian, verify_mask
 from cheblienet_models.store.version import read_version
@@ -30,7 +30,7 @@ def test_grids_at_the_limits(copy: Path) -> None:
     """Four sides, and a side of one point."""
     grid = [4, 1, 16, 2, 8]
     edit(copy / ATTRIBUTES, lambda d: d["attributes"]["clg"]["levels"][0].update(grid=grid))
-    with opened(str(copy)) as root:
+    with Folder(copy).kept_open() as root:
         fine, _ = read_version(root / "torus" / "v001", "torus").levels
     assert fine.grid == tuple(grid)
     assert fine.num_vertices == 4 * 256
@@ -126,7 +126,7 @@ def shuffled(vectors: Tensor) -> None:
 def test_verification_finds_other_vectors(
     spectral_graphs: Path, change: Callable[[Tensor], object], match: str
 ) -> None:
-    with opened(str(spectral_graphs)) as root:
+    with Folder(spectral_graphs).kept_open() as root:
         stored = read_version(root / "kernel" / "v001", "kernel").levels[0]
     change(stored.eigenvectors)
     refused(match, verify_laplacian, stored, error=StoreError)

@@ -13,9 +13,10 @@ from sealing import digest, writable
 from stores import store_of
 
 from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_models import StoreError
 from cheblienet_models.store.csr import CsrArrays
-from cheblienet_models.store.files import opened, own_attributes
+from cheblienet_models.store.files import own_attributes
 from cheblienet_models.store.levels import Level
 from cheblienet_models.store.verify import verify_facts, verify_files, verify_laplacian, verify_spec
 from cheblienet_models.store.version import read_version
@@ -29,7 +30,7 @@ def version(tmp_path: Path) -> Path:
 
 
 def check(version: Path) -> None:
-    with opened(str(version.parents[1])) as root:
+    with Folder(version.parents[1]).kept_open() as root:
         folder = root / "g" / "v001"
         verify_files(folder, own_attributes(folder))
 
@@ -90,7 +91,7 @@ class Stored:
         document = json.loads((graphs / name / "v001" / "zarr.json").read_text())
         self.attributes = document["attributes"]["clg"]
         self.spec, (self.facts,) = self.attributes["spec"], self.attributes["levels"]
-        with opened(str(graphs)) as root:
+        with Folder(graphs).kept_open() as root:
             self.folder = root / name / "v001"
             (self.level,) = read_version(self.folder, name).levels
 

@@ -8,8 +8,8 @@ import pytest
 from damage import edit
 from refusing import refused
 
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_models import StoreError, open_store
-from cheblienet_models.store.files import opened
 from cheblienet_models.store.version import UnknownGraphError, versions_of
 
 NAMES = ["r2-24x16", "se2-16x16x6", "torus"]
@@ -23,7 +23,7 @@ def test_other_folders_and_files_are_no_graphs(copy: Path) -> None:
     shutil.copytree(copy / "torus", copy / "without-refs")
     edit(copy / "without-refs/zarr.json", lambda d: d["attributes"]["clg"].pop("refs"))
     shutil.copytree(copy / "torus", copy / "_torus")
-    with opened(str(copy)) as root:
+    with Folder(copy).kept_open() as root:
         assert [name for name in root.names() if versions_of(root, name)] == NAMES
         assert not versions_of(root, "_torus")
         assert not versions_of(root, "../torus")
@@ -38,7 +38,7 @@ def test_refs_name_versions(copy: Path) -> None:
     (graph / "v999").write_text("no folder")
     refs = {"paper": "v002", "latest": "v001", "lost": "v007", "odd": ["v001"], "twelve": "v12"}
     edit(graph / "zarr.json", lambda d: d["attributes"]["clg"].update(refs=refs))
-    with opened(str(copy)) as root:
+    with Folder(copy).kept_open() as root:
         own = {name: name for name in ("v001", "v002", "v900", "v1000")}
         assert versions_of(root, "torus") == own | {"paper": "v002", "latest": "v1000"}
     for unknown in ("v003", "v999", "v12", "twelve", "w003", "lost", "none"):
@@ -46,7 +46,7 @@ def test_refs_name_versions(copy: Path) -> None:
         refused(message, open_store(copy).__getitem__, f"torus@{unknown}", error=UnknownGraphError)
     for refs in ([1], "v001", None):
         edit(graph / "zarr.json", lambda d, refs=refs: d["attributes"]["clg"].update(refs=refs))
-        with opened(str(copy)) as root:
+        with Folder(copy).kept_open() as root:
             assert not versions_of(root, "torus")
 
 

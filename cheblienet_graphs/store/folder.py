@@ -1,0 +1,242 @@
+"""Reading what lies below a store, whoever wrote it: no link is followed.
+
+The path of a store itself may be a link. Every folder below it is opened in the one above, by
+descriptor; only regular files are read, and of metadata documents no more than is allowed.
+"""
+
+import errno
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from cheblienet_graphs.errors import StoreError, quoted
+from cheblienet_graphs.store.durable import MAX_METADATA, parsed_document, unreadable
+
+SEGMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+"""Name of a folder or file that is read."""
+DOCUMENT = "zarr.json"
+"""File of a zarr node's metadata."""
+_Descriptors = dict[tuple[str, ...], int]
+
+
+class Folder(os.PathLike[str]):
+    """A folder of a store, or a file in one; it need not exist.
+
+    `folder / "a/b"` is one below it. Where other libraries take a path, it is one.
+
+    Args:
+        path: of the store, or of a staged version; links to it are followed.
+        segments: names below it, of folders or of a file at the end.
+        kept: descriptors of folders that stay open, by their segments; default none.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        segments: tuple[str, ...] = (),
+        kept: _Descriptors | None = None,
+    ) -> None:
+        self._path, self._segments, self._kept = Path(path), segments, kept
+
+    def __truediv__(self, path: str) -> "Folder":
+        segments = path.split("/")
+        if not all(map(SEGMENT.fullmatch, segments)):
+            raise StoreError(f"{self} has no {quoted(path)}: that is no path below a graph.")
+        return Folder(self._path, (*self._segments, *segments), self._kept)
+
+    def __str__(self) -> str:
+        return "/".join((str(self._path), *self._segments))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+    def __fspath__(self) -> str:
+        return str(self)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Folder) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    @property
+    def name(self) -> str:
+        """The last part of its path."""
+        return self._segments[-1] if self._segments else self._path.name
+
+    @property
+    def parent(self) -> "Folder":
+        """The folder above."""
+        if self._segments:
+            return Folder(self._path, self._segments[:-1], self._kept)
+        return Folder(self._path.parent)
+
+    @contextmanager
+    def kept_open(self) -> Iterator["Folder"]:
+        """The same folder; each one below is opened once, and closed at the end.
+
+        Raises:
+            StoreError: there is no folder.
+        """
+        kept: _Descriptors = {}
+        folder = Folder(self._path, self._segments, kept)
+        try:
+            with self.reading(), folder.descriptor():
+                pass
+            yield folder
+        finally:
+            for descriptor in kept.values():
+                os.close(descriptor)
+
+    def names(self) -> list[str]:
+        """Sorted names of what lies in the folder, without those that are never read."""
+        return [name for name, _ in self.entries() if SEGMENT.fullmatch(name)]
+
+    def entries(self) -> list[tuple[str, os.stat_result]]:
+        """Names and statuses of everything in the folder, sorted; links are not followed.
+
+        Raises:
+            StoreError: it can't be read.
+        """
+        with self.reading(), self.descriptor() as descriptor:
+            names = sorted(os.listdir(descriptor))
+            return [(n, os.stat(n, dir_fd=descriptor, follow_symlinks=False)) for n in names]
+
+    def walk(
+        self, enters: Callable[[str], bool], above: str = ""
+    ) -> Iterator[tuple[str, os.stat_result]]:
+        """Everything below the folder but the folders that are entered, sorted.
+
+        Args:
+            enters: told by the path of a folder whether to; never called for links and for folders
+                whose names are not read.
+            above: begins all paths.
+
+        Yields:
+            Its path below the folder, and its status.
+
+        Raises:
+            StoreError: a folder can't be read.
+        """
+        for name, status in self.entries():
+            path = above + name
+            if stat.S_ISDIR(status.st_mode) and SEGMENT.fullmatch(name) and enters(path):
+                yield from (self / name).walk(enters, f"{path}/")
+            else:
+                yield path, status
+
+    def status(self) -> os.stat_result | None:
+        """The status of what lies at this path, a link itself; None where there is nothing.
+
+        Raises:
+            StoreError: the folder above can't be read.
+        """
+        with self.reading():
+            try:
+                if not self._segments:
+                    return self._path.stat()
+                with self.parent.descriptor() as above:
+                    return os.stat(self.name, dir_fd=above, follow_symlinks=False)
+            except FileNotFoundError:
+                return None
+
+    def document(self) -> dict[str, Any]:
+        """The metadata of the zarr node that the folder is.
+
+        Raises:
+            StoreError: there is none, it is too large or too deep, or not a zarr v3 document.
+        """
+        path = self / DOCUMENT
+        return parsed_document(path.contents(), str(path))
+
+    def contents(self) -> bytes:
+        """The bytes of the metadata file at this path.
+
+        Raises:
+            StoreError: it is not a regular file, or too large.
+        """
+        with self.reading(), self.opened_file() as (descriptor, size):
+            if size > MAX_METADATA:
+                raise StoreError(f"{self} has {size:,} bytes; {MAX_METADATA:,} are allowed.")
+            return os.pread(descriptor, size, 0)
+
+    def sha256(self) -> tuple[str, int]:
+        """Hex digest and size of the regular file at this path.
+
+        Raises:
+            StoreError: it can't be read.
+        """
+        with (
+            self.reading(),
+            self.opened_file() as (descriptor, size),
+            os.fdopen(descriptor, "rb", closefd=False) as file,
+        ):
+            return hashlib.file_digest(file, "sha256").hexdigest(), size
+
+    @contextmanager
+    def opened_file(self) -> Iterator[tuple[int, int]]:
+        """A descriptor of the regular file at this path, and its size.
+
+        Raises:
+            StoreError: it can't be read, or is no regular file.
+        """
+        with self.reading():
+            descriptor = self._opened(os.O_NONBLOCK)  # a pipe would block
+        try:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise StoreError(f"{self} is not a regular file.")
+            yield descriptor, status.st_size
+        finally:
+            os.close(descriptor)
+
+    @contextmanager
+    def descriptor(self) -> Iterator[int]:
+        """A descriptor of the folder.
+
+        Raises:
+            OSError: it can't be opened, or a link is there or above it.
+        """
+        if self._kept is not None:
+            if self._segments not in self._kept:
+                self._kept[self._segments] = self._opened(os.O_DIRECTORY)
+            yield self._kept[self._segments]
+            return
+        descriptor = self._opened(os.O_DIRECTORY)
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def _opened(self, flags: int) -> int:
+        """A new descriptor of what is at this path, opened in the folder above."""
+        if not self._segments:
+            return os.open(self._path, os.O_RDONLY | flags)
+        with self.parent.descriptor() as above:
+            try:
+                return os.open(self.name, os.O_RDONLY | os.O_NOFOLLOW | flags, dir_fd=above)
+            except OSError as error:
+                if error.errno in {errno.ELOOP, errno.ENOTDIR} and _is_link(self.name, above):
+                    raise OSError(errno.ELOOP, "it is a link, which is not followed") from error
+                raise
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Say of what the system refuses that this can't be read.
+
+        Raises:
+            StoreError: instead of any OSError.
+        """
+        try:
+            yield
+        except OSError as error:
+            raise unreadable(self, error) from error
+
+
+def _is_link(name: str, folder: int) -> bool:
+    return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)

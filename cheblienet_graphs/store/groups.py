@@ -1,0 +1,162 @@
+"""Documents of the groups of a store: the store itself, and its graphs.
+
+Other programs may add consolidated metadata to them: copies of the documents of all nodes below,
+which zarr then believes in place of these.
+"""
+
+import uuid
+from collections.abc import Iterator
+
+from cheblienet_graphs.errors import StoreError, UnreadableError, quoted
+from cheblienet_graphs.store import catalog, layout
+from cheblienet_graphs.store.durable import replace
+from cheblienet_graphs.store.folder import DOCUMENT, Folder
+
+COPIES = "consolidated_metadata"
+"""Key of these copies in a document."""
+
+
+def group_attributes(group: Folder) -> layout.Attributes:
+    """All attributes of a group, consolidated or not.
+
+    Raises:
+        StoreError: it is no group of zarr format 3, or has other fields than one.
+    """
+    document = group.document()
+    if not _is_group(document):
+        raise StoreError(f"{group} is not a zarr v3 group.")
+    attributes: layout.Attributes = document.get("attributes", {})
+    return attributes
+
+
+def _is_group(document: layout.Attributes) -> bool:
+    """Check whether a document is that of a group of zarr format 3, and has no unknown fields."""
+    document = without_copies(document)
+    attributes = document.setdefault("attributes", {})
+    return isinstance(attributes, dict) and layout.same(document, layout.group_document(attributes))
+
+
+def without_copies(document: layout.Attributes) -> layout.Attributes:
+    """A document without consolidated metadata."""
+    return {key: value for key, value in document.items() if key != COPIES}
+
+
+def group_fault(group: Folder) -> str | None:
+    """What is wrong with the document of the store, or of a graph; None where nothing is.
+
+    Raises:
+        UnreadableError: the machine refuses to read something.
+    """
+    try:
+        document = group.document()
+    except UnreadableError:
+        raise
+    except StoreError as error:
+        return f"can't be read: {error}"
+    if not _is_group(document):
+        return "is not that of a group of zarr format 3"
+    copied = document.get(COPIES)
+    return None if copied is None else next(_copy_faults(group, copied), None)
+
+
+def _copy_faults(group: Folder, copied: object) -> Iterator[str]:
+    """What is wrong with consolidated metadata of a group."""
+    copies = copied.get("metadata") if isinstance(copied, dict) else None
+    if not isinstance(copies, dict) or not all(isinstance(of, dict) for of in copies.values()):
+        yield f"has {COPIES} of another form than zarr's"
+        return
+    remedy = "Consolidate it again, or remove them from the document"
+    for path, document in copies.items():
+        try:
+            own = without_copies((group / path).document())
+        except UnreadableError:
+            raise
+        except StoreError:
+            own = None
+        if own is None or not layout.same(own, without_copies(document)):
+            yield f"has {COPIES} that disagree with {quoted(path)}. {remedy}"
+    if missing := _nodes(group) - copies.keys():
+        yield f"has {COPIES} that lack {quoted(min(missing))}. {remedy}"
+
+
+def _nodes(group: Folder) -> set[str]:
+    """Paths of the nodes that zarr has to find below the store, or below a graph."""
+    try:
+        is_graph = "refs" in (layout.read_attributes(group) or {})
+        graphs = {"": group} if is_graph else {n: group / n for n in catalog.graph_names(group)}
+        nodes = {name for name in graphs if name}
+        for name, graph in graphs.items():
+            for version in catalog.versions(graph):
+                path = f"{name}/{version}".lstrip("/")
+                nodes |= {path, *(f"{path}/{node}" for node in _of_version(graph / version))}
+    except UnreadableError:
+        raise
+    except StoreError:
+        return set()
+    return nodes
+
+
+def _of_version(version: Folder) -> Iterator[str]:
+    """Paths of the nodes below a version, by its manifest."""
+    manifest = layout.check_version(version).get("manifest")
+    for key in manifest if isinstance(manifest, dict) else ():
+        folder, _, file = key.rpartition("/")
+        if file == DOCUMENT and folder:
+            yield folder
+
+
+def drop_copies(store: Folder, staging: int) -> None:
+    """Drop consolidated metadata of a store, which a change makes wrong.
+
+    Args:
+        store: the store.
+        staging: descriptor of its staging folder, whose lock the caller must hold.
+
+    Raises:
+        OSError: as `replace`.
+    """
+    document = store.document()
+    plain = without_copies(document)
+    if plain != document:
+        _replace_document(store, plain, staging)
+
+
+def set_refs(graph: Folder, refs: dict[str, str], staging: int) -> None:
+    """Give a graph other refs.
+
+    Args:
+        graph: the graph.
+        refs: by name the versions.
+        staging: as of `drop_copies`.
+
+    Raises:
+        OSError: as `replace`.
+    """
+    drop_copies(graph.parent, staging)
+    attributes = layout.read_attributes(graph) or {}
+    replace_attributes(graph, attributes | {"refs": refs}, staging)
+
+
+def replace_attributes(group: Folder, attributes: layout.Attributes, staging: int) -> None:
+    """Give the store, or a graph, other attributes of ours, and nothing else.
+
+    Args:
+        group: the store, or a graph.
+        attributes: of ours.
+        staging: as of `drop_copies`.
+
+    Raises:
+        OSError: as `replace`.
+    """
+    _replace_document(group, layout.group_document({"clg": attributes}), staging)
+
+
+def _replace_document(group: Folder, document: layout.Attributes, staging: int) -> None:
+    contents, temporary = layout.document_bytes(document), f"{uuid.uuid4().hex}.json"
+    with group.descriptor() as folder:
+        replace(folder, DOCUMENT, contents, temporary, staging)
+
+
+def document_of(attributes: layout.Attributes) -> bytes:
+    """The contents of the document of a group with these attributes of ours."""
+    return layout.document_bytes(layout.group_document({"clg": attributes}))
