@@ -8,7 +8,8 @@ from typing import TypeVar, cast
 import torch
 from torch import nn
 
-from cheblienet_graphs.store.folder import Folder
+from cheblienet_graphs.store.folder import DOCUMENT, Folder
+from cheblienet_graphs.store.groups import graph_faults, group_fault
 from cheblienet_models.arguments import file_path, flag
 from cheblienet_models.errors import StoreError, UnreadableError, quoted
 from cheblienet_models.graphs.graph import Graph
@@ -83,6 +84,18 @@ def _opened(root: Folder, handle: Handle, *, verify: bool = False) -> Pyramid | 
     return Pyramid(reopen, identity, levels, poolings, unpoolings)
 
 
+def _refuse_faults(store: Folder, graph: Folder) -> None:
+    """Check what verifying a store checks besides versions: its document, and that of a graph.
+
+    Raises:
+        StoreError: something is wrong with them, or with what lies beside the versions.
+    """
+    if what := group_fault(store):
+        raise StoreError(f"{store / DOCUMENT} {what}.")
+    for fault in graph_faults(graph):
+        raise StoreError(f"{store}/{fault.where} {fault.what}.")
+
+
 class _Versions(Mapping[str, Opened]):
     """name -> what its newest version holds, of one kind; also name@v001 and name@ref."""
 
@@ -128,6 +141,8 @@ class _Versions(Mapping[str, Opened]):
                     f"{quoted(name)} in {self.path} is a {other}: take it from "
                     f"open_store(path){place}[{quoted(name)}]."
                 )
+            if self.verify:
+                _refuse_faults(root, root / graph)
             handle = str(self.path), graph, version
             return cast("Opened", _opened(root, handle, verify=self.verify))
 

@@ -2,7 +2,8 @@
 
 Each store gets one to three mutations, aimed at what they hit: bytes of chunks, of CSR pointers, of
 JSON text; values, keys and nesting of metadata; facts that contradict the arrays; sizes, kinds and
-places of files. Half of them are sealed anew: every digest agrees. It is opened as a training
+places of files. Half of them are sealed anew: every digest agrees. Of those that are not, verifying
+is fine if and only if opening with `verify=True` is. It is opened as a training
 process would, every matrix multiplied, verified, and every command is tried on it. Mutants are
 opened in child processes that work off a share each, so that a crash or a hang is seen and laid to
 a mutant.
@@ -112,7 +113,7 @@ def examine(store: Path, chance: random.Random, *, sealed: bool) -> tuple[str, l
         elif not sealed:
             outcome = "unnoticed"
     elif not (noticed_in_training or sealed):
-        outcome = "unnoticed"
+        wrong.append("training: opened what verify refuses")
     return f"{outcome}, sealed" if sealed else outcome, wrong
 
 

@@ -16,6 +16,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import zarr
+
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.verify import manifest_files
 
@@ -162,7 +164,8 @@ def seal(store: Path, *, spec_too: bool) -> None:
     try:
         clg = json.loads((version / "zarr.json").read_bytes())["attributes"]["clg"]
         for key, entry in clg["manifest"].items():
-            for file in filter(Path.is_file, manifest_files(version / key)):
+            files = (version / file for file in manifest_files(key))
+            for file in filter(Path.is_file, files):
                 contents = file.read_bytes()
                 entry["sha256"] = hashlib.sha256(contents).hexdigest()
                 entry["nbytes"] = len(contents)
@@ -190,18 +193,43 @@ def pack(version: Path, file: Path, chance: random.Random) -> None:
         file.write_bytes(mutate_bytes(file.read_bytes(), chance))
 
 
+def consolidate(store: Path, chance: random.Random) -> None:
+    """Copies of metadata in the store or in the graph, true or not."""
+    group = chance.choice([store, store / "g"])
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that they are no part of zarr's specification
+            zarr.consolidate_metadata(group)
+        document = json.loads((group / "zarr.json").read_bytes())
+        copied = document["consolidated_metadata"]
+        forge = chance.choice(["nothing", "a node", "anything"])
+        if forge == "a node":
+            node = copied["metadata"][chance.choice(sorted(copied["metadata"]))]
+            change(node, chance.choice(sorted(node)), chance)
+        elif forge == "anything":
+            *path, key = chance.choice(nodes(copied))
+            change(functools.reduce(operator.getitem, path, copied), key, chance)
+        (group / "zarr.json").write_text(json.dumps(document, indent=2))
+    except Exception:  # noqa: BLE001 -- zarr's, of what an earlier mutation left
+        return
+
+
 def mutate(store: Path, chance: random.Random) -> None:
-    """One mutation somewhere below the version."""
-    version = store / "g" / "v001"
-    files = sorted(path for path in version.rglob("*") if path.is_file() and not path.is_symlink())
+    """One mutation somewhere below the store."""
+    files = sorted(path for path in store.rglob("*") if path.is_file() and not path.is_symlink())
     if not files:
         return
     by_kind = collections.defaultdict(list)
     for path in files:
-        by_kind["metadata" if path.name == "zarr.json" else "chunk"].append(path)
+        is_group = path.parent in {store, store / "g"}
+        kind = "group" if is_group else "metadata" if path.name == "zarr.json" else "chunk"
+        by_kind[kind].append(path)
     path = chance.choice(by_kind[chance.choice(sorted(by_kind))])
-    kind = chance.choice(["contents", "contents", "contents", "place", "facts", "facts", "nested"])
-    if kind == "facts":
+    kinds = ["contents", "contents", "contents", "place", "facts", "facts", "nested", "copies"]
+    kind = chance.choice(kinds)
+    if kind == "copies":
+        consolidate(store, chance)
+    elif kind == "facts":
         mutate_facts(store, chance)
     elif kind == "nested":
         nest(path, chance)

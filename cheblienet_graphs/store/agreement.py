@@ -8,7 +8,6 @@ have seen.
 import hashlib
 import itertools
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -25,6 +24,7 @@ from cheblienet_graphs.sparse import ENTRIES, ROUNDING, mapped_product, near, ro
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spectrum.lanczos import ritz_pairs
 from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.groups import Fault
 from cheblienet_graphs.store.mapped import mapped_csr
 from cheblienet_graphs.store.optional import eigenpair_faults, gradient_faults
 from cheblienet_graphs.store.reader import SPECTRUM, LevelArrays
@@ -43,14 +43,6 @@ SINGLE = 1e6
 """Ratio of eigenvalues beyond which float32 products lose the smaller one."""
 VERTICES = 2**18
 """Vertices that are compared together."""
-
-
-@dataclass(frozen=True)
-class Fault:
-    """A fault: `where` is a path below the store, or below a version."""
-
-    where: str
-    what: str
 
 
 def level_fault(arrays: LevelArrays) -> Fault | None:

@@ -6,6 +6,7 @@ which zarr then believes in place of these.
 
 import uuid
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from cheblienet_graphs.errors import StoreError, UnreadableError, quoted
 from cheblienet_graphs.store import catalog, layout
@@ -14,6 +15,14 @@ from cheblienet_graphs.store.folder import DOCUMENT, Folder
 
 COPIES = "consolidated_metadata"
 """Key of these copies in a document."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault: `where` is a path below the store, or below a version."""
+
+    where: str
+    what: str
 
 
 def group_attributes(group: Folder) -> layout.Attributes:
@@ -57,6 +66,32 @@ def group_fault(group: Folder) -> str | None:
         return "is not that of a group of zarr format 3"
     copied = document.get(COPIES)
     return None if copied is None else next(_copy_faults(group, copied), None)
+
+
+def graph_faults(graph: Folder) -> Iterator[Fault]:
+    """Faults of a graph besides those of its versions, with paths below the store.
+
+    They are of its document, of refs that name nothing, and of what does not belong in its folder.
+
+    Raises:
+        UnreadableError: the machine refuses to read something.
+    """
+    document = f"{graph.name}/{DOCUMENT}"
+    if what := group_fault(graph):
+        yield Fault(document, what)
+    try:
+        existing = catalog.versions(graph)
+        for ref, version in catalog.refs(graph).items():
+            if version not in existing:
+                yield Fault(document, f"has a ref {quoted(ref)} of {version}, which is not there")
+    except UnreadableError:
+        raise
+    except StoreError as error:
+        yield Fault(document, str(error))
+        return
+    for name, _ in graph.entries():
+        if name not in {DOCUMENT, *existing}:
+            yield Fault(f"{graph.name}/{name}", "does not belong in a graph")
 
 
 def _copy_faults(group: Folder, copied: object) -> Iterator[str]:

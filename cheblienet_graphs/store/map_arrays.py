@@ -19,7 +19,6 @@ from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.map_spec import UNIT, MapSpec, averages, extent
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.agreement import (
-    Fault,
     coincide,
     first_faults,
     fits_mask,
@@ -28,6 +27,7 @@ from cheblienet_graphs.store.agreement import (
 )
 from cheblienet_graphs.store.arrays import mapped_array
 from cheblienet_graphs.store.folder import Folder
+from cheblienet_graphs.store.groups import Fault
 from cheblienet_graphs.store.map_facts import MapFacts
 from cheblienet_graphs.store.mapped import mapped_csr, mapped_places, within
 from cheblienet_graphs.store.reader import base_places

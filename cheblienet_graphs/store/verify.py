@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from cheblienet_graphs.errors import SchemaError, StoreError, UnreadableError, quoted
+from cheblienet_graphs.errors import SchemaError, StoreError, UnreadableError
 from cheblienet_graphs.limits import callback
 from cheblienet_graphs.store import catalog, durable, layout, leftovers
 from cheblienet_graphs.store.agreement import (
-    Fault,
     level_fault,
     stiffness,
     undigested,
@@ -18,7 +17,7 @@ from cheblienet_graphs.store.agreement import (
 )
 from cheblienet_graphs.store.facts import FileFacts, VersionFacts
 from cheblienet_graphs.store.folder import DOCUMENT, Folder
-from cheblienet_graphs.store.groups import group_fault
+from cheblienet_graphs.store.groups import Fault, graph_faults, group_fault
 from cheblienet_graphs.store.map_arrays import MapArrays, map_faults
 from cheblienet_graphs.store.map_facts import MapFacts, either_facts
 from cheblienet_graphs.store.reader import LevelArrays
@@ -60,7 +59,7 @@ def verify(
     if name is None:
         graphs = [place / graph for graph in catalog.graph_names(place)]
         folders = [graph / version for graph in graphs for version in catalog.versions(graph)]
-        faults = [*_store_faults(place), *(f for graph in graphs for f in _graph_faults(graph))]
+        faults = [*_store_faults(place)]
         if remark:
             for beside, what in leftovers.foreign(Path(place)):
                 remark(beside, what)
@@ -199,25 +198,8 @@ def _folder_faults(store: Folder, name: str) -> Iterator[Fault]:
         yield Fault(name, str(error))
         return
     if is_ours:
-        if what := group_fault(store / name):
-            yield Fault(f"{name}/{DOCUMENT}", what)
+        yield from graph_faults(store / name)
     elif any(catalog.readable(store / name, layout.check_version)):
         yield Fault(
             f"{name}/{DOCUMENT}", "is not that of a graph, and there are versions beside it"
         )
-
-
-def _graph_faults(graph: Folder) -> Iterator[Fault]:
-    """Refs that name nothing, and things that do not belong in a graph's folder."""
-    existing = catalog.versions(graph)
-    try:
-        for ref, version in catalog.refs(graph).items():
-            if version not in existing:
-                yield Fault(graph.name, f"ref {quoted(ref)} names {version}, not there")
-    except UnreadableError:
-        raise
-    except StoreError as error:
-        yield Fault(graph.name, str(error))
-    for name, _ in graph.entries():
-        if name not in {DOCUMENT, *existing}:
-            yield Fault(f"{graph.name}/{name}", "does not belong in a graph")

@@ -86,7 +86,7 @@ def test_what_is_wrong_elsewhere_hides_no_version(three: Path) -> None:
         ("blank/zarr.json", "is"),
         ("broken", str(three / "broken/zarr.json")),
         ("later/zarr.json", "is"),
-        (NAME, "ref"),
+        (f"{NAME}/zarr.json", "has"),
         (f"{NAME}/notes.txt", "does"),
         (f"{NAME}/v004/zarr.json", "is"),
     ]
