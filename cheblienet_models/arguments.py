@@ -107,10 +107,14 @@ def real_array(name: str, given: object) -> npt.NDArray[np.float64]:
 
     Raises:
         TypeError: it holds something else.
+        ValueError: it is a tensor that is not dense, or has no values.
     """
-    held = given.detach().cpu().numpy() if isinstance(given, Tensor) else given
+    if isinstance(given, Tensor):
+        check_values(name, given)
+        given = given.detach().cpu().resolve_conj().resolve_neg()
+        given = (given.double() if given.is_floating_point() else given).numpy()
     try:
-        array = np.array(held)
+        array = np.array(given)
         if array.dtype.kind in "iuf":
             return array.astype(np.float64)
     except ValueError:  # rows of several lengths
@@ -130,16 +134,40 @@ def file_path(name: str, given: object) -> Path:
 
 
 def check_tensor(name: str, given: object) -> None:
-    """Check that the signal of a layer or network is a tensor.
+    """Check that the signal of a layer or network is a dense tensor.
 
     Raises:
         TypeError: it is something else, such as a numpy array.
+        ValueError: it is sparse, nested or quantized.
     """
     if not isinstance(given, Tensor):
         raise TypeError(
             f"{name} takes a torch.Tensor, as torch.from_numpy makes of an array. "
             f"Got {type(given).__name__}."
         )
+    if not_dense(given):
+        raise ValueError(f"{name} takes a dense tensor. Got {not_dense(given)}.")
+
+
+def not_dense(x: Tensor) -> str:
+    """What a tensor is that is not dense, and how to convert it; nothing of one that is."""
+    if x.is_nested:
+        return "a nested one: pad it with torch.nested.to_padded_tensor"
+    if x.layout != torch.strided:
+        return f"one of {x.layout}: convert with .to_dense()"
+    return f"one of {x.dtype}: convert with .dequantize()" if x.is_quantized else ""
+
+
+def check_values(name: str, given: object) -> None:
+    """Check that a tensor is dense and that its values can be read.
+
+    Raises:
+        TypeError: it is no tensor.
+        ValueError: it is sparse, nested or quantized, or on `meta`.
+    """
+    check_tensor(name, given)
+    if isinstance(given, Tensor) and given.is_meta:
+        raise ValueError(f"{name} takes a tensor with values. Got one on meta, which has none.")
 
 
 def check_shape(
@@ -156,7 +184,7 @@ def check_shape(
 
     Raises:
         TypeError: it is no tensor.
-        ValueError: it has another shape.
+        ValueError: it is not dense, or has another shape.
     """
     check_tensor(name, x)
     if not any(_fits(x.shape, sizes) for sizes in taken):
@@ -196,7 +224,7 @@ def check_signal(
 
     Raises:
         TypeError: it is no tensor.
-        ValueError: it has another shape, device or dtype.
+        ValueError: it is not dense, or has another shape, device or dtype.
     """
     check_shape(name, x, sizes if isinstance(sizes, list) else [sizes], words, remedy)
     if on is not None and x.device != on:
@@ -213,7 +241,8 @@ def check_dtype(name: str, x: Tensor, *, floating: bool = True) -> None:
     Raises:
         ValueError: it is not.
     """
-    if x.is_complex() or (floating and not x.is_floating_point()):
+    tiny = x.is_floating_point() and x.element_size() == 1  # torch adds and promotes none of 8 bits
+    if tiny or x.is_complex() or (floating and not x.is_floating_point()):
         kind = "floating point" if floating else "real numbers"
         remedy = "give both parts" if x.is_complex() else "convert with .float()"
         if x.dtype == torch.uint8:  # of images

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from cheblienet_models.arguments import check_tensor, choice, real_array
+from cheblienet_models.arguments import check_dtype, check_tensor, check_values, choice, real_array
 from cheblienet_models.errors import quoted
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import Recorded
@@ -150,6 +150,8 @@ def unit_vectors(axes: Tensor) -> Tensor:
     Raises:
         ValueError: another shape, or some are no unit vectors.
     """
+    if isinstance(axes, Tensor):
+        check_values("axes", axes)
     if not isinstance(axes, Tensor) or axes.ndim != 2 or axes.shape[1] != 3 or not len(axes):
         found = tuple(axes.shape) if isinstance(axes, Tensor) else type(axes).__name__
         raise ValueError(f"axes must be a tensor (n_o, 3). Got {found}.")
@@ -270,11 +272,11 @@ class _Harmonics(Recorded, Constants):
         """
         layer, taken = type(self).__name__, self.matrix.shape[1]
         check_tensor(layer, x)
-        if x.ndim < 3 or x.shape[2] != taken or not x.is_floating_point():
+        if x.ndim < 3 or x.shape[2] != taken:
             raise ValueError(
-                f"{layer} takes (B, C, {taken}, ...), {taken} {self.columns}, of floating-point "
-                f"numbers. Got {tuple(x.shape)}, {x.dtype}."
+                f"{layer} takes (B, C, {taken}, ...), {taken} {self.columns}. Got {tuple(x.shape)}."
             )
+        check_dtype(layer, x)
         dtype = torch.promote_types(x.dtype, torch.float32)
         with torch.autocast(autocast_type(x), enabled=False):
             product = torch.einsum("nm,bcm...->bcn...", self.matrix.to(dtype), x.to(dtype))

@@ -320,6 +320,8 @@ def _check_csr(matrix: Tensor) -> None:
     """Check that a matrix is one that `save_npz` takes."""
     instance("matrix", matrix, Tensor)
     kinds = {torch.float32, torch.float64}
+    if matrix.is_meta:
+        raise ValueError("matrix must have values. Got one on meta, which has none.")
     if matrix.layout != torch.sparse_csr or matrix.dtype not in kinds or matrix.ndim != 2:
         raise ValueError(
             "matrix must be a sparse CSR tensor of two dimensions, float32 or float64. Got "

@@ -8,12 +8,13 @@ import io
 import os
 import signal
 import sys
+import time
 from collections.abc import Sequence
 from typing import NoReturn
 
 from cheblienet_cli.spelling import UsageError, option, spelled
 from cheblienet_graphs import errors
-from cheblienet_graphs.errors import one_line
+from cheblienet_graphs.errors import one_line, quoted
 
 
 class Terminated(BaseException):
@@ -27,6 +28,10 @@ OF_USAGE = errors.SpecError | errors.RecipeError | errors.InputError | errors.Un
 FAILED, USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 FULL_DISK = {errno.ENOSPC, errno.EDQUOT}
 STANDARD_ERROR = 2
+BUILD_TIME = "SOURCE_DATE_EPOCH"
+"""A variable of the environment that numpy and matplotlib read as they are loaded."""
+YEAR_9999 = 253_402_300_799
+"""The end of it, in seconds since 1970."""
 UNMAPPED = ("failed to map", "cannot allocate", "out of memory")
 """What a loader says where memory is short; there is no number of the error."""
 
@@ -74,6 +79,7 @@ def run(arguments: Sequence[str]) -> int:
 def _run(arguments: Sequence[str]) -> int:
     try:
         _check_working_folder()
+        _check_time()
         from cheblienet_cli.commands import call
 
         return call(arguments)
@@ -117,6 +123,22 @@ def _check_working_folder() -> None:
     except OSError as error:
         error.filename = "The working folder"
         raise
+
+
+def _check_time() -> None:
+    """See that there is a time that libraries can tell, also that which numpy is told to take."""
+    try:
+        time.time()
+    except OverflowError as error:
+        raise errors.CheblienetError(
+            "The clock of this machine must be before the year 2262. Set it."
+        ) from error
+    told = os.environ.get(BUILD_TIME, "0")
+    if not (told.isascii() and told.isdigit()) or len(told) > 18 or int(told) > YEAR_9999:
+        raise UsageError(
+            f"{BUILD_TIME} must be whole seconds since 1970, in [0, {YEAR_9999}]. "
+            f"Got {quoted(told)}. Correct or unset it."
+        )
 
 
 def _explained(error: Exception) -> str:

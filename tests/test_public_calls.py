@@ -327,6 +327,46 @@ def wrong_calls(calls: list[Call]) -> Iterator[tuple[Call, dict[str, Any]]]:
         yield call, {each: drawn.choice(WRONG + words[each]) for each in chosen}
 
 
+LAYOUTS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "sparse": torch.Tensor.to_sparse,
+    "rows": lambda x: x.reshape(-1, x.shape[-1]).to_sparse_csr(),
+    "mkldnn": lambda x: x.float().to_mkldnn(),
+    "nested": lambda x: torch.nested.nested_tensor([*x.reshape(-1, x.shape[-1])]),
+    "quantized": lambda x: torch.quantize_per_tensor(x.float(), 0.1, 0, torch.quint8),
+    "gradient": lambda x: x.float().clone().requires_grad_(),
+    "half": torch.Tensor.bfloat16,
+    "conjugate": lambda x: torch.complex(x.float(), x.float()).conj(),
+    "negative": lambda x: torch.complex(x.float(), x.float()).conj().imag,
+}
+"""Tensors whose memory numpy, or most of torch, does not take."""
+
+
+def arrays_of(call: Call) -> Iterator[tuple[str, torch.Tensor]]:
+    """Names of arguments that are tensors, arrays or lists of numbers, and these as tensors."""
+    for name, value in call.arguments.items():
+        array = value.detach() if isinstance(value, torch.Tensor) else np.asarray(None)
+        if isinstance(value, np.ndarray | list):
+            array = np.asarray(value)
+        if isinstance(array, torch.Tensor) or array.dtype.kind in "biuf":
+            tensor = torch.as_tensor(array)
+            yield from [(name, tensor)] if tensor.ndim and tensor.layout == torch.strided else []
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_tensors_of_other_layouts_are_taken_or_told_of(calls: list[Call], layout: str) -> None:
+    """All their values are there; what other libraries say of them says little."""
+    foreign = []
+    tensors = [(each, *array) for each in calls if each.works for array in arrays_of(each)]
+    for call, name, x in tensors:
+        try:
+            call(**{name: LAYOUTS[layout](x)})
+        except Exception as error:  # noqa: BLE001 -- all that can come is looked at
+            if not is_ours(error, {name: x}):
+                foreign.append(f"{call.name} {name}: {type(error).__name__}: {error!s:.150}")
+    assert foreign == []
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_wrong_arguments_are_told_of(

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from cheblienet_graphs.errors import (
     MISSING,
     CheblienetError,
+    Found,
     InputError,
     SpecError,
     listed,
@@ -55,8 +56,13 @@ def reading(file: Path, form: str, extra: str | None = None) -> Iterator[None]:
     except Exception as error:
         if isinstance(error, OSError) and error.strerror:
             raise InputError(f"{file} can't be read: {error.strerror}.") from error
-        reason = one_line(" ".join(f"{error}".split()) or type(error).__name__, LONGEST_REASON)
-        raise InputError(f"{file} can't be read as {form}: {reason.rstrip('.?')}.") from error
+        raise InputError(f"{file} can't be read as {form}: {reason(error)}.") from error
+
+
+def reason(error: Exception) -> str:
+    """What an error of another library says, on one line without a full stop."""
+    said = one_line(" ".join(f"{error}".split()) or type(error).__name__, LONGEST_REASON)
+    return said.rstrip(".?")
 
 
 def _check_file(file: Path) -> None:
@@ -84,30 +90,34 @@ def reals(field: str, value: object) -> Floats:
     Raises:
         SpecError: something else.
     """
-    array = unmasked(field, value)
+    accepted = "an array of numbers"
+    array = unmasked(field, value, accepted)
     if array.dtype.kind not in "iuf":
-        raise SpecError(field, "an array of numbers", value)
+        raise SpecError(field, accepted, value)
     return array.astype(np.float64)
 
 
-def unmasked(field: str, value: object) -> npt.NDArray[Any]:
-    """What numpy makes of a value, as `array_of`.
+def unmasked(field: str, value: object, accepted: str = "an array") -> npt.NDArray[Any]:
+    """What numpy makes of a value.
+
+    Args:
+        field: of the value, for messages.
+        value: an array, or what can become one.
+        accepted: words for what it must be.
 
     Raises:
-        SpecError: some of its values are masked, which an array would show.
+        SpecError: numpy makes nothing of it, as of rows of several lengths and of tensors that are
+            sparse, need gradients or are on a GPU; or some of its values are masked, which an array
+            would show.
     """
     if np.ma.is_masked(value):
-        accepted = "an array without masked values; fill them, as .filled() does"
-        raise SpecError(field, accepted, MISSING)
-    return array_of(value)
-
-
-def array_of(value: object) -> npt.NDArray[Any]:
-    """What numpy makes of a value; an array of None where that is nothing."""
+        filled = "an array without masked values; fill them, as .filled() does"
+        raise SpecError(field, filled, MISSING)
     try:
         return np.asarray(value)
-    except (ValueError, TypeError, RuntimeError):  # rows of several lengths, or on a GPU
-        return np.asarray(None)
+    except (ValueError, TypeError, RuntimeError) as error:
+        found = value if isinstance(value, list | tuple) else Found(type(value).__name__)
+        raise SpecError(field, accepted, found, f"numpy says: {reason(error)}.") from error
 
 
 def read_points(file: str | Path, *, sphere: bool) -> Floats:

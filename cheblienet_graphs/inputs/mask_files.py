@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cheblienet_graphs.errors import InputError, SpecError, listed
+from cheblienet_graphs.errors import InputError, SpecError, listed, quoted
 from cheblienet_graphs.inputs.files import read_npy, reading
 from cheblienet_graphs.inputs.masks import (
     Booleans,
@@ -172,7 +172,7 @@ def read_field(file: Path, variable: str | None) -> LatLonMask:
         variable: its name; None where the file has only one on latitudes and longitudes.
 
     Raises:
-        InputError: the file can't be read, has no such variable or several.
+        InputError: the file can't be read, has no such variable or several, or names other files.
         SpecError: the variable is no mask.
         CheblienetError: xarray or what it reads such a file with is not installed.
     """
@@ -186,9 +186,41 @@ def read_field(file: Path, variable: str | None) -> LatLonMask:
         if engine == "h5netcdf":
             for library in (engine, "h5py"):
                 import_module(library)  # their absence xarray says less clearly
+            _check_alone(file)
         source = file if engine == "h5netcdf" else opened  # else scipy leaves a map behind
         with xr.open_dataset(source, engine=engine, decode_times=False) as dataset:
             return _mask(_chosen(dataset, file, variable), file)
+
+
+def _check_alone(file: Path) -> None:
+    """See that a NetCDF 4 file, which is HDF5, holds all that it shows.
+
+    HDF5 would read any file whose path it names: as a link, as the storage of a variable, or as a
+    part of a virtual one.
+
+    Raises:
+        InputError: it names another file.
+    """
+    h5py: Any = import_module("h5py")  # an extra
+
+    def elsewhere(name: bytes, link: Any) -> str | None:
+        shown = quoted(name.decode(errors="replace"))
+        if link.type not in {h5py.h5l.TYPE_HARD, h5py.h5l.TYPE_SOFT}:
+            return f"{shown} is a link to"
+        opened = link.type == h5py.h5l.TYPE_HARD and h5py.h5o.open(whole.id, name)
+        if not isinstance(opened, h5py.h5d.DatasetID):
+            return None
+        how = opened.get_create_plist()
+        kept = how.get_external_count() or how.get_layout() == h5py.h5d.VIRTUAL
+        return f"the values of {shown} are in" if kept else None
+
+    with h5py.File(file, "r") as whole:
+        found = whole.id.links.visit(elsewhere, info=True)
+    if found is not None:
+        raise InputError(
+            f"{file} must hold all its values itself; {found} another file. Save it as one file, "
+            "as xarray's load().to_netcdf() does."
+        )
 
 
 def _chosen(dataset: "xr.Dataset", file: Path, variable: str | None) -> "xr.DataArray":

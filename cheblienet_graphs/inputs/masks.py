@@ -147,7 +147,7 @@ class LatLonMask:
             if degrees.ndim != 1:
                 raise SpecError("mask", f"on {name} of one dimension", degrees.shape)
             object.__setattr__(self, name, degrees)
-        object.__setattr__(self, "inside", unmasked("mask", self.inside))
+        object.__setattr__(self, "inside", unmasked("mask", self.inside, "an array of booleans"))
         shape = self.latitudes.shape + self.longitudes.shape
         if self.inside.dtype != np.bool_ or self.inside.shape != shape or min(shape) < 2:
             accepted = f"boolean and of shape {shape}, as its latitudes and longitudes, at least 2"
@@ -173,7 +173,8 @@ class LatLonMask:
         Raises:
             SpecError: it is not.
         """
-        shape = np.shape(inside)
+        inside = unmasked("mask", inside, "an array of booleans")
+        shape = inside.shape
         if len(shape) != 2:
             raise SpecError("mask", "of shape (latitudes, longitudes)", shape)
         height, width = shape

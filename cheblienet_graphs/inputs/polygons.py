@@ -16,8 +16,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from cheblienet_graphs.errors import Found, InputError, SpecError
-from cheblienet_graphs.inputs.files import reading, reals
+from cheblienet_graphs.errors import CheblienetError, Found, InputError, SpecError
+from cheblienet_graphs.inputs.files import reading, reals, reason, unmasked
 from cheblienet_graphs.inputs.masks import IMAGE_TYPES, Values, ambiguous, check_numbers
 from cheblienet_graphs.typing import Floats
 
@@ -29,6 +29,8 @@ UNIT = 2.0**-16
 """Parts are rounded to whole multiples of it."""
 SUBCELLS = {2: 8, 3: 3}
 """Cells along each side of a half pixel in which the part of a level set is estimated."""
+LARGEST_CORNER = 1e9
+"""Pixels; beyond, sides are no longer known to a thousandth of a pixel."""
 AT_ONCE = 2**20
 """Cells that are evaluated together."""
 LevelSet: TypeAlias = Callable[..., Any]
@@ -44,9 +46,10 @@ class Polygons:
         rings: of each polygon its outer ring, then its holes: (N, 2) x, y of N >= 3 corners, in
             pixels; pixel (row, column) covers [column, column + 1] x [row, row + 1]. A ring may
             repeat its first corner at its end. Polygons must not overlap, nor a ring cross itself.
+            Corners may lie far outside of the lattice, up to 1e9 pixels.
 
     Raises:
-        SpecError: rings are of another shape, or not finite.
+        SpecError: rings are of another shape, or have corners that are not in [-1e9, 1e9].
     """
 
     rings: Sequence[Sequence[Any]]
@@ -54,7 +57,7 @@ class Polygons:
     def __post_init__(self) -> None:
         try:
             listed = [[*polygon] for polygon in self.rings]
-        except TypeError:
+        except (TypeError, RuntimeError):  # of a tensor that has no rows, such as one of mkldnn
             raise SpecError("mask", "polygons, each a sequence of rings", self.rings) from None
         polygons = [[_ring(ring) for ring in polygon] for polygon in listed]
         if not polygons or not all(polygons):
@@ -105,9 +108,14 @@ def _ring(corners: Any) -> Floats:
     ring = reals("mask", corners)
     if ring.ndim == 2 and len(ring) > 1 and (ring[0] == ring[-1]).all():
         ring = ring[:-1]
-    if ring.ndim != 2 or ring.shape[1] != 2 or len(ring) < 3 or not np.isfinite(ring).all():
-        accepted = "of rings of at least 3 finite corners x, y"
+    if ring.ndim != 2 or ring.shape[1] != 2 or len(ring) < 3:
+        accepted = "of rings of at least 3 corners x, y"
         raise SpecError("mask", accepted, Found(f"an array of shape {ring.shape}"))
+    near = (abs(ring) <= LARGEST_CORNER).all(axis=1)  # which NaN is not
+    if not near.all():
+        accepted = f"of rings whose corners are in [-{LARGEST_CORNER:g}, {LARGEST_CORNER:g}] pixels"
+        x, y = ring[~near][0]
+        raise SpecError("mask", accepted, Found(f"({x:g}, {y:g})"))
     return ring
 
 
@@ -161,8 +169,8 @@ def read_polygons(file: Path) -> Polygons:
         SpecError: rings are no rings.
     """
     with reading(file, FORM):
-        document = json.loads(file.read_bytes())
-    return Polygons([*_of_geometry(document, file)])
+        polygons = [*_of_geometry(json.loads(file.read_bytes()), file)]
+    return Polygons(polygons)
 
 
 def _of_geometry(value: Any, file: Path) -> Iterator[Any]:
@@ -233,15 +241,22 @@ def _evaluated(level_set: LevelSet, places: Sequence[Floats]) -> Floats:
     """Finite values of a level set.
 
     Raises:
-        SpecError: it has others, or an array of another shape.
+        SpecError: it has others, or an array of another shape; or it is no function of arrays.
     """
-    values = np.asarray(level_set(*places))
+    accepted = (
+        "a function of arrays x, y in pixels, up to 0.1 beyond the lattice, that has finite "
+        "numbers of their shape"
+    )
+    try:
+        returned = level_set(*places)
+    except (CheblienetError, MemoryError):
+        raise
+    except Exception as error:
+        raised = f"It raised {type(error).__name__}: {reason(error)}."
+        raise SpecError("mask", accepted, Found(type(level_set).__name__), raised) from error
+    values = unmasked("mask", returned, accepted)
     shape = places[0].shape
     if values.shape != shape or values.dtype.kind not in "iuf" or not np.isfinite(values).all():
-        accepted = (
-            "a function of arrays x, y in pixels, up to 0.1 beyond the lattice, that has finite "
-            "numbers of their shape"
-        )
         alike = values.shape == shape and values.dtype.kind in "iuf"
         other = f"{values.dtype} of shape {values.shape} for {shape}"
         found = Found("some that are NaN or infinite" if alike else other)

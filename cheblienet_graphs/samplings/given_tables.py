@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.errors import Found, Remedy, SpecError, Words
-from cheblienet_graphs.inputs.files import array_of
+from cheblienet_graphs.inputs.files import unmasked
 from cheblienet_graphs.limits import ASPECT, POINTS, choice, numbers
 from cheblienet_graphs.typing import Floats
 
@@ -132,11 +132,11 @@ def _levels(coordinates: object, columns: str) -> list[Level]:
         "arrays, finest first"
     )
     given: Sequence[Any] = [coordinates]
-    if isinstance(coordinates, list | tuple) and coordinates and _array(coordinates[0]).ndim > 1:
-        given = coordinates
+    if isinstance(coordinates, list | tuple) and coordinates:
+        given = coordinates if _array(coordinates[0], accepted).ndim > 1 else given
     levels: list[Level] = []
     for one in given:
-        table = _array(one)
+        table = _array(one, accepted)
         if table.dtype.kind not in "fiu":
             raise SpecError("coordinates", accepted, Found(type(one).__name__))
         if table.ndim != 2 or table.shape[1] not in {2, 3}:
@@ -154,11 +154,11 @@ def _levels(coordinates: object, columns: str) -> list[Level]:
     return levels
 
 
-def _array(given: object) -> npt.NDArray[Any]:
+def _array(given: object, accepted: str) -> npt.NDArray[Any]:
     """An array, in which masked values are NaN; of another dtype than numbers where it is none."""
     if isinstance(given, np.ma.MaskedArray):
         given = np.ma.filled(given.astype(np.float64), np.nan)
-    return array_of(given)
+    return unmasked("coordinates", given, accepted)
 
 
 def _check_shape(level: Level, finer: Level | None) -> None:

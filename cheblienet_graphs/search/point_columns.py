@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
-from cheblienet_graphs.inputs.files import array_of
+from cheblienet_graphs.inputs.files import unmasked
 from cheblienet_graphs.limits import choice, left_out, number, numbers
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric, with_period
 from cheblienet_graphs.samplings.maps import within
@@ -83,7 +83,7 @@ def _with_period(name: str, period: Any) -> Manifold:
 def _table(points: npt.ArrayLike, name: str) -> Floats:
     """(N, d) finite numbers, a copy without negative zeros."""
     accepted = f"of shape (N, {COLUMNS[name].count(',') + 1}) on {name}: {COLUMNS[name]}"
-    table = array_of(points)
+    table = unmasked("points", points, accepted)
     if table.dtype.kind not in "fiu":
         raise SpecError("points", accepted, Found(type(points).__name__))
     if table.ndim != 2 or table.shape[1] != COLUMNS[name].count(",") + 1:

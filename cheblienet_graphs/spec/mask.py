@@ -294,9 +294,9 @@ def _array(geometry: Manifold, mask: Any) -> npt.NDArray[Any]:
         return mask.inside
     if isinstance(mask, Volume):
         return mask.values
-    array = unmasked("mask", mask)
+    accepted = "an array of booleans"
+    array = unmasked("mask", mask, accepted)
     if array.dtype.kind in "OSU" and not array.ndim:
-        accepted = "an array of booleans"
         raise SpecError("mask", accepted, Found(type(mask).__name__))
     return array
 

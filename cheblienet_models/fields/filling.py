@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cheblienet_models.arguments import check_signal
+from cheblienet_models.arguments import check_signal, check_values
 from cheblienet_models.graphs.filters import exact
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.pyramid import Pyramid, level_of
@@ -138,6 +138,7 @@ def known_values(name: str, graph: Graph, x: Tensor) -> tuple[Tensor, Tensor]:
     """
     name = f"{name} on {graph.label}"
     check_signal(name, x, ("B", "C", graph.num_vertices), graph.values.device)
+    check_values(name, x)
     wide = x.double()
     missing = wide.isnan() | ((wide - UNSEEN).abs() <= CLOSE * -UNSEEN)
     known = torch.where(missing, 0.0, wide)

@@ -92,7 +92,7 @@ def neighbors_of(whole: Operator, coordinates: Tensor, vertex: int) -> Neighbors
     """
     try:
         number = operator.index(vertex)
-    except TypeError:
+    except (TypeError, RuntimeError):  # of a tensor without values
         number = -1
     if isinstance(vertex, bool) or not 0 <= number < len(coordinates):
         raise ValueError(

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cheblienet_models.arguments import check_signal
+from cheblienet_models.arguments import check_signal, check_tensor
 from cheblienet_models.graphs.polynomials import Polynomial, at_zero, check_tolerance, heat
 from cheblienet_models.tensors import Csr, Product, custom_op, logical, vertex_major
 
@@ -270,6 +270,7 @@ def times_of(t: object, channels: int | None = None) -> Tensor:
         ValueError: t is no number, nor such a tensor.
     """
     if isinstance(t, Tensor):
+        check_tensor("t", t)
         fits = t.ndim == 0 or (t.ndim == 1 and (channels is None or len(t) in {1, channels}))
         if fits and t.is_floating_point():
             return t.reshape(-1)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from cheblienet_models.arguments import number
+from cheblienet_models.arguments import check_values, not_dense, number
 from cheblienet_models.errors import quoted
 
 Function = Callable[[Tensor], Tensor]
@@ -142,6 +142,7 @@ def heat(times: Tensor, lambda_max: float, tolerance: float, order: int = 0) -> 
             the degree would be above MOST_DEGREE.
     """
     check_tolerance(tolerance)
+    check_values("t", times)
     times = times.detach().to("cpu", torch.float64)
     if not bool((times.isfinite() & (times >= 0)).all()):
         wrong = times[~(times.isfinite() & (times >= 0))][0]
@@ -213,6 +214,9 @@ def _sampled(function: Function, lambda_max: float, count: int) -> Tensor:
         raise ValueError(  # noqa: TRY004 -- as of all that is given to a layer
             f"function must return a float64 tensor. Got {type(values).__name__}."
         )
+    if not_dense(values) or values.is_meta:
+        found = not_dense(values) or "one on meta, which has no values"
+        raise ValueError(f"function must return a dense float64 tensor. Got {found}.")
     if values.shape != eigenvalues.shape or values.dtype != torch.float64:
         raise ValueError(
             f"function must return a float64 tensor of the shape {tuple(eigenvalues.shape)} that "

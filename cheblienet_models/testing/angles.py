@@ -4,12 +4,20 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
-from cheblienet_models.arguments import check_shape, choice, instance, is_sequence, number
+from cheblienet_models.arguments import (
+    check_shape,
+    check_values,
+    choice,
+    instance,
+    is_sequence,
+    not_dense,
+    number,
+)
 from cheblienet_models.errors import quoted
 from cheblienet_models.testing.assertion import evaluating, image_of
 
@@ -77,7 +85,7 @@ def equivariance_error(
         ValueError: a shape does not fit, or an angle is not finite.
     """
     instance("module", module, nn.Module)
-    instance("signal", signal, Tensor)
+    check_values("signal", instance("signal", signal, Tensor))
     choice("output", output, get_args(Output))
     degrees = _finite_angles(angles)
     if not signal.is_floating_point():
@@ -111,7 +119,9 @@ def _checked(turn: Turn) -> Turn:
 
     def turned(x: Tensor, angle: float) -> Tensor:
         image = turn(x, angle)
-        shape = tuple(image.shape) if isinstance(image, Tensor) else type(image).__name__
+        shape: object = type(image).__name__
+        if isinstance(image, Tensor):
+            shape = not_dense(image) or tuple(image.shape)
         if shape != tuple(x.shape):
             raise ValueError(f"turn must return a tensor {tuple(x.shape)}, as given. Got {shape}.")
         return image
@@ -230,7 +240,10 @@ def _check_images(name: str, images: Tensor) -> None:
 
 def _finite_angles(angles: Sequence[float]) -> tuple[float, ...]:
     """Degrees as floats."""
-    given = angles.tolist() if hasattr(angles, "tolist") else angles  # of tensors and arrays
+    given: Any = angles
+    if isinstance(given, Tensor):
+        check_values("angles", given)
+    given = given.tolist() if hasattr(given, "tolist") else given  # of tensors and arrays
     if not is_sequence(given):
         raise TypeError(f"angles must be a list of degrees. Got {quoted(angles)}.")
     degrees = tuple(number("angles", angle) for angle in given)

@@ -9,7 +9,15 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from cheblienet_models.arguments import check_shape, choice, instance, integer, is_sequence, number
+from cheblienet_models.arguments import (
+    check_shape,
+    check_values,
+    choice,
+    instance,
+    integer,
+    is_sequence,
+    number,
+)
 from cheblienet_models.errors import quoted
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.pyramid import LevelMap, Pyramid
@@ -146,6 +154,7 @@ def image_of(module: nn.Module, signal: Tensor) -> Tensor:
 
     Raises:
         TypeError: it is no tensor.
+        ValueError: it is not dense, or has no values.
     """
     image = module(signal)
     if not isinstance(image, Tensor):
@@ -154,6 +163,7 @@ def image_of(module: nn.Module, signal: Tensor) -> Tensor:
             f"{name} must return one tensor. Got {type(image).__name__}; wrap it in a module that "
             "returns the part to test."
         )
+    check_values(f"The comparison of what {type(module).__name__} returns", image)
     return image
 
 

@@ -220,3 +220,39 @@ def test_what_the_machine_lacks_is_said(failing: Failing, monkeypatch: pytest.Mo
     assert (code, "Got 'cuda'. Use --device cpu" in message) == (2, True), message
     code, message = failing("build s2 --nside 2")
     assert (code, "not installed. Install it: pip install" in message) == (1, True), message
+
+
+@pytest.mark.parametrize(
+    "told", ["abc", "", " ", "-5", "1.5", "1_0", "٣", "253402300800", "9" * 5000]
+)
+@pytest.mark.parametrize("command", [SMALL, "ls"])
+def test_times_that_libraries_would_not_take(
+    failing: Failing, monkeypatch: pytest.MonkeyPatch, here: Path, told: str, command: str
+) -> None:
+    """numpy reads the variable as it is loaded, matplotlib as it draws."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", told)
+    code, message = failing(command)
+    accepted = "SOURCE_DATE_EPOCH must be whole seconds since 1970, in [0, 253402300799]. Got "
+    assert (code, accepted in message, "Correct or unset it." in message) == (2, True, True)
+    assert not [*here.iterdir()]
+
+
+@pytest.mark.parametrize("told", ["0", "1700000000", "253402300799"])
+def test_times_that_are_taken(monkeypatch: pytest.MonkeyPatch, told: str) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", told)
+    assert run(["recipes"]) == 0
+
+
+def test_a_clock_beyond_what_python_tells(
+    failing: Failing, monkeypatch: pytest.MonkeyPatch, here: Path
+) -> None:
+    """Nanoseconds since 1970 are 64 bits."""
+
+    def year_2300() -> float:
+        raise OverflowError("timestamp too large to convert to C _PyTime_t")
+
+    monkeypatch.setattr("time.time", year_2300)
+    code, message = failing(SMALL)
+    expected = "Error: The clock of this machine must be before the year 2262. Set it.\n"
+    assert (code, message) == (1, expected)
+    assert not [*here.iterdir()]

@@ -22,6 +22,8 @@ from cheblienet_models import (
     open_store,
     sample_edges,
 )
+from cheblienet_models.arguments import real_array
+from cheblienet_models.testing import equivariance_error
 
 NO_PYRAMID = r'pyramid must be a Pyramid, as open_store\("graphs.zarr"\)\["NAME"\] is. Got '
 
@@ -56,6 +58,50 @@ def test_other_kinds_are_refused(pyramid: Pyramid) -> None:
         (lambda: graph.filter(torch.zeros(1, 1, 1024), 2.0), "function must be one of eigenvalues"),
     ):
         refused(f"^{message}", call, error=TypeError)
+
+
+def test_tensors_stand_for_arrays() -> None:
+    """As long as their values can be had, of whatever kind."""
+    x = torch.tensor([1.0, -2.5])
+    kinds = x, x.bfloat16(), x.double().requires_grad_(), torch.complex(x, -x).conj().imag
+    for kind in kinds:
+        assert real_array("x", kind).tolist() == x.tolist()
+    for other, message in (
+        (x.to("meta"), "x takes a tensor with values. Got one on meta"),
+        (
+            x.to_sparse(),
+            r"x takes a dense tensor. Got one of torch.sparse_coo: .*\.to_dense\(\)\.$",
+        ),
+    ):
+        refused(f"^{message}", real_array, "x", other)
+    refused("^x must be numbers", real_array, "x", torch.complex(x, x).conj(), error=TypeError)
+
+
+def test_what_functions_return_is_dense(pyramid: Pyramid) -> None:
+    graph, x = pyramid.levels[0], torch.zeros(1, 1, 1024)
+    images, there = torch.ones(1, 1, 8, 8), torch.empty((), device="meta")
+    for call, message in (
+        (lambda: graph.filter(x, torch.Tensor.to_sparse), "function must return a dense float64 t"),
+        (lambda: graph.filter(x, lambda e: e.to("meta")), "function must .*Got one on meta, which"),
+        (lambda: graph.diffuse(x, torch.ones(1).to_sparse()), "t takes a dense tensor. Got one of"),
+        (lambda: graph.diffusion_polynomial(there), "t takes a tensor with values. Got one on"),
+        (lambda: graph.neighbors(there.long()), "vertex of .* must be an integer in"),
+        (lambda: equivariance_error(Sparse(), images, [30.0]), "The comparison of what Sparse ret"),
+        (lambda: equivariance_error(Sparse(), images.to("meta"), [30.0]), "signal takes a tensor"),
+        (lambda: equivariance_error(Sparse(), images, there[None]), "angles takes a tensor"),
+        (
+            lambda: equivariance_error(
+                torch.nn.ReLU(), images, [30.0], turn=lambda x, _: Sparse()(x)
+            ),
+            r"turn must return a tensor \(1, 1, 8, 8\), as given. Got one of torch.sparse_coo",
+        ),
+    ):
+        refused(f"^{message}", call)
+
+
+class Sparse(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.to_sparse()
 
 
 def test_signals_on_another_device_are_refused(pyramid: Pyramid) -> None:

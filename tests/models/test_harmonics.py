@@ -155,9 +155,11 @@ def test_other_axes_and_fields_are_refused(pyramid: Pyramid) -> None:
     refused("45 coefficients, more than the 43 axes", ToHarmonics, SETS, 8, "tournier07")
     refused("6 coefficients, .* not told apart by", ToHarmonics, flat, 2, "descoteaux07")
     refused("the axes of r3s2; .*none", FromHarmonics, pyramid.levels[0], 2, "descoteaux07")
-    for x in (torch.zeros(1, 28, 4), torch.zeros(28), torch.zeros(1, 1, 28, 4, dtype=torch.int64)):
+    for x in (torch.zeros(1, 28, 4), torch.zeros(28)):
         refused(r"FromHarmonics takes \(B, C, 28, ...\), 28 coeff", evaluate, x)
         refused(r"ToHarmonics takes \(B, C, 43, ...\), 43 axes", fit, x)
+    integers = torch.zeros(1, 1, 28, 4, dtype=torch.int64)
+    refused("FromHarmonics takes a tensor of floating point. Got torch.int64", evaluate, integers)
     assert FromHarmonics(SETS, 8, "tournier07")(torch.randn(1, 1, 45, 2)).shape == (1, 1, 43, 2)
 
 

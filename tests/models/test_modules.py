@@ -186,6 +186,30 @@ def test_other_signals_are_refused(pyramids: models.Store) -> None:
         refused(r"Got (a )?ndarray\.$", module, array, error=errors)
 
 
+@pytest.mark.filterwarnings("ignore:.*nested tensors", "ignore:.*uantized")
+def test_signals_that_are_not_dense_are_refused(pyramids: models.Store) -> None:
+    """torch has few operators on these, and says which is missing, not what to do."""
+    for module, shape in layers(pyramids):
+        x = torch.zeros(shape)
+        rows = [*x.flatten(0, -2)]
+        for other, found in (
+            (x.to_sparse(), r"one of torch\.sparse_coo: convert with \.to_dense\(\)"),
+            (x.to_mkldnn(), r"one of torch\._mkldnn: convert with \.to_dense\(\)"),
+            (torch.nested.nested_tensor(rows), "a nested one: pad it with .*to_padded_tensor"),
+            (torch.quantize_per_tensor(x, 0.1, 0, torch.quint8), r"with \.dequantize\(\)"),
+        ):
+            message = rf"^\w+( on \S+, level \d)? takes a dense tensor\. Got .*{found}\.$"
+            refused(message, module, other)
+
+
+def test_signals_of_8_bits_are_refused(pyramids: models.Store) -> None:
+    """torch neither adds nor promotes these. What moves values only takes them."""
+    for module, shape in layers(pyramids):
+        if type(module) is not models.Lift:
+            x = torch.zeros(shape).to(torch.float8_e4m3fn)
+            refused(r"takes .*float8_e4m3fn: convert with \.float\(\)\.$", module, x)
+
+
 @pytest.mark.slow
 def test_modules(pyramids: models.Store) -> None:
     for module, shape in layers(pyramids):

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import h5py
 import nibabel
 import numpy as np
 import pytest
@@ -131,6 +132,45 @@ def test_which_variable(tmp_path: Path) -> None:
     assert "no variable ice; it has ocean, land" in refusal(f"{file}:ice")
     (tmp_path / "a:b.nc").write_bytes(written(tmp_path / "n.nc", one).read_bytes())
     assert np.array_equal(inside_of(tmp_path / "a:b.nc"), INSIDE)
+
+
+def naming(file: h5py.File, how: str, other: Path) -> None:
+    """Have "m" show the values of another file, on the coordinates that are there."""
+    stored = {"shape": (5, 7), "dtype": "f8"}
+    if how == "link":
+        file["m"] = h5py.ExternalLink(other, "m")
+    elif how == "deep link":
+        file["group/of/one"] = h5py.ExternalLink("absent.nc", "/")
+    elif how == "storage":
+        file.create_dataset("m", **stored, external=[(other, 0, h5py.h5f.UNLIMITED)])
+    else:
+        layout = h5py.VirtualLayout(**stored)
+        layout[...] = h5py.VirtualSource(other, "m", (5, 7))
+        file.create_virtual_dataset("m", layout)
+    for dimension, name in enumerate("yx") if how in {"storage", "virtual"} else ():
+        file["m"].dims[dimension].attach_scale(file[name])
+
+
+@pytest.mark.parametrize("how", ["link", "deep link", "storage", "virtual"])
+def test_a_file_reaches_no_other(tmp_path: Path, how: str) -> None:
+    """HDF5 would read any that it names: here a mask, or the bytes of one."""
+    one, other = field(INSIDE * 1.0), tmp_path / "other"
+    file = written(tmp_path / "m.nc", {"own": one})
+    if how == "storage":
+        other.write_bytes(INSIDE.astype("f8").tobytes())
+    else:
+        written(other, one)
+    with h5py.File(file, "a") as opened:
+        naming(opened, how, other)
+    name = "group/of/one" if how == "deep link" else "m"
+    for source in (file, f"{file}:m", f"{file}:own"):
+        message = refusal(source)
+        assert "must hold all its values itself; " in message
+        assert f"'{name}' " in message
+    with h5py.File(file, "a") as opened:
+        del opened["m" if how != "deep link" else "group"]
+        opened["again"] = h5py.SoftLink("/own")
+    assert np.array_equal(inside_of(f"{file}:own"), INSIDE)
 
 
 volume = partial(nibabel.Nifti1Image, affine=np.eye(4))

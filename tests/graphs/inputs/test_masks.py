@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from numpy.polynomial.legendre import leggauss
 from refusing import refused
 
@@ -115,6 +116,12 @@ WRONG = [
     (np.ones((2, 2), bool), [0, 1], [0, 360], "2 longitudes"),
     (np.ones((2, 2), bool), [[0, 1], [2, 3]], 0, r"on latitudes of one dimension. Got \(2, 2\)"),
     (np.ma.masked_array([[True] * 2] * 2, np.eye(2)), [0, 1], [0, 1], "without masked values"),
+    (
+        torch.ones(2, 2, device="meta") > 0,
+        [0, 1],
+        [0, 1],
+        "Got Tensor. numpy says: can't convert m",
+    ),
 ]
 
 
@@ -129,6 +136,8 @@ def test_wrong_grids(
 @pytest.mark.parametrize("shape", [(4,), (1, 1), (2, 2, 2)])
 def test_images_of_the_whole_sphere_have_two_rows_and_columns(shape: tuple[int, ...]) -> None:
     refused("mask must be", LatLonMask.whole_sphere, np.ones(shape, bool), error=SpecError)
+    tensor = torch.ones(shape, requires_grad=True)
+    refused("Got Tensor. numpy says: .*grad", LatLonMask.whole_sphere, tensor, error=SpecError)
 
 
 def test_limits_and_poles_belong_to_a_region() -> None:

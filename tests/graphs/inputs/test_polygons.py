@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from examined import allocated_by
 from failures import refusal_by
 from hypothesis import given
@@ -84,11 +85,73 @@ def test_level_sets_are_evaluated_in_blocks(
 
 
 def test_sides_far_beyond_the_lattice_take_little_memory() -> None:
-    far = Polygons.of([[0, 0], [1e9, 2e9], [0, 1e9]])
+    far = Polygons.of([[0, 0], [5e8, 1e9], [0, 5e8]])
     covered = coverage(far, (4, 6))
     assert allocated_by(lambda: coverage(far, (4, 6))) < 10**6
     assert covered[:, 0] == pytest.approx([0.25, 0.75, 1, 1])
     assert covered.sum(axis=1) == pytest.approx([0.25, 0.75, 1.25, 1.75])
+
+
+@pytest.mark.parametrize("far", [1.5e9, 1e17, 1e19, 1e300, np.inf, np.nan])
+def test_corners_too_far_away_are_refused(tmp_path: Path, far: float) -> None:
+    """Sides between such are not known well enough: around the whole lattice there was nothing."""
+    message = r"corners are in \[-1e\+09, 1e\+09\] pixels\. Got "
+    around = [[-far, -far], [far, -far], [0, far]]
+    refused(message, Polygons.of, around, error=SpecError)
+    document = {"type": "Polygon", "coordinates": [around]}
+    (tmp_path / "m.json").write_text(json.dumps(document))
+    refused(message, read_mask, tmp_path / "m.json", error=InputError)
+
+
+def test_corners_as_far_as_they_may_be() -> None:
+    most = polygons.LARGEST_CORNER
+    around = Polygons.of([[-most, -most], [most, -most], [0, most]])
+    assert (half_pixels(around, (7, 5)) == 1).all()
+
+
+def of_tensor(x: np.ndarray, y: np.ndarray) -> torch.Tensor:
+    return torch.from_numpy(x + y - 3)
+
+
+RETURNED = {
+    "detach": lambda x, y: of_tensor(x, y).requires_grad_(),
+    "meta device": lambda x, y: of_tensor(x, y).to("meta"),
+    "to_dense": lambda x, y: of_tensor(x, y).to_sparse(),
+    "BFloat16": lambda x, y: of_tensor(x, y).bfloat16(),
+    "inhomogeneous": lambda x, y: [[1], [x, y]],
+    "masked values": lambda x, y: np.ma.masked_greater(x + y, 2),
+}
+
+
+@pytest.mark.parametrize("said", RETURNED)
+def test_functions_that_return_no_array_are_refused(said: str) -> None:
+    for edge in ("pixels", "cut"):
+        fields = {"mask": RETURNED[said], "mask_edge": edge, "weights": "selling", "levels": 1}
+        refused(f"^mask must be .*{said}", GraphSpec, "r2", 4, **fields, error=SpecError)
+
+
+def test_what_fails_when_it_is_called_is_refused() -> None:
+    """A network is a function, too, but none of coordinates."""
+    for mask, found in (
+        (torch.nn.Linear(2, 1), r"Got Linear\. It raised TypeError: .*2 pos"),
+        (torch.nn.Bilinear(1, 1, 1), r"Got Bilinear\. It raised TypeError: .*must be Tensor"),
+        (lambda x: x, r"Got function\. It raised TypeError: .*1 pos"),
+        (lambda x, y: x + y.shape[2], r"It raised IndexError: tuple index out of range\."),
+    ):
+        message = f"^mask must be a function of arrays x, y in pixels.*{found}"
+        refused(message, GraphSpec, "r2", 4, mask=mask, error=SpecError)
+    refused("Got ReLU", GraphSpec, "s2", subdivisions=1, mask=torch.nn.ReLU(), error=SpecError)
+
+
+def test_what_a_function_refuses_itself_and_memory_are_no_faults_of_its_form() -> None:
+    def refusing(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        del x, y
+        raise error
+
+    for error in (InputError("f.npy does not exist."), MemoryError()):
+        with pytest.raises(type(error)) as raised:
+            GraphSpec("r2", 4, mask=refusing)
+        assert raised.value is error
 
 
 @pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
@@ -149,9 +212,11 @@ def test_geojson_holds_polygons(tmp_path: Path) -> None:
         ("{", "can't be read as a GeoJSON file"),
         ('{"type": "Point", "coordinates": [1, 2]}', "must hold Polygons or MultiPolygons"),
         ('{"type": "MultiPolygon", "coordinates": []}', "at least one ring"),
-        ('{"type": "Polygon", "coordinates": [[[1, 2]]]}', "3 finite corners"),
+        ('{"type": "Polygon", "coordinates": [[[1, 2]]]}', "3 corners"),
         ('{"type": "Polygon", "coordinates": [[["a", 2]]]}', "numbers"),
         ("[" * 10**5, "can't be read as a GeoJSON file"),
+        ('{"type": "Feature", "geometry": ' * 10**5, "can't be read as a GeoJSON file"),
+        ('{"type": "Polygon", "coordinates": [[[0, 0], [1e999, 0], [0, 1]]]}', "Got (inf, 0)"),
     ],
 )
 def test_bad_geojson_is_refused_in_one_line(tmp_path: Path, text: str, message: str) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import nibabel
 import numpy as np
 import pytest
+import torch
 from failures import refusal_by
 from refusing import refused
 
@@ -99,6 +100,26 @@ def test_what_can_not_be_written(
 ) -> None:
     error = SpecError if name == "v.nii" else InputError
     refused(message, write_nifti, tmp_path / name, values, affine, error=error)
+    assert not (tmp_path / name).exists()
+
+
+def test_tensors_are_written_where_numpy_takes_them(tmp_path: Path) -> None:
+    values, affine = torch.from_numpy(FILE.T), torch.from_numpy(AFFINE)
+    write_nifti(tmp_path / "v.nii", values, affine)
+    np.testing.assert_array_equal(nibabel.load(tmp_path / "v.nii").get_fdata(), FILE)
+    for wrong, said in (
+        (values.clone().requires_grad_(), r"requires grad\. Use tensor.detach"),
+        (values.to("meta"), "can't convert meta device type tensor"),
+        (values.to_sparse(), r"can't convert Sparse layout tensor to numpy\. Use Tensor.to_dense"),
+        (values.bfloat16(), "unsupported ScalarType BFloat16"),
+    ):
+        message = rf"^values must be an array\. Got Tensor\. numpy says: .*{said}"
+        refused(message, write_nifti, tmp_path / "w.nii", wrong, affine, error=SpecError)
+    message = "^affine must be an array of numbers. Got Tensor. numpy says: .*requires grad"
+    refused(
+        message, write_nifti, tmp_path / "w.nii", values, affine.requires_grad_(), error=SpecError
+    )
+    assert not (tmp_path / "w.nii").exists()
 
 
 def test_spacing_and_rotation_of_an_affine() -> None:

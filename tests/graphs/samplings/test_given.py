@@ -86,7 +86,7 @@ FLAT = {"flat": True}
     ("coordinates", "more", "accepted", "got"),
     [
         (np.zeros((5, 4)), {}, "of shape (N, 2): latitude, longitude in deg", "shape (5, 4)"),
-        ([[1, 2], [3]], {}, "of shape (N, 2)", "list"),
+        ([[1, 2], [3]], {}, "of shape (N, 2)", "Got [[1, 2], [3]]. "),
         (np.array(FINE)[:1], {}, "at least 2 points", "1 point."),
         (WIDE, FLAT | {"domain": (0, 0, 1)}, "domain must be four numbers X0", "(0, 0, 1)"),
         (np.ma.masked_equal(FINE, 30), {}, "finite", "nan at point 1"),

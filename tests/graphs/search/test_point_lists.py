@@ -176,6 +176,7 @@ FAR = np.array([[10.0, 20.0], [50.0, 90.0], [-80.0, 300.0]])
     [
         (PLANE, 3, {"manifold": "r2"}, r"k must be an integer in \[1, 2\]. Got 3"),
         (PLANE, 1, {"manifold": "r3"}, r"points must be of shape \(N, 3\) on r3: x, y, z"),
+        (np.ma.masked_equal(PLANE, 1), 1, {"manifold": "r2"}, "points must be .*without masked v"),
         (PLANE * 1e200, 1, {"manifold": "r2"}, "points must be finite, of magnitude at most 1e"),
         (PLANE, 1, {"manifold": "r2", "periodic": (1, 0)}, "periodic must be 2 positive periods"),
         (PLANE / 3, 1, {"manifold": "r2", "periodic": (1, 1e-9)}, "none more than 1000 times"),

@@ -1,5 +1,6 @@
 """Smoothing against Gaussian beams, dense kernels and fits of planes, whatever is missing."""
 
+import copy
 import math
 
 import field_truth as truth
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusing import refused
 
-from cheblienet_models import UNSEEN, Graph, Store, smooth
+from cheblienet_models import UNSEEN, Graph, Store, inpaint, smooth
 
 
 def heat(graph: Graph, time: float) -> np.ndarray:
@@ -161,5 +162,10 @@ def test_refusals(fields: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     refused("1 infinite ones among 63", smooth, plane, holed, 0.1)
     refused(r"plane@v001, level 0 takes \(B, C, 63\)", smooth, plane, x[..., 1:], 0.1)
     refused(r"level must be in \[0, 0\]", smooth, plane, x, 0.1, level=1)
+    for call, more in ((smooth, (0.1,)), (inpaint, ())):
+        name = f"{call.__name__} on plane@v001, level 0 takes a "
+        refused(rf"^{name}dense tensor\. Got .*to_dense", call, plane, x.to_sparse(), *more)
+        there = copy.deepcopy(plane).to("meta")
+        refused(f"^{name}tensor with values. Got one on meta", call, there, x.to("meta"), *more)
     monkeypatch.setattr(plane.levels[0], "eigenvalue_scale", None)
     refused("no eigenvalue_scale, so that a width has no meaning", smooth, plane, x, 0.5)
