@@ -18,6 +18,7 @@ from cheblienet_models.graphs.mapped import made_of
 from cheblienet_models.graphs.pyramid import LevelMap, Pyramid
 from cheblienet_models.graphs.vertex_map import VertexMap
 from cheblienet_models.store.version import (
+    StoredMap,
     UnknownGraphError,
     check_schema,
     is_map,
@@ -27,7 +28,7 @@ from cheblienet_models.store.version import (
 )
 
 Opened = TypeVar("Opened", Pyramid, VertexMap)
-Handle = tuple[str, str, str]
+Place = tuple[str, str, str]
 """Path of the store, name and version."""
 
 
@@ -36,8 +37,9 @@ def open_store(path: str | Path, *, verify: bool = False) -> "Store":
 
     Args:
         path: the folder that `clg build` wrote.
-        verify: whether to hash every file of a graph that is opened and compare it with what was
-            published, besides the checks that are always made.
+        verify: whether to compare the size and the digest of every file of a graph that is opened
+            with what was published, besides the checks that are always made. What is written into
+            files later is not noticed.
 
     Raises:
         TypeError: path is no path.
@@ -47,15 +49,23 @@ def open_store(path: str | Path, *, verify: bool = False) -> "Store":
 
 
 @torch.inference_mode(mode=False)
-def open_version(path: str, name: str, version: str) -> Pyramid | VertexMap:
+def open_version(
+    path: str, name: str, version: str, sha256: str | None = None
+) -> Pyramid | VertexMap:
     """Map one version of a graph or a map. This is what unpickling them calls.
 
+    Args:
+        path: of the store.
+        name: of the graph or the map.
+        version: of it.
+        sha256: digest of what was pickled; None in pickles of earlier releases.
+
     Raises:
-        StoreError: it is missing or not valid.
+        StoreError: it is missing or not valid, or another one than was pickled.
     """
     try:
         with Folder(path).kept_open() as root:
-            return _opened(root, (path, name, version))
+            return _opened(root, (path, name, version), sha256)
     except UnreadableError:
         raise
     except StoreError as error:
@@ -65,15 +75,24 @@ def open_version(path: str, name: str, version: str) -> Pyramid | VertexMap:
         ) from error
 
 
-def _opened(root: Folder, handle: Handle, *, verify: bool = False) -> Pyramid | VertexMap:
-    """The modules over a version's arrays; each is pickled as how to open it again."""
-    _, name, version = handle
-    folder, label, reopen = root / name / version, f"{name}@{version}", (open_version, handle)
-    if is_map(folder):
-        entries = read_map(folder, label, verify=verify)
-        identity = Identity(name, version, entries.spec_sha256, entries.spec)
-        return VertexMap(reopen, identity, entries)
-    stored = read_version(folder, label, verify=verify)
+def _opened(
+    root: Folder, place: Place, sha256: str | None = None, *, verify: bool = False
+) -> Pyramid | VertexMap:
+    """The modules over a version's arrays; each is pickled as how to open it again.
+
+    Raises:
+        StoreError: it is missing or not valid, or has another digest than is asked for.
+    """
+    _, name, version = place
+    folder, label = root / name / version, f"{name}@{version}"
+    read = read_map if is_map(folder) else read_version
+    stored = read(folder, label, verify=verify)
+    if sha256 not in {None, stored.sha256}:
+        raise StoreError(f"{folder} is another one than was pickled: built anew, of other numbers.")
+    reopen = open_version, (*place, stored.sha256)
+    if isinstance(stored, StoredMap):
+        identity = Identity(name, version, stored.spec_sha256, stored.spec)
+        return VertexMap(reopen, identity, stored)
     part = partial(made_of, reopen, nn.Module.get_submodule)
     levels = [Graph(part(f"level{n}"), level) for n, level in enumerate(stored.levels)]
     poolings, unpoolings = (
@@ -143,8 +162,8 @@ class _Versions(Mapping[str, Opened]):
                 )
             if self.verify:
                 _refuse_faults(root, root / graph)
-            handle = str(self.path), graph, version
-            return cast("Opened", _opened(root, handle, verify=self.verify))
+            where = str(self.path), graph, version
+            return cast("Opened", _opened(root, where, verify=self.verify))
 
     def __iter__(self) -> Iterator[str]:
         with Folder(self.path).kept_open() as root:

@@ -234,7 +234,7 @@ class RefinedIcosphere(Scattered):
     @classmethod
     def points(cls, size: Size) -> int:
         """Points outside and inside."""
-        return len(refined_points(size))
+        return refined_count(size)
 
     @classmethod
     def coarser(cls, size: Size) -> Size | None:
@@ -304,6 +304,60 @@ def refined_points(size: tuple[float, ...]) -> Floats:
     return points
 
 
+@lru_cache(maxsize=64)
+def refined_count(size: tuple[float, ...]) -> int:
+    """Number of `refined_points`, of which none but those along the sides of the region are made.
+
+    Each point is the middle of an edge, which two triangles share. Of a triangle that no side of
+    the region crosses, all of them are inside, or none.
+
+    Args:
+        size: (G, L, W, S, E, N), as `RefinedIcosphere.parse` returns it.
+    """
+    outside, inside, west, south, east, north = size
+    sides, mesh, shared = (west, south, east, north), _icosahedron(), 0
+    corners = mesh.points[mesh.faces]
+    for level in range(int(inside)):
+        crossed = _crossed(corners, sides)
+        whole = inside_region(*_degrees(corners[~crossed, 0]), sides).sum()
+        shared += int(whole) * (4 ** int(inside - level) - 4 ** int(max(level, outside) - level))
+        corners = corners[crossed]
+        sums = corners + np.roll(corners, -1, axis=1)
+        middles = _normalized(sums.reshape(-1, 3))
+        if level >= outside:
+            shared += int(inside_region(*_degrees(middles), sides).sum())
+        corners = np.concatenate([*_quarters(corners, middles.reshape(corners.shape))])
+    return Icosphere.points(outside) + shared // 2
+
+
+def _quarters(corners: Floats, middles: Floats) -> Iterator[Floats]:
+    """The four parts of triangles, each (F, 3, 3), middles[:, n] between corners n and n + 1."""
+    yield middles
+    for n in range(3):
+        yield np.stack([corners[:, n], middles[:, n], middles[:, n - 1]], axis=1)
+
+
+def _crossed(corners: Floats, region: Four) -> npt.NDArray[np.bool_]:
+    """(F,) False where no side of a region crosses a triangle, (F, 3, 3) all of about one size."""
+    west, south, east, north = region
+    within = math.radians(ROUNDED) + _longest_side(corners)
+    latitudes, longitudes = _degrees(corners[:, 0])
+    near = np.zeros(len(corners), np.bool_)
+    for side in (south, north):
+        near |= abs(latitudes - side) <= math.degrees(within)
+    for side in (west, east) if east - west < 360 else ():
+        across = -math.sin(math.radians(side)), math.cos(math.radians(side))
+        near |= abs(corners[:, 0, :2] @ across) <= math.sin(within)
+    around = inside_region(latitudes, longitudes, surroundings(region, math.degrees(within)))
+    return np.asarray(near & around)
+
+
+def _longest_side(corners: Floats) -> float:
+    """The longest side of triangles (F, 3, 3), radians of arc."""
+    chords = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2)
+    return 2 * math.asin(float(chords.max(initial=0)) / 2)
+
+
 def share_of_sphere(region: Four) -> float:
     """The area of a region (W, S, E, N), degrees, over that of the sphere."""
     west, south, east, north = region
@@ -316,9 +370,8 @@ def _near(mesh: Mesh, region: Four) -> npt.NDArray[np.bool_]:
 
     So are all triangles of which some point is inside.
     """
-    corners = mesh.points[mesh.faces]
-    longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max()
-    around = surroundings(region, math.degrees(2 * math.asin(longest / 2)))
+    longest = _longest_side(mesh.points[mesh.faces])
+    around = surroundings(region, math.degrees(longest))
     near = inside_region(*_degrees(mesh.points), around)
     return np.asarray(near[mesh.faces].any(axis=1))
 

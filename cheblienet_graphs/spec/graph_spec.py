@@ -371,14 +371,15 @@ class GraphSpec:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "GraphSpec":
-        """The spec whose `to_dict()` is `values`.
+        """The spec whose `to_dict()` is `values`; no point is computed, whatever they say.
 
         Raises:
-            SpecError: it is no mapping, or a value is out of range.
+            SpecError: it is no mapping, or a value is out of range, or lacks the mask of a region.
             TypeError: it has a field that there is not.
         """
         if not isinstance(values, Mapping):
             raise SpecError("values", "a mapping, as to_dict() returns", values)
+        least.check_recorded(values)
         return cls(**least.arguments(values))
 
     @property

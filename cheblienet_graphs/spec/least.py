@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.errors import MISSING, SpecError
 from cheblienet_graphs.limits import choice
 from cheblienet_graphs.manifolds import MANIFOLDS
 
@@ -38,6 +38,20 @@ def arguments(values: Mapping[str, Any]) -> dict[str, Any]:
     if not geometry.oriented or "axes" in fields:
         fields.pop("orientations", None)
     return fields
+
+
+def check_recorded(values: Mapping[str, Any]) -> None:
+    """See that JSON tells masks and points by their digests: else points would be computed.
+
+    Raises:
+        SpecError: it has a region and no mask, or a list of values.
+    """
+    for field in ("mask", "coordinates"):
+        if isinstance(value := values.get(field), list | tuple):
+            raise SpecError(field, "as `to_dict()` writes it, or an array", value)
+    if values.get("region") is not None and values.get("mask") is None:
+        accepted = "given with a region, as `to_dict()` writes it: the number of points inside"
+        raise SpecError("mask", accepted, MISSING)
 
 
 def least_fields(spec: "GraphSpec") -> dict[str, Any]:

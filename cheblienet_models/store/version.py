@@ -1,5 +1,6 @@
 """The graphs and maps of a store, and their published versions as arrays and JSON values."""
 
+import hashlib
 import math
 import re
 import stat
@@ -12,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.arrays import mapped_array
 from cheblienet_graphs.store.folder import SEGMENT, Folder
 from cheblienet_models.errors import StoreError, UnreadableError, quoted
@@ -51,6 +53,8 @@ class Version:
     Args:
         spec: what it was built from.
         spec_sha256: hexadecimal digest of that.
+        sha256: hexadecimal digest of that, the facts and the arrays, whenever and by whatever these
+            were written.
         levels: n, finest first.
         poolings: n - 1 matrices of averages, (V of level k + 1, V of level k).
         unpoolings: n - 1 matrices of averages, (V of level k, V of level k + 1).
@@ -58,6 +62,7 @@ class Version:
 
     spec: Document
     spec_sha256: str
+    sha256: str
     levels: tuple[Level, ...]
     poolings: tuple[CsrArrays, ...]
     unpoolings: tuple[CsrArrays, ...]
@@ -75,7 +80,7 @@ def read_version(folder: Folder, label: str, *, verify: bool = False) -> Version
     Raises:
         StoreError: it is missing or not valid, or of a format that this version can't read.
     """
-    spec, facts, digest = _read_attributes(folder, "levels", list, verify=verify)
+    spec, facts, of_spec, digest = _read_attributes(folder, "levels", list, verify=verify)
     if not 1 <= len(facts) <= MAX_LEVELS:
         raise StoreError(f"{folder} must have 1 to {MAX_LEVELS} levels. Got {len(facts)}.")
     levels = tuple(
@@ -92,7 +97,7 @@ def read_version(folder: Folder, label: str, *, verify: bool = False) -> Version
     for n, (fine, coarse) in enumerate(pairwise(level.num_vertices for level in levels)):
         poolings.append(read_averages(folder / f"pooling/{n}to{n + 1}", (coarse, fine)))
         unpoolings.append(read_averages(folder / f"unpooling/{n + 1}to{n}", (fine, coarse)))
-    return Version(spec, digest, levels, tuple(poolings), tuple(unpoolings))
+    return Version(spec, of_spec, digest, levels, tuple(poolings), tuple(unpoolings))
 
 
 @dataclass(frozen=True)
@@ -102,6 +107,7 @@ class StoredMap:
     Args:
         spec: what it was built from.
         spec_sha256: hexadecimal digest of that.
+        sha256: as of a `Version`.
         matrix: (targets, sources) averages.
         transposed: the same by columns.
         coordinates: (sources, d) and (targets, d) float64.
@@ -110,6 +116,7 @@ class StoredMap:
 
     spec: Document
     spec_sha256: str
+    sha256: str
     matrix: CsrArrays
     transposed: CsrArrays
     coordinates: tuple[Tensor, Tensor]
@@ -137,7 +144,7 @@ def read_map(folder: Folder, label: str, *, verify: bool = False) -> StoredMap:
     Raises:
         StoreError: it is missing or not valid, or of a format that this version can't read.
     """
-    spec, facts, digest = _read_attributes(folder, MAP, dict, verify=verify)
+    spec, facts, of_spec, digest = _read_attributes(folder, MAP, dict, verify=verify)
     here, there = (read_grid(label, name, facts.get(name)) for name in GRIDS)
     sources, targets = (
         read_count(label, f"a number of {side}", facts.get(side), MOST_VERTICES)
@@ -149,7 +156,7 @@ def read_map(folder: Folder, label: str, *, verify: bool = False) -> StoredMap:
         torch.from_numpy(mapped_array(folder / side / "coordinates", (count, None), ("float64",)))
         for side, count in (("source", sources), ("target", targets))
     )
-    stored = StoredMap(spec, digest, matrix, transposed, (source, target), (here, there))
+    stored = StoredMap(spec, of_spec, digest, matrix, transposed, (source, target), (here, there))
     if verify:
         _verify_map(label, facts, stored)
     return stored
@@ -177,8 +184,8 @@ def _verify_map(label: str, facts: Document, stored: StoredMap) -> None:
 
 def _read_attributes(
     folder: Folder, name: str, kind: type, *, verify: bool
-) -> tuple[Document, Any, str]:
-    """What a version was built from, the facts under a name, and the digest of the former."""
+) -> tuple[Document, Any, str, str]:
+    """What a version was built from, the facts under a name, and the digests of a `Version`."""
     attributes = own_attributes(folder)
     if verify:
         verify_files(folder, attributes)
@@ -188,7 +195,18 @@ def _read_attributes(
         raise StoreError(f"{folder} lacks spec, spec_sha256 or {name}.")
     if verify:
         verify_spec(folder, attributes)
-    return spec, facts, digest
+    return spec, facts, digest, _numbers_sha256(spec, facts, attributes.get("manifest"))
+
+
+def _numbers_sha256(spec: Document, facts: Any, manifest: Any) -> str:
+    """Hexadecimal digest of all that a version's modules compute with.
+
+    When and by what it was written is not in it, nor documents of arrays, where later versions of
+    the package may say more: a build that gives the same bytes again has the same digest.
+    """
+    files = manifest.items() if isinstance(manifest, dict) else ()
+    arrays = {key: entry for key, entry in files if not key.endswith("zarr.json")}
+    return hashlib.sha256(layout.canonical([spec, facts, arrays]).encode()).hexdigest()
 
 
 def _check_version_schema(folder: Folder, attributes: Document) -> None:

@@ -77,6 +77,26 @@ def test_writes_stay_private_and_maps_survive_deletion(copy: Path) -> None:
     assert torch.equal(second.values, expected)
 
 
+def test_maps_survive_a_store_that_is_moved_or_restored(store: Path, tmp_path: Path) -> None:
+    """As the page on sharing says to restore a backup: a copy beside it, then renamed."""
+    here, restored, replaced = (tmp_path / f"{n}.zarr" for n in ("here", "restored", "replaced"))
+    shutil.copytree(store, here)
+    opened = open_store(here)
+    graph = opened["torus"].levels[0]
+    expected, x = graph.values.clone(), torch.randn(graph.num_vertices, 1)
+    data = pickle.dumps(graph)
+    shutil.copytree(store, restored)
+    here.rename(replaced)
+    refused("No such file", opened.__getitem__, "torus", error=StoreError)
+    restored.rename(here)
+    for kept in (replaced, None):
+        assert torch.equal(graph.values, expected)
+        assert torch.equal(graph.laplacian @ x, pickle.loads(data).laplacian @ x)
+        assert torch.equal(opened["torus"].levels[0].values, expected)
+        if kept:
+            shutil.rmtree(kept)
+
+
 def test_what_is_opened_or_drawn_while_evaluating_can_be_trained_on(store: Path) -> None:
     with torch.inference_mode():
         graph = open_store(store)["torus"].levels[0]

@@ -8,6 +8,7 @@ from level_maps import dense
 from sphere_truth import arcs, within_region
 
 from cheblienet_graphs import GraphSpec, build, inspect
+from cheblienet_graphs.samplings import icosphere
 from cheblienet_graphs.samplings.icosphere import Icosphere, RefinedIcosphere
 
 EUROPE = (-10.0, 35.0, 30.0, 60.0)
@@ -18,6 +19,17 @@ REGIONS = [
     (100.0, -90.0, 350.0, -60.0),
     (3.0, 1.0, 3.5, 1.5),
 ]
+
+
+def random_regions(count: int) -> list[tuple[float, ...]]:
+    """Some with sides through points, at poles, or around all longitudes."""
+    random = np.random.default_rng(3)
+    south, north = np.sort(random.uniform(-90, 90, (2, count)), axis=0)
+    west, east = random.uniform(-180, 180, (2, count))
+    south[::5], north[::7] = -90, 90
+    west[::8], east[::8] = -180, 180
+    west[::3], south[::3] = np.round(west[::3], -1), np.floor(south[::3] / 30) * 30
+    return [tuple(sides) for sides in np.stack([west, south, east, north], axis=1).tolist()]
 
 
 def refined(outside: int, inside: int, region: tuple[float, ...]) -> RefinedIcosphere:
@@ -34,6 +46,31 @@ def test_points_are_those_of_both_icospheres(
     first = np.arange(len(finest)) < 10 * 4**outside + 2
     expected = finest[first | within_region(finest, region)]
     assert (refined(outside, inside, region).base_points == expected).all()
+
+
+@pytest.mark.parametrize("region", [*REGIONS, *random_regions(60)])
+@pytest.mark.parametrize(("outside", "inside"), [(0, 3), (2, 4)])
+def test_points_are_counted_without_being_made(
+    outside: int, inside: int, region: tuple[float, ...]
+) -> None:
+    sampling = refined(outside, inside, region)
+    assert sampling.num_points == len(sampling.base_points)
+
+
+def test_of_many_points_few_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of a sphere: no side crosses a triangle but at the poles."""
+    made: list[int] = []
+    normalized = icosphere._normalized
+
+    def counted(vectors: np.ndarray) -> np.ndarray:
+        made.append(len(vectors))
+        return normalized(vectors)
+
+    monkeypatch.setattr(icosphere, "_normalized", counted)
+    whole = (0, 10, -180.0, -90.0, 180.0, 90.0)
+    assert RefinedIcosphere.points(whole) == Icosphere.points(10)
+    assert RefinedIcosphere.points((9, 12, *EUROPE)) > Icosphere.points(9)
+    assert sum(made) < 500_000
 
 
 @pytest.mark.parametrize("region", REGIONS)

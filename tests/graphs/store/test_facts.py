@@ -3,6 +3,7 @@
 import json
 import math
 import operator
+import re
 import zipfile
 from collections.abc import Callable
 from functools import reduce
@@ -16,6 +17,7 @@ from stores import store_of
 
 from cheblienet_graphs import GraphSpec, StoreError, build, eigenpairs, inspect, verify
 from cheblienet_graphs.assembly.versions import published
+from cheblienet_graphs.samplings.points import Random
 from cheblienet_graphs.store import export
 from cheblienet_graphs.store.export import export_zip, import_zip
 from cheblienet_graphs.store.facts import read_facts
@@ -72,6 +74,34 @@ def refused_everywhere(version: Path) -> None:
     (listed,) = listing(version.parents[1])
     assert listed.fault is not None
     assert published(SPEC, version.parents[1], "g") is None
+
+
+def test_a_version_that_would_be_sampled_disables_nothing(
+    version: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its region has no mask: as many points as it says would be made, to see which are inside."""
+    store = version.parents[1]
+    build(GraphSpec("s2", subdivisions=1, region=(0, -60, 90, 60)), store, name="damaged")
+    huge = {"sampling": "random", "points": 3_000_000, "seed": 0, "levels": 1}
+
+    def change(clg: dict[str, Any]) -> None:
+        del clg["spec"]["mask"], clg["spec"]["subdivisions"]
+        clg["spec"] |= huge
+
+    reseal(store / "damaged/v001", change)
+    monkeypatch.setattr(Random, "coordinates", property(lambda _: pytest.fail("sampled")))
+    fault = "damaged/v001 was changed .* its spec is none: mask must be given with a region"
+    with pytest.raises(StoreError, match=fault):
+        inspect(store, "damaged")
+    with pytest.raises(StoreError, match="its spec is none: mask must be"):
+        import_zip(raw_zip(store / "damaged/v001", store.with_name("d.zip")), store, "other")
+    faults = {row.name: row.fault for row in listing(store)}
+    assert re.search(fault, str(faults["damaged"]))
+    assert faults["g"] is None
+    assert verify(store, "g") == []
+    assert inspect(store, "g", eigenvalues=3).name == "g"
+    assert build(GraphSpec("r2", 8), store, name="damaged").version == "v002"
+    assert open_store(store)["damaged"].version == "v002"
 
 
 def at(path: str, value: Any) -> Callable[[dict[str, Any]], None]:

@@ -17,7 +17,8 @@ from cheblienet_graphs import GraphSpec, StoreError, UnknownGraphError, build, o
 from cheblienet_graphs.assembly.pipeline import dry_run
 from cheblienet_graphs.assembly.versions import same_digest
 from cheblienet_graphs.errors import OtherGraphWarning, UnreadableError
-from cheblienet_graphs.store import catalog, durable, layout, staging_folder
+from cheblienet_graphs.store import catalog, durable, layout, refs, staging_folder
+from cheblienet_graphs.store.export import export_zip, import_zip
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.leftovers import leftovers
 from cheblienet_graphs.store.map_facts import listing
@@ -215,3 +216,29 @@ def test_a_graph_that_others_may_not_read_leaves_the_others(
     for function in (catalog.resolve, verify):
         with pytest.raises(UnreadableError, match="ask its owner"):
             function(store, "theirs")
+
+
+def test_files_of_a_version_are_never_written_into(three: Path, tmp_path: Path) -> None:
+    """Processes map them: nothing that a command does may change what these see."""
+    (name,) = catalog.graph_names(Folder(three))
+    files = [path for path in (three / name / "v001").rglob("*") if path.is_file()]
+    with ExitStack() as stack:
+        held = {path: stack.enter_context(path.open("rb")) for path in files}
+        before = {path: (file.read(), os.fstat(file.fileno())) for path, file in held.items()}
+        assert all(not status.st_mode & 0o222 for _, status in before.values())
+        build(GraphSpec("r2", 8), three, force=True)
+        refs.tag(three, f"{name}@v001", "paper")
+        refs.untag(three, name, "paper")
+        refs.remove(three, f"{name}@v002")
+        export_zip(Folder(three / name / "v001"), tmp_path / "v001.zip")
+        assert not import_zip(tmp_path / "v001.zip", three).new
+        verify(three)
+        leftovers(three)
+        for path, (_, status) in before.items():
+            assert path.stat().st_ino == status.st_ino
+            assert path.stat().st_mtime_ns == status.st_mtime_ns
+        refs.remove(three, f"{name}@v001", force=True)
+        for path, file in held.items():
+            file.seek(0)
+            assert file.read() == before[path][0]
+            assert not path.exists()

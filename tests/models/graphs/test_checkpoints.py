@@ -14,6 +14,7 @@ from stores import store_of
 from torch import Tensor, nn
 
 from cheblienet_graphs import GraphSpec
+from cheblienet_graphs.samplings.points import Random
 from cheblienet_models import ChebConv, Pyramid, StoreError, WideResNet, load_weights, open_store
 from cheblienet_models.graphs.identity import _xi_in_spacings
 
@@ -29,6 +30,7 @@ SPECS = {
     "closed": GraphSpec("se2", 8, orientations=4, levels=2, weights="selling", boundary="periodic"),
     "sphere": GraphSpec("s2", subdivisions=2, levels=2),
     "healpix": GraphSpec("s2", nside=4, levels=2),
+    "turning-sphere": GraphSpec("so3", subdivisions=1, xi=0.5, **BASE),
 }
 graphs = store_of(SPECS)
 
@@ -100,6 +102,18 @@ def test_impossible_values_are_no_number(xi: object) -> None:
     for change in ({"xi": "alpha", "alpha": xi}, *changes):
         steps = _xi_in_spacings(spec | change)
         assert steps is None or isinstance(steps, float)
+
+
+def test_a_checkpoint_makes_no_points(graphs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A region without a mask would be sampled, on as many points as the checkpoint says."""
+    monkeypatch.setattr(Random, "coordinates", property(lambda _: pytest.fail("sampled")))
+    network = make(open_store(graphs)["turning-sphere"])
+    spec = {k: v for k, v in network.pyramid.spec.items() if k != "subdivisions"}
+    spec |= {"sampling": "random", "points": 3_000_000, "seed": 0, "region": [0, 0, 60, 60]}
+    state = {**saved(network), "pyramid._extra_state": as_state(NAMED | {"spec": spec})}
+    apart = {d.name: d.trained for d in load_weights(network, state, allow_other_graph=True)}
+    assert apart["region"] == [0, 0, 60, 60]
+    assert apart["xi in lattice units"] is None
 
 
 OPERATORS = {"manifold": "so3", "laplacian": "combinatorial", "eps": 0.5, "neighbors": 12}

@@ -3,15 +3,18 @@
 import copy
 import multiprocessing
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from stores import pyramid_of
 from torch import nn
 from torch.utils.data import DataLoader
 from workers import Filtered, private_bytes_of_maps, train_in_parallel
 
+from cheblienet_graphs import GraphSpec, build
 from cheblienet_models import (
     ChebConv,
     Diffusion,
@@ -98,6 +101,18 @@ def test_data_loader_workers_map_the_graph(pyramid: Pyramid, server: Any, method
     )
     filtered = torch.cat(list(loader))[:, :, 0]
     assert torch.allclose(filtered, pyramid.levels[1].laplacian.to_dense()[:4])
+
+
+@pytest.mark.slow
+def test_workers_do_not_go_on_with_another_graph(tmp_path: Path, server: Any) -> None:
+    """A store that was built anew under the same name, before workers start."""
+    spec = {"size": 8, "orientations": 4, "levels": 2}
+    pyramid = pyramid_of(tmp_path, GraphSpec("se2", **spec))
+    shutil.rmtree(tmp_path / "g.zarr")
+    build(GraphSpec("se2", **spec, eps=0.5), tmp_path / "g.zarr", name=pyramid.name)
+    loader = DataLoader(Filtered(pyramid), num_workers=1, multiprocessing_context=server)
+    with pytest.raises(RuntimeError, match="exited unexpectedly"):
+        list(loader)
 
 
 @pytest.mark.slow
