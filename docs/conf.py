@@ -47,6 +47,7 @@ nitpick_ignore = [
     ("py:class", "cheblienet_graphs.manifolds.base.Fiber"),
     ("py:class", "cheblienet_graphs.manifolds.base.Metric"),
     ("py:class", "cheblienet_graphs.store.facts.VersionFacts"),
+    ("py:class", "cheblienet_graphs.store.folder.Folder"),
     ("py:class", "cheblienet_graphs.store.map_facts.MapFacts"),
     ("py:class", "cheblienet_models.store.csr.CsrArrays"),
     ("py:class", "cheblienet_models.store.levels.Level"),

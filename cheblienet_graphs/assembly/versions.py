@@ -101,7 +101,7 @@ class Published(InStore):
         """Open the version as a pyramid of `cheblienet_models`, its arrays mapped from the store.
 
         Raises:
-            cheblienet_models.StoreError: it was removed, or is not valid any more.
+            StoreError: it was removed, or is not valid any more.
         """
         from cheblienet_models import open_store  # the one import between the packages
 
@@ -124,7 +124,7 @@ class PublishedMap(InStore):
         """Open the version as a `cheblienet_models.VertexMap`, its arrays mapped from the store.
 
         Raises:
-            cheblienet_models.StoreError: it was removed, or is not valid any more.
+            StoreError: it was removed, or is not valid any more.
         """
         from cheblienet_models import open_store  # as above
 

@@ -41,6 +41,8 @@ UNLIKE = 2.0
 """Given areas that are more times those of the cells, or as many times less, are remarked on."""
 SINGLE = 1e6
 """Ratio of eigenvalues beyond which float32 products lose the smaller one."""
+MASKED = 2**24
+"""Points of a mask that are hashed together."""
 VERTICES = 2**18
 """Vertices that are compared together."""
 
@@ -170,9 +172,13 @@ def fits_mask(spec: GraphSpec, places: npt.NDArray[np.integer] | None) -> bool:
     """Whether the finest points are those inside the mask of a digest, that of cut pixels aside."""
     if spec.mask is None or places is None or spec.cuts_pixels:
         return True
-    inside = np.zeros(spec.full_points(0), np.uint8)
-    inside[places] = 1
-    return hashlib.sha256(inside.tobytes()).hexdigest() == spec.mask.sha256
+    digest, points = hashlib.sha256(), spec.full_points(0)
+    for start in range(0, points, MASKED):
+        inside = np.zeros(min(MASKED, points - start), np.uint8)
+        first, end = np.searchsorted(places, [start, start + len(inside)])
+        inside[places[first:end] - start] = 1
+        digest.update(inside.tobytes())
+    return digest.hexdigest() == spec.mask.sha256
 
 
 def _cut_faults(arrays: LevelArrays) -> Iterator[str]:

@@ -59,7 +59,7 @@ def mapped_array(
     with chunk.reading(), chunk.opened_file() as (descriptor, size):
         if size != nbytes:
             raise StoreError(f"{chunk} has {size} bytes; its metadata promises {nbytes}.")
-        return _mapped(descriptor, nbytes).view(kind).reshape(actual)
+        return np.frombuffer(_mapped(descriptor, nbytes), kind).reshape(actual)
 
 
 def _fits(actual: tuple[int, ...], shape: Shape) -> bool:
@@ -68,7 +68,7 @@ def _fits(actual: tuple[int, ...], shape: Shape) -> bool:
     )
 
 
-def _mapped(descriptor: int, nbytes: int) -> npt.NDArray[np.uint8]:
+def _mapped(descriptor: int, nbytes: int) -> memoryview:
     """The bytes of an open file.
 
     Python's mmap would keep a descriptor for each map, and a process would run out of them after a
@@ -82,7 +82,7 @@ def _mapped(descriptor: int, nbytes: int) -> npt.NDArray[np.uint8]:
     held = (ctypes.c_uint8 * nbytes).from_address(address)
     # Not at exit, when arrays may still be read.
     weakref.finalize(held, _LIBRARY.munmap, address, nbytes).atexit = False
-    return np.ctypeslib.as_array(held)
+    return memoryview(held)
 
 
 def forget_pages(array: npt.NDArray[Any]) -> None:

@@ -324,9 +324,9 @@ def _import(
                     shutil.copyfileobj(source, opened, CHUNK_BYTES)
         _refuse_faults(Folder(staging.path), str(file), remark)
         graph = Folder(store) / name
+        looked_at = _versions(graph)
         if earlier := _imported_before(graph, facts):
             return Imported(name, earlier, new=False)
-        looked_at = _versions(graph)
         version = staging.publish_as_is(lambda: _imported_since(graph, facts, looked_at))
         return Imported(name, version, new=staging.published is not None)
 

@@ -19,6 +19,8 @@ from cheblienet_graphs.store.durable import MAX_METADATA, parsed_document, unrea
 
 SEGMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """Name of a folder or file that is read."""
+DEEPEST = 16
+"""Most folders below one another that are read."""
 DOCUMENT = "zarr.json"
 """File of a zarr node's metadata."""
 _Descriptors = dict[tuple[str, ...], int]
@@ -45,7 +47,8 @@ class Folder(os.PathLike[str]):
 
     def __truediv__(self, path: str) -> "Folder":
         segments = path.split("/")
-        if not all(map(SEGMENT.fullmatch, segments)):
+        known = len(self._segments) + len(segments) <= DEEPEST
+        if not known or not all(map(SEGMENT.fullmatch, segments)):
             raise StoreError(f"{self} has no {quoted(path)}: that is no path below a graph.")
         return Folder(self._path, (*self._segments, *segments), self._kept)
 

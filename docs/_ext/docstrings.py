@@ -11,7 +11,7 @@ from sphinx.util.typing import stringify_annotation
 
 _MARKUP = re.compile(r"(`[^`]*`)|([*|])")
 _STORE_ERROR = re.compile(r"^( *)StoreError:")
-"""Each package has one, so the name alone is no target."""
+"""Both packages have it; it is described once."""
 _ARRAY_LIKE = stringify_annotation(ArrayLike, mode="smart")
 _ND_ARRAY = re.compile(
     r"~?numpy\.ndarray\[tuple\[~?typing\.Any, \.\.\.\], ~?numpy\.dtype\[(.*?)\]\]"
@@ -19,12 +19,11 @@ _ND_ARRAY = re.compile(
 
 
 def _escape(
-    _app: Sphinx, _what: str, name: str, _object: object, _options: object, lines: list[str]
+    _app: Sphinx, _what: str, _name: str, _object: object, _options: object, lines: list[str]
 ) -> None:
     """Escape the signs of emphasis and substitution, in products, shapes and absolute values."""
-    package = name.partition(".")[0]
     lines[:] = [_MARKUP.sub(lambda m: m[1] or "\\" + m[2], line) for line in lines]
-    lines[:] = [_STORE_ERROR.sub(rf"\1~{package}.StoreError:", line) for line in lines]
+    lines[:] = [_STORE_ERROR.sub(r"\1~cheblienet_graphs.StoreError:", line) for line in lines]
 
 
 def _shorten(

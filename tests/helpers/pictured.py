@@ -1,6 +1,7 @@
 """Small graphs of all kinds whose figures are tested, each built when it is first asked for."""
 
 import functools
+from pathlib import Path
 
 import csr_truth
 import masks
@@ -76,7 +77,7 @@ def opened(name: str) -> OpenedGraph:
 
 def dense_weights(graph: OpenedGraph, level: int = 0) -> npt.NDArray[np.float64]:
     """(V, V) W, from the arrays as zarr reads them."""
-    return csr_truth.dense_weights(zarr.open_group(graph.version, mode="r"), level)
+    return csr_truth.dense_weights(zarr.open_group(Path(graph.version), mode="r"), level)
 
 
 def generator(graph: OpenedGraph, level: int = 0) -> npt.NDArray[np.float64]:

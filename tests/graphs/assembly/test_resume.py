@@ -79,7 +79,7 @@ def test_build_at_work_is_not_resumed(tmp_path: Path) -> None:
         if not second and inodes(store):
             second.append(build(spec, store, resume=True, force=True))
 
-    first = build(spec, store, block_rows=211, progress=meanwhile)
+    first = build(spec, store, block_rows=211, force=True, progress=meanwhile)
     assert not second[0].resumed
     assert {first.version, second[0].version} == {"v001", "v002"}
 
@@ -88,11 +88,11 @@ DIES = {
     "sealed": "writer.publish = lambda *_: os._exit(9)",
     "half of a record": """
 calls, replace = [], staged.replace
-def torn(file, contents, temporary):
-    calls.append(file)
+def torn(folder, name, contents, temporary, staging):
+    calls.append(name)
     if len(calls) == 5:
-        temporary.write_bytes(contents[:1]); os._exit(9)
-    replace(file, contents, temporary)
+        staged.write(temporary, contents[:1], staging); os._exit(9)
+    replace(folder, name, contents, temporary, staging)
 staged.replace = torn
 """,
 }

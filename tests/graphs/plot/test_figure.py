@@ -93,7 +93,7 @@ def test_what_a_graph_does_not_have_is_refused(figure: Figure) -> None:
             svg_of(figure, opened("plane"), asked)
     with pytest.raises(SpecError, match="output must be below a home folder that exists"):
         write_figure(figure, opened("plane"), Asked(), "~nosuchuser/x.png")
-    refused("output must be a file", check_file, opened("plane").version, error=SpecError)
+    refused("output must be a file", check_file, Path(opened("plane").version), error=SpecError)
     refused("there is no folder", check_file, Path("nowhere/a.png"), error=StoreError)
     complaint = "figure must be one of neighborhood, spectrum, .*'heart'"
     refused(complaint, figure_named, "heart", error=SpecError)

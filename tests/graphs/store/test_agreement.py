@@ -1,7 +1,9 @@
 """Arrays that are not those of their level, under digests that are in order."""
 
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from stores import store_of
 
 from cheblienet_graphs import GraphSpec, StoreError, inspect, verify
 from cheblienet_graphs.report.spectra import eigenvalues
+from cheblienet_graphs.store import agreement
 from cheblienet_graphs.store.agreement import is_symmetric
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.folder import Folder
@@ -226,3 +229,15 @@ def test_a_spec_of_another_mask(tmp_path: Path, mask: object) -> None:
     reseal(version, lambda clg: clg["spec"].update(mask=mask) or mask or clg["spec"].pop("mask"))
     with pytest.raises(StoreError, match="was changed"):
         inspect(tmp_path / "g.zarr", "g")
+
+
+def test_masks_are_compared_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    inside = np.random.default_rng(0).random(100) < 0.3
+    sha256 = hashlib.sha256(inside.astype(np.uint8).tobytes()).hexdigest()
+    spec = SimpleNamespace(mask=SimpleNamespace(sha256=sha256), cuts_pixels=False)
+    spec.full_points = lambda _: len(inside)
+    for size in (1, 7, 50, 99, 100, 101):
+        monkeypatch.setattr(agreement, "MASKED", size)
+        assert agreement.fits_mask(spec, np.flatnonzero(inside))
+        assert not agreement.fits_mask(spec, np.flatnonzero(inside)[1:])
+        assert not agreement.fits_mask(spec, np.flatnonzero(~inside))

@@ -34,6 +34,25 @@ def test_clean_spares_builds_at_work(three: Path) -> None:
     assert clean(three) == []
 
 
+def test_leftovers_are_looked_at_under_the_lock_of_the_store(
+    three: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a build that begins would find its own folder locked by who looks."""
+    staging, looked = layout.staging_folder(three), []
+    (staging / HEX[0]).mkdir(parents=True)
+
+    def look(folder: int, name: str) -> bool:
+        with pytest.raises(BlockingIOError), locked_folder(staging):
+            pass
+        looked.append(name)
+        return is_left(folder, name)
+
+    is_left = module._is_left
+    monkeypatch.setattr(module, "_is_left", look)
+    assert leftovers(three) == clean(three) == [staging / HEX[0]]
+    assert looked == [HEX[0]] * 2
+
+
 def test_what_goes_while_leftovers_are_listed_is_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

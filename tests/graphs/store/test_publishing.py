@@ -13,7 +13,15 @@ import pytest
 import zarr
 from outside import whole_path
 
-from cheblienet_graphs import GraphSpec, StoreError, UnknownGraphError, build, open_group
+from cheblienet_graphs import (
+    GraphSpec,
+    MapSpec,
+    StoreError,
+    UnknownGraphError,
+    build,
+    build_map,
+    open_group,
+)
 from cheblienet_graphs.assembly.pipeline import dry_run
 from cheblienet_graphs.assembly.versions import same_digest
 from cheblienet_graphs.errors import OtherGraphWarning, UnreadableError
@@ -25,6 +33,7 @@ from cheblienet_graphs.store.map_facts import listing
 from cheblienet_graphs.store.mapped import mapped_csr
 from cheblienet_graphs.store.staging_folder import locked
 from cheblienet_graphs.store.verify import verify
+from cheblienet_graphs.store.writer import Staging
 from cheblienet_models import open_store
 
 SPEC, FLAT = GraphSpec("r2", 8), GraphSpec("r2", 8, levels=1)
@@ -108,7 +117,7 @@ def test_any_refused_call_publishes_nothing_and_loses_nothing(
         if existing:
             assert [version.version for version in listing(store)] == ["v001"]
             assert layout.read_attributes(Folder(store / "r2-8x8")) == {"refs": {"latest": "v001"}}
-        elif catalog.check_store(store):
+        elif catalog.check_store(Folder(store)):
             assert listing(store) == []
         assert leftovers(store) == []
     assert build(FLAT, store, force=True).version == ("v002" if existing else "v001")
@@ -174,6 +183,56 @@ def test_a_store_on_another_file_system_than_its_staging_is_refused_at_once(
         with pytest.raises(StoreError, match=r"another file system than .*choose another place"):
             function(SPEC, tmp_path / "g.zarr")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_builds_at_the_same_time_publish_once(tmp_path: Path) -> None:
+    """Each looks again before it publishes; --force publishes anyway."""
+    store, builds = tmp_path / "g.zarr", []
+
+    def meanwhile(*_: object) -> None:
+        if not builds:
+            builds.append(None)
+            builds.append(build(SPEC, store))
+
+    late = build(SPEC, store, progress=meanwhile)
+    assert (builds[1].built, builds[1].version) == (True, "v001")
+    assert (late.built, late.version, late.levels) == (False, "v001", builds[1].levels)
+    assert len(late.checks) == len(late.levels)
+    builds.clear()
+    forced = build(SPEC, store, force=True, progress=meanwhile)
+    assert (builds[1].built, forced.built, forced.version) == (False, True, "v002")
+    assert leftovers(store) == verify(store) == []
+
+
+def test_maps_and_archives_at_the_same_time_are_published_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sphere = GraphSpec("s2", subdivisions=1)
+    spec, store = MapSpec(sphere, sphere, neighbors=3), tmp_path / "g.zarr"
+    first: list[Any] = []
+
+    def meanwhile(*_: object) -> None:
+        if not first:
+            first.append(None)
+            first.append(build_map(spec, store, name="map"))
+
+    late = build_map(spec, store, name="map", progress=meanwhile)
+    assert (late.built, late.version) == (False, "v001")
+    export_zip(Folder(store / "map/v001"), tmp_path / "map.zip")
+    other, publish = tmp_path / "other.zarr", Staging.publish_as_is
+    first.clear()
+
+    def publish_late(staging: Staging, *given: Any) -> str:
+        if not first:
+            first.append(None)
+            first.append(import_zip(tmp_path / "map.zip", other))
+        return publish(staging, *given)
+
+    monkeypatch.setattr(Staging, "publish_as_is", publish_late)
+    late = import_zip(tmp_path / "map.zip", other)
+    assert (late.new, late.version) == (False, "v001")
+    assert first[1].new
+    assert catalog.versions(Folder(other / "map")) == ["v001"]
 
 
 def test_a_link_to_a_store_is_that_store(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from unittest.mock import Mock
@@ -10,7 +11,7 @@ import pytest
 
 from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, SpecError, StoreError, UnknownGraphError, build, inspect
-from cheblienet_graphs.store import catalog, layout
+from cheblienet_graphs.store import catalog, durable, layout
 from cheblienet_graphs.store.export import export_zip, import_zip
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.leftovers import clean, leftovers
@@ -117,6 +118,77 @@ def test_old_versions_are_pruned(five: Path) -> None:
     assert build(SPEC, five, force=True).version == "v006"
     assert verify(five) == []
     assert [path.name for path in five.parent.iterdir()] == ["g.zarr"]
+
+
+def full(file: str, contents: bytes, within: int | None = None) -> None:
+    """Make a file of which nothing can be written, as a full disk lets one."""
+    os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, dir_fd=within))
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_removing_takes_no_space(five: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The attributes of the graph take the place of those of the version that goes."""
+    tag(five, f"{NAME}@v002", "paper")
+    monkeypatch.setattr(durable, "write", full)
+    with pytest.raises(StoreError, match=r"No space left on device. Nothing was changed; free"):
+        tag(five, f"{NAME}@v003", "paper")
+    os.link(five / NAME / "v001/zarr.json", five.parent / "backup")
+    before = (five.parent / "backup").read_bytes()
+    with pytest.raises(StoreError, match=r"No space left on device. Nothing was changed; free"):
+        remove(five, f"{NAME}@v001")  # whose document is that of a backup, too
+    assert (five.parent / "backup").read_bytes() == before
+    assert verify(five) == leftovers(five) == []
+    (five.parent / "backup").unlink()
+    pyramid = open_store(five)[f"{NAME}@v005"]
+    values = pyramid.levels[0].values.clone()
+    assert remove(five, f"{NAME}@v001").versions == ("v001",)
+    assert remove(five, f"{NAME}@paper", force=True).versions == ("v002",)
+    assert remove(five, f"{NAME}@latest").versions == ("v005",)
+    assert prune(five, NAME, 1).versions == ("v003",)
+    assert pyramid.levels[0].values.equal(values)
+    monkeypatch.undo()
+    assert catalog.refs(Folder(five / NAME)) == {"latest": "v004"}
+    assert verify(five) == leftovers(five) == []
+    assert stat.S_IMODE((five / NAME / "zarr.json").stat().st_mode) == 0o644
+    assert build(SPEC, five, force=True, name=NAME).version == "v006"  # no number twice
+
+
+def test_a_full_disk_stops_no_removal_half_way(five: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where not even that can be written, the version is back in its place."""
+    before = catalog.refs(Folder(five / NAME))
+    monkeypatch.setattr(durable, "write", full)
+    monkeypatch.setattr(os, "ftruncate", Mock(side_effect=OSError(errno.EIO, "broken")))
+    with pytest.raises(StoreError, match=r"broken. Nothing was changed"):
+        remove(five, f"{NAME}@v001")
+    assert catalog.versions(Folder(five / NAME))[0] == "v001"
+    assert catalog.refs(Folder(five / NAME)) == before
+
+
+def test_a_change_that_may_not_last_is_told_as_one(
+    three: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a folder that can't be made durable; what is undone is none."""
+    fsync = os.fsync
+
+    def fail(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fail)
+    message = r"was changed, but whether that outlives a crash of the machine is not known: Input"
+    with pytest.raises(StoreError, match=message):
+        tag(three, f"{NAME}@v001", "paper")
+    assert catalog.refs(Folder(three / NAME))["paper"] == "v001"
+    with pytest.raises(StoreError, match=message):
+        untag(three, NAME, "paper")
+    assert "paper" not in catalog.refs(Folder(three / NAME))
+    with pytest.raises(StoreError, match="Nothing was changed"):
+        remove(three, f"{NAME}@v001")
+    with pytest.raises(StoreError, match="Nothing was published"):
+        build(SPEC, three, force=True)
+    assert catalog.versions(Folder(three / NAME)) == ["v001", "v002", "v003"]
+    assert verify(three) == leftovers(three) == []
 
 
 def test_pruning_is_of_graphs_and_keeps_some(
