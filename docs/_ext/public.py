@@ -34,10 +34,12 @@ class Public(SphinxDirective):
         lines = [f".. py:module:: {module.__name__}", ""]
         for name in sorted(objects, key=lambda name: _kind(objects[name])):
             kind = ("function", "class", "exception", "data")[_kind(objects[name])]
-            lines += [f".. auto{kind}:: {module.__name__}.{name}"]
-            if not getattr(objects[name], "__module__", package).startswith(package):
-                lines += ["   :no-index:"]  # the other package's, which describes it, too
-            lines += [""]
+            home = getattr(objects[name], "__module__", package).partition(".")[0]
+            if home == package:
+                lines += [f".. auto{kind}:: {module.__name__}.{name}", ""]
+            else:  # described there
+                lines += [f".. py:{kind}:: {module.__name__}.{name}", ""]
+                lines += [f"   The same as :py:obj:`{home}.{name}`.", ""]
         lines += [f".. autoclass:: {package}.{name}\n" for name in self.content]
         return self.parse_text_to_nodes("\n".join(lines))
 
