@@ -126,7 +126,7 @@ class SpecError(CheblienetError, ValueError):
 
 
 class InputError(CheblienetError):
-    """A file of a mask or of points can't be read or is not valid; the message begins with it."""
+    """A file that was given, as of a mask or of points, can't be read or is not valid."""
 
 
 class RecipeError(CheblienetError):

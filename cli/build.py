@@ -46,10 +46,13 @@ HOW = {
 
 
 class _ManifoldGroup(Group):
-    """A group of commands, one per manifold; errors for other names list them."""
+    """A group of commands, one per manifold; errors for other names list them.
+
+    While the shell completes a line there are none.
+    """
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.commands:
+        if cmd_name not in self.commands and not ctx.resilient_parsing:
             raise click.UsageError(
                 f"There is no manifold {quoted(cmd_name)}. Choose one of {', '.join(MANIFOLDS)}, "
                 "or `recipe NAME`; `clg recipes` lists those."

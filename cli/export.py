@@ -7,6 +7,7 @@ import click
 
 from cheblienet_cli import options
 from cheblienet_cli.options import FILE, Once, option
+from cheblienet_graphs.errors import InputError
 from cheblienet_graphs.limits import integer
 from cheblienet_graphs.store import catalog
 
@@ -89,6 +90,9 @@ def import_(file: Path, name: str | None, store: Path) -> None:
     nothing is published.
     """
     from cheblienet_graphs.store.export import import_zip  # help does without
+
+    if not file.expanduser().exists():
+        raise InputError(f"{file} does not exist.")
 
     def remark(where: str, what: str) -> None:
         click.echo(f"{file}: {where} {what}.", err=True)

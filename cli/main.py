@@ -1,6 +1,7 @@
 """Entry point: exit codes, signals, errors of one line.
 
-Commands are loaded when they run, so that a signal that comes meanwhile ends them as ever.
+Commands are loaded when they run, so that a signal that comes meanwhile ends them as ever; while
+numpy and scipy load, the system itself ends them (`loading`).
 """
 
 import errno
@@ -12,6 +13,7 @@ import time
 from collections.abc import Sequence
 from typing import NoReturn
 
+from cheblienet_cli.loading import end_while_libraries_load
 from cheblienet_cli.spelling import UsageError, option, spelled
 from cheblienet_graphs import errors
 from cheblienet_graphs.errors import one_line, quoted
@@ -34,6 +36,7 @@ YEAR_9999 = 253_402_300_799
 """The end of it, in seconds since 1970."""
 UNMAPPED = ("failed to map", "cannot allocate", "out of memory")
 """What a loader says where memory is short; there is no number of the error."""
+NO_THREAD = "can't start new thread"
 
 
 class _Messages(io.TextIOWrapper):
@@ -56,6 +59,7 @@ class _Messages(io.TextIOWrapper):
 def main() -> NoReturn:
     """Run the command line and exit: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
     signal.signal(signal.SIGTERM, _terminate)
+    end_while_libraries_load()
     _open_streams()
     code = run(sys.argv[1:])
     try:
@@ -147,6 +151,8 @@ def _explained(error: Exception) -> str:
         return "out of memory; build fewer vertices or free some."
     if isinstance(error, errors.CheblienetError):
         return error.spelled(option)
+    if _files_are_short(error):
+        return "too many open files; close some, or allow more with `ulimit -n`."
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{error.filename} can't be used: {error.strerror}."
     if isinstance(error, OSError) and error.errno in FULL_DISK:  # of standard output: no file's
@@ -159,7 +165,16 @@ def _memory_is_short(error: Exception) -> bool:
     """Whether memory could not be had, which libraries that are loaded say in a text."""
     if isinstance(error, ImportError):
         return any(said in str(error).lower() for said in UNMAPPED)
+    if isinstance(error, RuntimeError):  # a thread is memory for its stack
+        return str(error) == NO_THREAD
     return isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM
+
+
+def _files_are_short(error: Exception) -> bool:
+    """Whether files could not be opened, which a loader says in a text."""
+    if isinstance(error, ImportError):
+        return os.strerror(errno.EMFILE).lower() in str(error).lower()
+    return getattr(error, "errno", None) in {errno.EMFILE, errno.ENFILE}
 
 
 def _tell(message: str) -> None:

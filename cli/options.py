@@ -90,7 +90,9 @@ class Once(_Described):
         option("--debug", "Show the traceback of an error.", expose_value=False)(self)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As click's."""
+        """As click's; the shell may complete any line."""
+        if ctx.resilient_parsing:
+            return super().parse_args(ctx, args)
         _, _, order = self.make_parser(ctx).parse_args(args=[*args])
         for given in order:
             single = isinstance(given, click.Option) and not given.multiple

@@ -1,6 +1,7 @@
 """clg ls, clg tag, clg rm, clg verify: what a store holds, and keeping it."""
 
 import datetime as dt
+import sys
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
@@ -12,6 +13,7 @@ from cheblienet_cli import options
 from cheblienet_cli.options import Once, examples, option
 from cheblienet_cli.output import count, print_table, show
 from cheblienet_graphs.errors import StoreError, one_line
+from cheblienet_graphs.limits import integer
 from cheblienet_graphs.store import catalog, layout, refs
 from cheblienet_graphs.store.folder import Folder
 
@@ -78,16 +80,21 @@ def tag(name: str, ref: str, store: Path, delete: bool) -> None:
 @click.command(cls=Once)
 @click.argument("name", metavar="NAME[@REF]")
 @option("--keep N", "Delete all versions of NAME except the newest N.")
-@option("--force", "Also delete versions that have tags.")
+@option("--force", "Ask nothing, and also delete versions that have tags.")
 @options.store
 def rm(name: str, keep: str | None, store: Path, force: bool) -> None:
     """Delete a version of a graph, NAME@REF, or with --keep the old ones of NAME.
 
-    Version numbers are not reused; a graph without versions is not listed. Processes that have
-    mapped a version keep it.
+    On a terminal it asks first. Version numbers are not reused; a graph without versions is not
+    listed. Processes that have mapped a version keep it.
     """
     from cheblienet_graphs.spec.words import human_bytes  # help does without
 
+    if not force and _on_a_terminal() and (doomed := _doomed(store, name, keep)):
+        if not click.confirm(f"Delete {doomed} for good?", err=True):
+            click.echo("Nothing was removed.", err=True)
+            click.get_current_context().exit(1)
+        name = doomed if keep is None else name  # by the time of the answer @latest may be another
     if keep is None:
         removed = refs.remove(store, name, force=force)
     else:
@@ -98,6 +105,20 @@ def rm(name: str, keep: str | None, store: Path, force: bool) -> None:
     for version, names in removed.spared.items():
         kept = f"{removed.graph}@{version} stays, as it is named {', '.join(names)}"
         click.echo(f"{kept}; --force removes it anyway.", err=True)
+
+
+def _on_a_terminal() -> bool:
+    """Whether somebody can be asked; streams may be closed."""
+    return all(stream and stream.isatty() for stream in (sys.stdin, sys.stderr))
+
+
+def _doomed(store: Path, name: str, keep: str | None) -> str:
+    """What `rm` is about to delete; nothing where it refuses to."""
+    version = catalog.resolve(store, name)
+    if keep is None:
+        return f"{version.parent.name}@{version.name}" if "@" in name else ""
+    newest = integer("keep", keep, 1, layout.LAST_VERSION, "an integer from 1")
+    return "" if "@" in name else f"all versions of {name} except the newest {newest}"
 
 
 @click.command(cls=Once)

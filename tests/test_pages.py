@@ -172,3 +172,10 @@ def test_nothing_is_left_out() -> None:
 @pytest.mark.parametrize(("page", "link"), LINKS)
 def test_links_lead_somewhere(page: str, link: str) -> None:
     assert (ROOT / page).parent.joinpath(link).exists()
+
+
+def test_one_page_reads_pickles_and_says_why() -> None:
+    """A file of weights needs none, so no other page may suggest it."""
+    [(page, text)] = [named for named in PAGES.items() if "weights_only=False" in named[1]]
+    assert page == "docs/how-to/from-anemoi.md"
+    assert "`weights_only=False` reads it again, because" in text

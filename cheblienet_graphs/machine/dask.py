@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import resource
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
@@ -10,12 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cheblienet_graphs.errors import CheblienetError, Remedy
+from cheblienet_graphs.errors import CheblienetError, InputError, Remedy
 from cheblienet_graphs.machine import Pool, Task, let_go
 from cheblienet_graphs.machine.interrupts import check_guarded, not_for_children
 
 try:
     import distributed
+    from dask.system import CPU_COUNT
     from distributed.comm import CommClosedError
 except ModuleNotFoundError as error:
     raise CheblienetError(
@@ -27,6 +29,8 @@ CONNECTED = 30
 READY = 120
 """and in which it must have a worker."""
 PORTS = 2**16
+FILES, FILES_OF_A_WORKER = 32, 16
+"""Files that a cluster of this machine has open, with some to spare; short of them it hangs."""
 
 T = TypeVar("T")
 
@@ -91,10 +95,14 @@ def processes_of(address: str, workers: int | None) -> int:
     """How many processes of this machine a cluster has; arguments as those of `opened_cluster`.
 
     Raises:
-        CheblienetError: that is no address; nothing is asked.
+        InputError: the scheduler's file does not exist.
+        CheblienetError: that is no address, or a local cluster may not open enough files; nothing
+            is asked.
     """
     if address == "local":
-        return workers or distributed.system.CPU_COUNT
+        processes = workers or CPU_COUNT
+        _check_open_files(processes)
+        return processes
     with _named(address):
         _scheduler_address(address)
     return 1
@@ -109,10 +117,13 @@ def opened_cluster(address: str, workers: int | None) -> Iterator[Pool]:
         workers: of a local one; None for one for each core.
 
     Raises:
-        CheblienetError: there is none, or it has no workers.
+        InputError: the scheduler's file does not exist.
+        CheblienetError: there is none, or it has no workers, or a local one may not open enough
+            files.
     """
     if address == "local":
         check_guarded()
+        _check_open_files(workers or CPU_COUNT)
         with not_for_children():  # the workers start here
             cluster = distributed.LocalCluster(
                 n_workers=workers,
@@ -134,18 +145,32 @@ def opened_cluster(address: str, workers: int | None) -> Iterator[Pool]:
             yield pool
 
 
+def _check_open_files(workers: int) -> None:
+    needed = FILES + FILES_OF_A_WORKER * workers
+    allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if allowed != resource.RLIM_INFINITY and allowed < needed:
+        raise CheblienetError(
+            f"A Dask cluster of {workers} workers needs {needed} open files. Got {allowed}; allow "
+            "more with `ulimit -n`, or give fewer ",
+            Remedy("workers"),
+            ".",
+        )
+
+
 @contextmanager
 def _named(address: str) -> Iterator[None]:
     """Turn what is wrong with an address into one clear line.
 
     Raises:
-        CheblienetError: instead of an OSError or ValueError.
+        InputError: instead of a FileNotFoundError.
+        CheblienetError: instead of another OSError or ValueError.
     """
     try:
         yield
     except (OSError, ValueError) as error:
         reason = " ".join(str(error).split()) or f"nothing answered within {CONNECTED} s"
-        raise CheblienetError(
+        kind = InputError if isinstance(error, FileNotFoundError) else CheblienetError
+        raise kind(
             f"There is no Dask cluster at {address}: {reason}. Give the address that `dask "
             "scheduler` prints, such as tcp://10.0.0.1:8786, or the file that it writes, or "
             "local."
@@ -156,7 +181,7 @@ def _scheduler_address(address: str) -> str:
     """The address itself, or the one in a file that a scheduler wrote.
 
     Raises:
-        OSError: the file can't be read.
+        OSError: the file does not exist, or can't be read.
         ValueError: the file is another one, or that is no address.
     """
     if Path(address).is_file():
@@ -165,7 +190,7 @@ def _scheduler_address(address: str) -> str:
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError("it is a file that no scheduler wrote") from error
     elif address.endswith(".json"):
-        raise ValueError("there is no such file")
+        raise FileNotFoundError("there is no such file")
     host, port = distributed.comm.get_address_host_port(address)
     if not host or not 0 < port < PORTS:
         raise ValueError(f"it must have a host and a port in [1, {PORTS - 1}]")

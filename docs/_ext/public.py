@@ -38,7 +38,7 @@ class Public(SphinxDirective):
             if home == package:
                 lines += [f".. auto{kind}:: {module.__name__}.{name}", ""]
             else:  # described there
-                lines += [f".. py:{kind}:: {module.__name__}.{name}", ""]
+                lines += [f".. py:{kind}:: {name}", ""]
                 lines += [f"   The same as :py:obj:`{home}.{name}`.", ""]
         lines += [f".. autoclass:: {package}.{name}\n" for name in self.content]
         return self.parse_text_to_nodes("\n".join(lines))

@@ -73,6 +73,15 @@ USAGE = [
     ("inspect --store several", "r2-24x16, se2-16x16x6, torus"),
     ("inspect r2-8x8@", "Nothing follows the @ of r2-8x8@; give a version, such as @v001"),
     ("rm r2-8x8", "Say which version"),
+    # Files that are missing.
+    ("import none.zip", "Error: none.zip does not exist."),
+    ("import file/none.zip", "Error: file/none.zip does not exist."),
+    ("build r2 --mask none.png", "Error: none.png does not exist."),
+    ("build s2 --points-file none.csv", "Error: none.csv does not exist."),
+    ("build recipe none.toml", "Error: The recipe none.toml can't be read: No such file"),
+    ("build r2 --size 8 --dask none.json", "at none.json: there is no such file. Give the address"),
+    ("ls --store none", "none; `clg build` makes one."),
+    ("diff r2-8x8 r2-8x8 --other-store none", "none; `clg build` makes one."),
     # Reports, figures and exports.
     ("inspect --level 5", "--level must be an integer in [0, 1]. Got 5."),
     ("inspect --eigenvalues 1001", "--eigenvalues must be an integer in [0, 1000]"),
@@ -128,7 +137,7 @@ NONSENSE = {
     "name": ("''", ".hidden", "v001"),
     "store": ("file", "file/below", "full", "~nobody-at-all/g.zarr", "n" * 300, "dangling"),
     "dask": (
-        *("nonsense", "http://a:1", "a:99999", "none.json", "file", "''"),
+        *("nonsense", "http://a:1", "a:99999", "file", "''"),
         *("tcp://a:1 --workers 2", "local --workers -1"),
     ),
     "engine": ("none",),

@@ -14,6 +14,7 @@ import pytest
 from builds import SPECS, Whole, inodes, manifest
 
 from cheblienet_graphs import CheblienetError, GraphSpec, SpecError, build
+from cheblienet_graphs.errors import InputError
 from cheblienet_graphs.store.leftovers import leftovers
 
 distributed = pytest.importorskip("distributed")
@@ -146,9 +147,24 @@ def test_no_cluster_there(
         build(PLANE, tmp_path / "g", dask=address)
     with pytest.raises(SpecError, match="workers must be left out where a cluster has its own"):
         build(PLANE, tmp_path / "g", dask=address, workers=2)
-    with pytest.raises(CheblienetError, match=r"at none\.json: there is no such file\. Give"):
+    with pytest.raises(InputError, match=r"at none\.json: there is no such file\. Give"):
         build(PLANE, tmp_path / "g", dask="none.json")
     assert dask.config.get("scheduler", None) is None  # that of the caller's other work
+
+
+def test_local_cluster_has_a_worker_for_each_core() -> None:
+    assert client_of.processes_of("local", None) == client_of.CPU_COUNT > 0
+
+
+def test_local_cluster_that_may_open_few_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Short of them Dask's own loop goes round without end."""
+    monkeypatch.setattr(client_of.resource, "getrlimit", lambda _: (40, 4096))
+    told = r"of 2 workers needs 64 open files\. Got 40; allow more with `ulimit -n`, or give fewer"
+    with pytest.raises(CheblienetError, match=told):
+        build(PLANE, tmp_path / "g", dask="local", workers=2)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", "\udcff"])
