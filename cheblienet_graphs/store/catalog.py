@@ -133,7 +133,7 @@ def refs(graph: Folder) -> dict[str, str]:
     Raises:
         StoreError: they can't be read, or are of another form than ours.
     """
-    stored = (read_attributes(graph) or {}).get("refs", {})
+    stored = (read_attributes(graph) or {}).get("refs")
     if not isinstance(stored, dict) or not all(map(_is_ref, stored.items())):
         raise StoreError(f"{graph}/zarr.json has refs of another form than ours.")
     existing = versions(graph)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from cheblienet_graphs.errors import StoreError, UnreadableError
+from cheblienet_graphs.store.sharing import missing_right, share
 
 F = TypeVar("F")
 T = TypeVar("T")
@@ -49,10 +50,12 @@ def write(file: str | Path, contents: bytes, within: int | None = None) -> None:
     Args:
         file: its path, or its name in another folder.
         contents: of the file.
-        within: descriptor of that folder.
+        within: descriptor of that folder, with whose group the file is shared.
     """
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644, dir_fd=within)
     try:
+        if within is not None:
+            share(descriptor, os.fstat(within))
         _write_all(descriptor, contents)
     finally:
         os.close(descriptor)
@@ -233,7 +236,7 @@ def check_writable(folder: Path) -> Path:
     if not folder.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
     return folder
 
 
@@ -372,6 +375,8 @@ def write_errors(store: object, outcome: str = "Nothing was published") -> Itera
             ) from error
         free = "free some space or " if error.errno in FULL_DISK else ""
         remedy = _SHORT.get(error.errno or 0, f"{free}choose another place")
+        if isinstance(error, PermissionError) and error.filename:
+            remedy = missing_right(Path(error.filename)) or remedy
         raise StoreError(
             f"{store} can't be written: {error.strerror or error}. {outcome}; {remedy}."
         ) from error

@@ -52,6 +52,8 @@ SIDES = ("source", "target")
 """Groups of the points that a map joins."""
 NAME = SEGMENT
 VERSION = re.compile(r"v[0-9]{3,9}")
+URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+"""Beginning of an address that is no path; as a pathlib.Path it has one slash."""
 LAST_VERSION = 10**9 - 1
 MAX_DIMENSIONS = 2
 """Most dimensions of an array."""
@@ -101,6 +103,9 @@ def store_path(store: str | os.PathLike[str]) -> Path:
     """
     if not isinstance(store, str | os.PathLike):
         raise StoreError(f"store must be a path, text or a pathlib.Path. Got {quoted(store)}.")
+    if URL.match(os.fspath(store)) or not os.fspath(store).strip():
+        found = quoted(os.fspath(store))
+        raise StoreError(f"store must be a folder of this machine's file systems. Got {found}.")
     try:
         return Path(store).expanduser().absolute()
     except RuntimeError as error:

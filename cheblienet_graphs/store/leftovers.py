@@ -16,6 +16,7 @@ from typing import NoReturn
 
 from cheblienet_graphs.store import layout, staging_folder
 from cheblienet_graphs.store.durable import locked_folder, opened_folder, write_errors
+from cheblienet_graphs.store.sharing import is_kept_from_user
 
 IDENTITY = "build.json"
 """File that is written after everything else of a staged version, and deleted first."""
@@ -166,10 +167,11 @@ def _left(staging: int) -> list[str]:
 def _is_left(staging: int, name: str) -> bool:
     """Check whether an entry is one that the package makes, and no living process holds its lock.
 
-    One that is private to another user is not this user's to delete.
+    One that is another user's is not this user's to delete.
     """
     try:
-        if not _is_ours(staging, name):
+        status = os.stat(name, dir_fd=staging, follow_symlinks=False)
+        if not _is_ours(staging, name) or is_kept_from_user(status, os.fstat(staging)):
             return False
         if _FILE.fullmatch(name):
             return True

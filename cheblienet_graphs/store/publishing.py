@@ -12,6 +12,7 @@ from cheblienet_graphs.store import catalog, layout
 from cheblienet_graphs.store.durable import locked_folder, sync, sync_change, undone, write
 from cheblienet_graphs.store.folder import DOCUMENT, Folder
 from cheblienet_graphs.store.groups import document_of, replace_attributes, set_refs
+from cheblienet_graphs.store.sharing import share
 
 
 def check_graph(store: str | os.PathLike[str], name: str, *, is_map: bool) -> None:
@@ -88,6 +89,7 @@ def _make_group(
         try:
             os.mkdir(made, dir_fd=staging)
             with locked_folder(made, staging) as folder:
+                share(folder, os.fstat(above))
                 write(DOCUMENT, contents, folder)
                 sync(DOCUMENT, folder)
                 os.rename(made, group.name, src_dir_fd=staging, dst_dir_fd=above)

@@ -15,6 +15,7 @@ from cheblienet_graphs.store import catalog, layout
 from cheblienet_graphs.store.durable import (
     FULL_DISK,
     NotDurableError,
+    check_writable,
     opened_folder,
     replace_by,
     undone,
@@ -28,6 +29,7 @@ from cheblienet_graphs.store.groups import (
     set_refs,
 )
 from cheblienet_graphs.store.leftovers import discard
+from cheblienet_graphs.store.sharing import is_kept_from_user
 from cheblienet_graphs.store.staging_folder import locked
 
 LIKE_VERSION = re.compile(r"v[0-9]+")
@@ -71,6 +73,7 @@ def tag(store: str | Path, name: str, ref: str) -> Path:
     _check_ref(ref)
     with _changing(store) as (place, staging):
         version = catalog.resolve(place, name)
+        check_writable(Path(version.parent))
         set_refs(version.parent, catalog.refs(version.parent) | {ref: version.name}, staging)
     return Path(version)
 
@@ -88,6 +91,7 @@ def untag(store: str | Path, name: str, ref: str) -> None:
         refs = catalog.refs(graph)
         if refs.pop(ref, None) is None:
             raise UnknownGraphError(f"{graph.name} has no ref {quoted(ref)}.")
+        check_writable(Path(graph))
         set_refs(graph, refs, staging)
 
 
@@ -164,6 +168,7 @@ def _deleted(
         verb = "was" if len(removed) == 1 else "were"
         outcome = f"{listed(removed)} {verb} removed before that" if removed else UNCHANGED
         with write_errors(store, outcome):
+            check_writable(Path(graph))
             nbytes += _delete(graph, version, staging)
         removed.append(version)
     with suppress(OSError):  # of a full disk; then `clg verify` names them
@@ -173,7 +178,7 @@ def _deleted(
 
 def _delete(graph: Folder, version: str, staging: int) -> int:
     """Take a version out of its graph, then delete it; returns the size of its files."""
-    doomed = uuid.uuid4().hex
+    doomed = _doomed(graph / version, staging)
     nbytes = size_of(graph / version)
     before = layout.read_attributes(graph) or {}
     after = _without(before, version)
@@ -188,8 +193,21 @@ def _delete(graph: Folder, version: str, staging: int) -> int:
                 raise
             _delete_without_space(folder, version, after, doomed, staging)
     with suppress(OSError):  # it stays among leftovers
-        discard(doomed, staging)
+        discard(doomed.partition("/")[0], staging)
     return nbytes
+
+
+def _doomed(version: Folder, staging: int) -> str:
+    """A path in the staging folder for a version that goes.
+
+    That of another user goes into a folder of one's own: who shares a store can't delete what is
+    another's there.
+    """
+    status, name = version.status(), uuid.uuid4().hex
+    if status is None or not is_kept_from_user(status, os.fstat(staging)):
+        return name
+    os.mkdir(name, dir_fd=staging)
+    return f"{name}/version"
 
 
 def size_of(version: Folder) -> int:

@@ -18,7 +18,14 @@ from pathlib import Path
 from cheblienet_graphs.errors import StoreError, another
 from cheblienet_graphs.machine.interrupts import interrupts_deferred
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.durable import lock, locked_folder, opened_folder, remove_empty
+from cheblienet_graphs.store.durable import (
+    check_writable,
+    lock,
+    locked_folder,
+    opened_folder,
+    remove_empty,
+)
+from cheblienet_graphs.store.sharing import group_rights, is_shared, share
 
 LOCK_TRIED_AGAIN = 0.01
 """Seconds between two attempts to take the lock of a store."""
@@ -136,8 +143,7 @@ def is_known(staging: int, store: Path) -> bool:
     owners = {os.geteuid(), place.st_uid}
     with suppress(FileNotFoundError):  # before there is a store
         owners.add(store.stat().st_uid)
-    is_shared = place.st_mode & (stat.S_ISGID | stat.S_IWOTH) == stat.S_ISGID
-    return staged.st_uid in owners or (is_shared and staged.st_gid == place.st_gid)
+    return staged.st_uid in owners or (is_shared(place) and staged.st_gid == place.st_gid)
 
 
 def owner_of_new_files(folder: int) -> int | None:
@@ -193,15 +199,31 @@ def _got_lock(store: Path, held: ExitStack) -> int | None:
     held.enter_context(interrupts_deferred())
     if not folder.parent.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
+    if not os.path.lexists(folder):
+        check_writable(folder)
     with suppress(FileExistsError):
         folder.mkdir()
     try:
         staging = held.enter_context(_opened(store))
         lock(staging, folder)
+        _share(staging, folder.parent)
     except (BlockingIOError, FileNotFoundError):
         return None
     held.callback(remove_empty, folder)
     return staging
+
+
+def _share(staging: int, place: Path) -> None:
+    """Let the group that a place is shared with stage versions there, too.
+
+    Nobody can rename or delete what another one stages: workers find it by its path.
+    """
+    status = os.fstat(staging)
+    if status.st_uid == os.geteuid() and group_rights(place.stat()) & stat.S_IWGRP:
+        share(staging, place.stat())
+        mode = stat.S_IMODE(os.fstat(staging).st_mode)
+        if not mode & stat.S_ISVTX:
+            os.fchmod(staging, mode | stat.S_ISVTX)
 
 
 def _got_turn(store: Path, key: str, held: ExitStack) -> int | None:

@@ -199,7 +199,17 @@ def _folder_faults(store: Folder, name: str) -> Iterator[Fault]:
         return
     if is_ours:
         yield from graph_faults(store / name)
-    elif any(catalog.readable(store / name, layout.check_version)):
+    elif any(_may_be_ours(store / name / version) for version in catalog.versions(store / name)):
         yield Fault(
             f"{name}/{DOCUMENT}", "is not that of a graph, and there are versions beside it"
         )
+
+
+def _may_be_ours(version: Folder) -> bool:
+    """Check whether a folder in the place of a version is one of ours, or can't be read."""
+    try:
+        return layout.read_attributes(version) is not None
+    except UnreadableError:
+        raise
+    except StoreError:
+        return True

@@ -8,6 +8,7 @@ import errno
 import json
 import logging
 import shutil
+import stat
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -24,6 +25,7 @@ from cheblienet_graphs.store import durable, layout, leftovers, staged, staging_
 from cheblienet_graphs.store.durable import locked_folder, sha256_of, write_errors
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.publishing import publish
+from cheblienet_graphs.store.sharing import group_rights
 from cheblienet_graphs.store.staged import Identity, Records, StagedArray, StagedCsr, Writer
 from cheblienet_graphs.store.staging_folder import locked, tidy
 
@@ -317,17 +319,23 @@ class Staging:
             StoreError: as `publish`.
         """
         with write_errors(self._store):
-            paths = [self.path]
-            for path in self.path.rglob("*"):
+            paths, rights = [self.path, *self.path.rglob("*")], self._group_rights()
+            for path in paths:
                 if path.is_file():
                     path.chmod(0o444)
-                paths.append(path)
+                elif rights:
+                    path.chmod(stat.S_IMODE(path.stat().st_mode) | rights)
             durable.in_threads(durable.sync, paths, SYNCED_AT_ONCE)
             with locked(self._store) as staging:
                 if find and (known := find()):
                     return known
                 self.published = publish(self._store, self._name, Folder(self.path), staging)
         return self.published
+
+    def _group_rights(self) -> int:
+        """Rights that the group gets in the folders of the version."""
+        around = (path for path in (self._store, self._store.parent) if path.is_dir())
+        return next((group_rights(path.stat()) for path in around), 0)
 
     def _manifest(self) -> dict[str, dict[str, str | int]]:
         """Digest and size of each array's bytes, by its path, and of each metadata document."""
