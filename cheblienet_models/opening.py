@@ -10,6 +10,7 @@ from torch import nn
 
 from cheblienet_graphs.store.folder import DOCUMENT, Folder
 from cheblienet_graphs.store.groups import graph_faults, group_fault
+from cheblienet_graphs.store.layout import store_path
 from cheblienet_models.arguments import file_path, flag
 from cheblienet_models.errors import StoreError, UnreadableError, quoted
 from cheblienet_models.graphs.graph import Graph
@@ -45,7 +46,7 @@ def open_store(path: str | Path, *, verify: bool = False) -> "Store":
         TypeError: path is no path.
         StoreError: there is no store, or one of a format that this version can't read.
     """
-    return Store(file_path("path", path).expanduser().absolute(), verify=verify)
+    return Store(store_path(file_path("path", path)), verify=verify)
 
 
 @torch.inference_mode(mode=False)

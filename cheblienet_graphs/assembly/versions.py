@@ -28,7 +28,7 @@ from cheblienet_graphs.store import catalog, layout
 from cheblienet_graphs.store.facts import LevelFacts, PublishedFacts, read_facts
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.map_facts import MapSizes, read_either
-from cheblienet_graphs.store.refs import size_of
+from cheblienet_graphs.store.removal import size_of
 from cheblienet_graphs.store.staged import identity_of
 
 if TYPE_CHECKING:

@@ -236,7 +236,9 @@ def check_writable(folder: Path) -> Path:
     if not folder.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+        is_mounted_so = os.statvfs(folder).f_flag & os.ST_RDONLY
+        code = errno.EROFS if is_mounted_so else errno.EACCES
+        raise OSError(code, os.strerror(code), str(folder))
     return folder
 
 

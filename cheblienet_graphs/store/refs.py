@@ -1,11 +1,8 @@
 """The versions of a graph and their names, changed under a lock."""
 
-import os
 import re
-import stat
-import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,23 +11,16 @@ from cheblienet_graphs.limits import Number, integer
 from cheblienet_graphs.store import catalog, layout
 from cheblienet_graphs.store.durable import (
     FULL_DISK,
-    NotDurableError,
     check_writable,
-    opened_folder,
-    replace_by,
-    undone,
     write_errors,
 )
-from cheblienet_graphs.store.folder import DOCUMENT, Folder
+from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.groups import (
-    document_of,
     drop_copies,
-    replace_attributes,
     set_refs,
 )
-from cheblienet_graphs.store.leftovers import discard
-from cheblienet_graphs.store.sharing import is_kept_from_user
-from cheblienet_graphs.store.staging_folder import locked
+from cheblienet_graphs.store.removal import delete
+from cheblienet_graphs.store.staging_folder import locked, locked_alone
 
 LIKE_VERSION = re.compile(r"v[0-9]+")
 UNCHANGED = "Nothing was changed"
@@ -110,7 +100,7 @@ def remove(store: str | Path, name: str, *, force: bool = False) -> Removed:
         UnknownGraphError: there is no such version, or `name` names none.
         StoreError: refs name it, or the store can't be written to.
     """
-    with _changing(store) as (place, staging):
+    with _removing(store) as (place, staging):
         version = catalog.resolve(place, name)
         graph = version.parent.name
         if "@" not in (name or ""):
@@ -147,14 +137,14 @@ def prune(store: str | Path, name: str, keep: Number, *, force: bool = False) ->
     keep = integer("keep", keep, 1, layout.LAST_VERSION, "an integer from 1")
     if not isinstance(name, str) or "@" in name:
         raise UnknownGraphError(f"Name the graph alone, not a version of it. Got {quoted(name)}.")
-    with _changing(store) as (place, staging):
+    with _removing(store) as (place, staging):
         graph = catalog.resolve(place, name).parent
         older = catalog.versions(graph)[:-keep]
         return _deleted(place, graph, older, staging, force=force)
 
 
 def _deleted(
-    store: Folder, graph: Folder, versions: list[str], staging: int, *, force: bool
+    store: Folder, graph: Folder, versions: list[str], staging: int | None, *, force: bool
 ) -> Removed:
     """Delete versions of a graph, but those that refs name, unless these are deleted, too."""
     refs, nbytes = catalog.refs(graph), 0
@@ -169,65 +159,12 @@ def _deleted(
         outcome = f"{listed(removed)} {verb} removed before that" if removed else UNCHANGED
         with write_errors(store, outcome):
             check_writable(Path(graph))
-            nbytes += _delete(graph, version, staging)
+            nbytes += delete(graph, version, staging)
         removed.append(version)
-    with suppress(OSError):  # of a full disk; then `clg verify` names them
-        drop_copies(store, staging)
+    if staging is not None:
+        with suppress(OSError):  # of a full disk; then `clg verify` names them
+            drop_copies(store, staging)
     return Removed(graph.name, tuple(removed), nbytes, spared)
-
-
-def _delete(graph: Folder, version: str, staging: int) -> int:
-    """Take a version out of its graph, then delete it; returns the size of its files."""
-    doomed = _doomed(graph / version, staging)
-    nbytes = size_of(graph / version)
-    before = layout.read_attributes(graph) or {}
-    after = _without(before, version)
-    with undone(), graph.descriptor() as folder:
-        try:
-            replace_attributes(graph, after, staging)
-            os.rename(version, doomed, src_dir_fd=folder, dst_dir_fd=staging)
-        except BaseException as error:
-            with suppress(OSError):
-                replace_attributes(graph, before, staging)
-            if not isinstance(error, OSError) or error.errno not in FULL_DISK:
-                raise
-            _delete_without_space(folder, version, after, doomed, staging)
-    with suppress(OSError):  # it stays among leftovers
-        discard(doomed.partition("/")[0], staging)
-    return nbytes
-
-
-def _doomed(version: Folder, staging: int) -> str:
-    """A path in the staging folder for a version that goes.
-
-    That of another user goes into a folder of one's own: who shares a store can't delete what is
-    another's there.
-    """
-    status, name = version.status(), uuid.uuid4().hex
-    if status is None or not is_kept_from_user(status, os.fstat(staging)):
-        return name
-    os.mkdir(name, dir_fd=staging)
-    return f"{name}/version"
-
-
-def size_of(version: Folder) -> int:
-    """Size of the files of a version, metadata included."""
-    entries = version.walk(lambda path: path.count("/") < DEEPEST)
-    return sum(status.st_size for _, status in entries if stat.S_ISREG(status.st_mode))
-
-
-def _delete_without_space(
-    graph: int, version: str, after: layout.Attributes, doomed: str, staging: int
-) -> None:
-    """Take a version out of its graph on a full disk: the attributes take the place of its own."""
-    os.rename(version, doomed, src_dir_fd=graph, dst_dir_fd=staging)
-    try:
-        # Whether it is durable is not said of versions that are deleted with space, either.
-        with opened_folder(doomed, staging) as folder, suppress(NotDurableError):
-            replace_by(graph, DOCUMENT, document_of(after), DOCUMENT, folder)
-    except BaseException:
-        os.rename(doomed, version, src_dir_fd=staging, dst_dir_fd=graph)
-        raise
 
 
 @contextmanager
@@ -242,6 +179,25 @@ def _changing(store: str | Path) -> Iterator[tuple[Folder, int]]:
         yield place, staging
 
 
+@contextmanager
+def _removing(store: str | Path) -> Iterator[tuple[Folder, int | None]]:
+    """Hold the lock of a store as `_changing` does, also on a disk that is full.
+
+    Yields:
+        The store, and a descriptor of its staging folder; None where there is no space for one.
+    """
+    place = catalog.existing_store(store)
+    with write_errors(place, UNCHANGED), ExitStack() as held:
+        staging: int | None = None
+        try:
+            staging = held.enter_context(locked(Path(place)))
+        except OSError as error:
+            if error.errno not in FULL_DISK:
+                raise
+            held.enter_context(locked_alone(Path(place)))
+        yield place, staging
+
+
 def _check_ref(ref: str) -> None:
     named = isinstance(ref, str) and layout.NAME.fullmatch(ref)
     if not named or LIKE_VERSION.fullmatch(ref) or ref == "latest":
@@ -249,10 +205,3 @@ def _check_ref(ref: str) -> None:
             "A ref must be 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or "
             f"digit, not look like a version and not be 'latest'. Got {quoted(ref)}."
         )
-
-
-def _without(attributes: layout.Attributes, version: str) -> layout.Attributes:
-    """A graph's attributes after a version's removal; they keep the highest number removed."""
-    refs = {ref: v for ref, v in attributes.get("refs", {}).items() if v != version}
-    past = [*catalog.newest_removed(attributes), version]
-    return attributes | {"refs": refs, "removed": max(past, key=layout.version_number)}

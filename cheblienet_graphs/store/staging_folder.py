@@ -70,6 +70,27 @@ def locked(store: Path) -> Iterator[int]:
 
 
 @contextmanager
+def locked_alone(store: Path) -> Iterator[None]:
+    """Hold the store's lock where there is no space for a staging folder.
+
+    Who has a staging folder locks the folder of the store, too.
+
+    Args:
+        store: must exist.
+
+    Raises:
+        StoreError: another process holds the lock for too long.
+        OSError: the folder can't be opened.
+    """
+    awaited = f"the lock of {store}, which another process holds"
+    with (
+        interrupts_deferred(),
+        _waited_for(awaited, partial(_got_store, store), LOCK_TRIED_AGAIN, LONGEST_LOCK),
+    ):
+        yield
+
+
+@contextmanager
 def alone(store: Path, key: str) -> Iterator[None]:
     """Be the only one of the processes that ask with this key; the others wait.
 
@@ -207,10 +228,23 @@ def _got_lock(store: Path, held: ExitStack) -> int | None:
         staging = held.enter_context(_opened(store))
         lock(staging, folder)
         _share(staging, folder.parent)
+        if store.exists() and _got_store(store, held) is None:
+            return None
     except (BlockingIOError, FileNotFoundError):
         return None
     held.callback(remove_empty, folder)
     return staging
+
+
+def _got_store(store: Path, held: ExitStack) -> int | None:
+    """Take the lock of the folder of a store; None if another process has it."""
+    place = os.path.realpath(store)
+    try:
+        folder = held.enter_context(opened_folder(place))
+        lock(folder, place)
+    except BlockingIOError:
+        return None
+    return folder
 
 
 def _share(staging: int, place: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import zarr
+from failures import failing
 from outside import whole_path
 
 from cheblienet_graphs import (
@@ -301,3 +302,24 @@ def test_files_of_a_version_are_never_written_into(three: Path, tmp_path: Path) 
             file.seek(0)
             assert file.read() == before[path][0]
             assert not path.exists()
+
+
+def test_stores_that_are_no_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Addresses, as a pathlib.Path too, and blank text: nothing is made of that name."""
+    monkeypatch.chdir(tmp_path)
+    for store in ("s3://bucket/k", Path("s3://bucket/k"), "file:///tmp/x", "gs://b", " ", "\t\n"):
+        with pytest.raises(StoreError, match="store must be a folder of this machine's"):
+            build(SPEC, store)
+        with pytest.raises(StoreError, match="store must be a folder of this machine's"):
+            listing(store)
+        with pytest.raises(StoreError, match="must be a folder of this machine's"):
+            open_store(store)
+        assert list(tmp_path.iterdir()) == []
+    for store in ("s3://bucket/k", " "):
+        for command in ("build r2 --size 8", "ls", "verify --clean", "inspect", "tag r2-8x8 x"):
+            exit_code, message = failing(capsys, *command.split(), "--store", store)
+            assert exit_code in {1, 2}
+            assert "must be a folder of this machine's file systems" in message
+    assert list(tmp_path.iterdir()) == []

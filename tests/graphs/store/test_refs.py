@@ -4,6 +4,7 @@ import errno
 import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -11,7 +12,7 @@ import pytest
 
 from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, SpecError, StoreError, UnknownGraphError, build, inspect
-from cheblienet_graphs.store import catalog, durable, layout
+from cheblienet_graphs.store import catalog, durable, layout, staging_folder
 from cheblienet_graphs.store.export import export_zip, import_zip
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.leftovers import clean, leftovers
@@ -126,10 +127,16 @@ def full(file: str, contents: bytes, within: int | None = None) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def test_removing_takes_no_space(five: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("folders", [True, False], ids=["of files", "of folders, too"])
+def test_removing_takes_no_space(
+    five: Path, monkeypatch: pytest.MonkeyPatch, *, folders: bool
+) -> None:
     """The attributes of the graph take the place of those of the version that goes."""
     tag(five, f"{NAME}@v002", "paper")
     monkeypatch.setattr(durable, "write", full)
+    if not folders:
+        refused = Mock(side_effect=OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+        monkeypatch.setattr(Path, "mkdir", refused)
     with pytest.raises(StoreError, match=r"No space left on device. Nothing was changed; free"):
         tag(five, f"{NAME}@v003", "paper")
     os.link(five / NAME / "v001/zarr.json", five.parent / "backup")
@@ -139,6 +146,10 @@ def test_removing_takes_no_space(five: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert (five.parent / "backup").read_bytes() == before
     assert verify(five) == leftovers(five) == []
     (five.parent / "backup").unlink()
+    with staging_folder.locked_alone(five), ExitStack() as held:
+        assert staging_folder._got_store(five, held) is None
+        if folders:
+            assert staging_folder._got_lock(five, held) is None
     pyramid = open_store(five)[f"{NAME}@v005"]
     values = pyramid.levels[0].values.clone()
     assert remove(five, f"{NAME}@v001").versions == ("v001",)
