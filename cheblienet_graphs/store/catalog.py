@@ -92,13 +92,18 @@ def is_graph(store: Folder, name: str) -> bool:
         return False
 
 
+def is_version(name: str, status: os.stat_result) -> bool:
+    """Check whether an entry of a graph's folder is in the place of a version, and no link."""
+    return bool(VERSION.fullmatch(name)) and stat.S_ISDIR(status.st_mode)
+
+
 def versions(graph: Folder) -> list[str]:
     """Published versions of a graph, oldest first; links are none.
 
     Raises:
         StoreError: its folder can't be read.
     """
-    names = [n for n, of in graph.entries() if VERSION.fullmatch(n) and stat.S_ISDIR(of.st_mode)]
+    names = [name for name, status in graph.entries() if is_version(name, status)]
     return sorted(names, key=version_number)
 
 
@@ -140,6 +145,19 @@ def refs(graph: Folder) -> dict[str, str]:
     return stored | ({"latest": existing[-1]} if existing else {})
 
 
+def refs_and_versions(graph: Folder) -> tuple[dict[str, str], list[str]]:
+    """Refs and versions of a graph as they are at one moment: others may be changing them.
+
+    Raises:
+        StoreError: as `refs` and `versions`.
+    """
+    known = refs(graph)
+    while True:
+        existing, before = versions(graph), known
+        if (known := refs(graph)) == before:
+            return known, existing
+
+
 def _is_ref(named: tuple[str, Any]) -> bool:
     ref, version = named
     return bool(NAME.fullmatch(ref) and isinstance(version, str) and VERSION.fullmatch(version))
@@ -173,10 +191,10 @@ def resolve(store: str | os.PathLike[str], name: str | None) -> Folder:
             raise UnknownGraphError(f"Name one of the graphs in {place}: {listed(names)}.")
         called = names[0]
     graph = place / called
-    known = refs(graph)
+    known, existing = refs_and_versions(graph)
     version = known.get(ref or "latest", ref)
-    if version not in versions(graph):
-        asked, there = quoted(ref or "latest"), listed([*versions(graph), *known])
+    if version not in existing:
+        asked, there = quoted(ref or "latest"), listed([*existing, *known])
         raise UnknownGraphError(f"No version {asked} of {called}. There: {there}.")
     return graph / version
 

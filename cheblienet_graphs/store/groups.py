@@ -80,17 +80,17 @@ def graph_faults(graph: Folder) -> Iterator[Fault]:
     if what := group_fault(graph):
         yield Fault(document, what)
     try:
-        existing = catalog.versions(graph)
-        for ref, version in catalog.refs(graph).items():
-            if version not in existing:
-                yield Fault(document, f"has a ref {quoted(ref)} of {version}, which is not there")
+        refs, existing = catalog.refs_and_versions(graph)
     except UnreadableError:
         raise
     except StoreError as error:
         yield Fault(document, str(error))
         return
-    for name, _ in graph.entries():
-        if name not in {DOCUMENT, *existing}:
+    for ref, version in refs.items():
+        if version not in existing:
+            yield Fault(document, f"has a ref {quoted(ref)} of {version}, which is not there")
+    for name, status in graph.entries():
+        if name != DOCUMENT and not catalog.is_version(name, status):
             yield Fault(f"{graph.name}/{name}", "does not belong in a graph")
 
 

@@ -133,7 +133,9 @@ def listing(store: str | Path) -> list[Listed]:
 
 def _versions(graph: Folder) -> list[Listed]:
     try:
-        return [_listed(graph, version) for version in catalog.versions(graph)]
+        rows = [(version, _listed(graph, version)) for version in catalog.versions(graph)]
+        # Those that somebody removed meanwhile are left out.
+        return [row for version, row in rows if row.fault is None or (graph / version).status()]
     except StoreError as error:
         return [Listed(graph.name, "", (), (), 0, "", str(error))]
 

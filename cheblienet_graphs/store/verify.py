@@ -70,6 +70,8 @@ def verify(
         if progress:
             progress(where)
         of_version = version_faults(version, _below(where, remark))
+        if of_version and name is None and version.status() is None:
+            continue  # somebody removed it meanwhile
         faults += [Fault(f"{where}/{fault.where}", fault.what) for fault in of_version]
     return faults
 
