@@ -220,10 +220,13 @@ def _got_lock(store: Path, held: ExitStack) -> int | None:
     held.enter_context(interrupts_deferred())
     if not folder.parent.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
-    if not os.path.lexists(folder):
-        check_writable(folder)
-    with suppress(FileExistsError):
+    try:
         folder.mkdir()
+    except FileExistsError:
+        pass
+    except PermissionError:
+        check_writable(folder.parent)  # says where
+        raise
     try:
         staging = held.enter_context(_opened(store))
         lock(staging, folder)
