@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from cheblienet_graphs.errors import StoreError, quoted
 from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.durable import unreadable
 from cheblienet_graphs.store.folder import Folder
 
 Shape = tuple[int | None, ...]
@@ -56,10 +57,13 @@ def mapped_array(
     if nbytes == 0:
         return np.zeros(actual, kind)
     chunk = folder / layout.chunk_path(len(actual))
-    with chunk.reading(), chunk.opened_file() as (descriptor, size):
+    with chunk.opened_file() as (descriptor, size):
         if size != nbytes:
             raise StoreError(f"{chunk} has {size} bytes; its metadata promises {nbytes}.")
-        return np.frombuffer(_mapped(descriptor, nbytes), kind).reshape(actual)
+        try:
+            return np.frombuffer(_mapped(descriptor, nbytes), kind).reshape(actual)
+        except OSError as error:
+            raise unreadable(chunk, error) from error
 
 
 def _fits(actual: tuple[int, ...], shape: Shape) -> bool:

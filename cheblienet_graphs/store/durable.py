@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import shutil
 import uuid
 from collections import deque
@@ -25,6 +26,8 @@ MAX_METADATA = 4 * 2**20
 """Most bytes of a metadata document."""
 MAX_DEPTH = 32
 """Deepest nesting of its lists and objects."""
+_TEXT = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
+_BRACKET = re.compile(rb"[][{}]")
 FULL_DISK = {errno.ENOSPC, errno.EDQUOT}
 _SHORT = {
     errno.EMFILE: "close some files, or allow more with `ulimit -n`",
@@ -333,13 +336,12 @@ def parsed_document(contents: bytes, where: str) -> dict[str, Any]:
     """
     if len(contents) > MAX_METADATA:
         raise StoreError(f"{where} has more than {MAX_METADATA:,} bytes, all that is allowed.")
+    if _is_too_deep(contents):  # before Python's parser meets it
+        raise StoreError(f"{where} is nested more than {MAX_DEPTH} deep, all that is allowed.")
     try:
         document = json.loads(contents.decode(), parse_constant=_finite, parse_float=_finite)
-        too_deep = _depth(document) > MAX_DEPTH
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise StoreError(f"{where} is not JSON.") from error
-    if too_deep:
-        raise StoreError(f"{where} is nested more than {MAX_DEPTH} deep, all that is allowed.")
     if isinstance(document, dict) and document.get("node_type") in ("group", "array"):
         return document
     raise StoreError(f"{where} is not a zarr v3 document.")
@@ -353,11 +355,14 @@ def _finite(text: str) -> float:
     return value
 
 
-def _depth(value: Any) -> int:
-    """How deep lists and objects are nested."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    return 1 + max(map(_depth, value), default=0) if isinstance(value, list) else 0
+def _is_too_deep(contents: bytes) -> bool:
+    """Check whether lists and objects lie in more of each other than is allowed."""
+    depth = 0
+    for bracket in _BRACKET.finditer(_TEXT.sub(b"", contents)):
+        depth += 1 if bracket[0] in b"[{" else -1
+        if depth > MAX_DEPTH:
+            return True
+    return False
 
 
 @contextmanager

@@ -43,7 +43,7 @@ class Folder(os.PathLike[str]):
         segments: tuple[str, ...] = (),
         kept: _Descriptors | None = None,
     ) -> None:
-        self._path, self._segments, self._kept = Path(path), segments, kept
+        self._path, self._segments, self._kept = os.fspath(path), segments, kept
 
     def __truediv__(self, path: str) -> "Folder":
         segments = path.split("/")
@@ -53,7 +53,7 @@ class Folder(os.PathLike[str]):
         return Folder(self._path, (*self._segments, *segments), self._kept)
 
     def __str__(self) -> str:
-        return "/".join((str(self._path), *self._segments))
+        return "/".join((self._path, *self._segments))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"
@@ -70,14 +70,14 @@ class Folder(os.PathLike[str]):
     @property
     def name(self) -> str:
         """The last part of its path."""
-        return self._segments[-1] if self._segments else self._path.name
+        return self._segments[-1] if self._segments else Path(self._path).name
 
     @property
     def parent(self) -> "Folder":
         """The folder above."""
         if self._segments:
             return Folder(self._path, self._segments[:-1], self._kept)
-        return Folder(self._path.parent)
+        return Folder(Path(self._path).parent)
 
     @contextmanager
     def kept_open(self) -> Iterator["Folder"]:
@@ -98,7 +98,8 @@ class Folder(os.PathLike[str]):
 
     def names(self) -> list[str]:
         """Sorted names of what lies in the folder, without those that are never read."""
-        return [name for name, _ in self.entries() if SEGMENT.fullmatch(name)]
+        with self.reading(), self.descriptor() as descriptor:
+            return sorted(filter(SEGMENT.fullmatch, os.listdir(descriptor)))
 
     def entries(self) -> list[tuple[str, os.stat_result]]:
         """Names and statuses of everything in the folder, sorted; links are not followed.
@@ -142,7 +143,7 @@ class Folder(os.PathLike[str]):
         with self.reading():
             try:
                 if not self._segments:
-                    return self._path.stat()
+                    return Path(self._path).stat()
                 with self.parent.descriptor() as above:
                     return os.stat(self.name, dir_fd=above, follow_symlinks=False)
             except FileNotFoundError:
@@ -163,10 +164,13 @@ class Folder(os.PathLike[str]):
         Raises:
             StoreError: it is not a regular file, or too large.
         """
-        with self.reading(), self.opened_file() as (descriptor, size):
+        with self.opened_file() as (descriptor, size):
             if size > MAX_METADATA:
                 raise StoreError(f"{self} has {size:,} bytes; {MAX_METADATA:,} are allowed.")
-            return os.pread(descriptor, size, 0)
+            try:
+                return os.pread(descriptor, size, 0)
+            except OSError as error:
+                raise unreadable(self, error) from error
 
     def sha256(self) -> tuple[str, int]:
         """Hex digest and size of the regular file at this path.
@@ -188,8 +192,10 @@ class Folder(os.PathLike[str]):
         Raises:
             StoreError: it can't be read, or is no regular file.
         """
-        with self.reading():
+        try:
             descriptor = self._opened(os.O_NONBLOCK)  # a pipe would block
+        except OSError as error:
+            raise unreadable(self, error) from error
         try:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
@@ -206,9 +212,7 @@ class Folder(os.PathLike[str]):
             OSError: it can't be opened, or a link is there or above it.
         """
         if self._kept is not None:
-            if self._segments not in self._kept:
-                self._kept[self._segments] = self._opened(os.O_DIRECTORY)
-            yield self._kept[self._segments]
+            yield self._descriptor_in(self._kept, self._segments)
             return
         descriptor = self._opened(os.O_DIRECTORY)
         try:
@@ -220,13 +224,21 @@ class Folder(os.PathLike[str]):
         """A new descriptor of what is at this path, opened in the folder above."""
         if not self._segments:
             return os.open(self._path, os.O_RDONLY | flags)
+        if self._kept is not None:
+            above = self._descriptor_in(self._kept, self._segments[:-1])
+            return _opened_in(above, self.name, flags)
         with self.parent.descriptor() as above:
-            try:
-                return os.open(self.name, os.O_RDONLY | os.O_NOFOLLOW | flags, dir_fd=above)
-            except OSError as error:
-                if error.errno in {errno.ELOOP, errno.ENOTDIR} and _is_link(self.name, above):
-                    raise OSError(errno.ELOOP, "it is a link, which is not followed") from error
-                raise
+            return _opened_in(above, self.name, flags)
+
+    def _descriptor_in(self, kept: _Descriptors, segments: tuple[str, ...]) -> int:
+        """A descriptor of a folder that stays open, of the segments below the path."""
+        if segments not in kept:
+            if segments:
+                above = self._descriptor_in(kept, segments[:-1])
+                kept[segments] = _opened_in(above, segments[-1], os.O_DIRECTORY)
+            else:
+                kept[()] = os.open(self._path, os.O_RDONLY | os.O_DIRECTORY)
+        return kept[segments]
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -239,6 +251,15 @@ class Folder(os.PathLike[str]):
             yield
         except OSError as error:
             raise unreadable(self, error) from error
+
+
+def _opened_in(folder: int, name: str, flags: int) -> int:
+    try:
+        return os.open(name, os.O_RDONLY | os.O_NOFOLLOW | flags, dir_fd=folder)
+    except OSError as error:
+        if error.errno in {errno.ELOOP, errno.ENOTDIR} and _is_link(name, folder):
+            raise OSError(errno.ELOOP, "it is a link, which is not followed") from error
+        raise
 
 
 def _is_link(name: str, folder: int) -> bool:
