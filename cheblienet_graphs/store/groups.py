@@ -84,7 +84,7 @@ def graph_faults(graph: Folder) -> Iterator[Fault]:
     except UnreadableError:
         raise
     except StoreError as error:
-        yield Fault(document, str(error))
+        yield Fault(document, f"can't be read: {error}")
         return
     for ref, version in refs.items():
         if version not in existing:
