@@ -22,7 +22,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.durable import opened_folder, replace, reserve, write
+from cheblienet_graphs.store.durable import opened_folder, replace, reserve, undone, write
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.leftovers import IDENTITY
 
@@ -205,7 +205,7 @@ class Records:
         """Record a range as finished; its results must be JSON types."""
         file = self._file(sweep, rows)
         file.parent.mkdir(exist_ok=True)
-        with opened_folder(file.parent) as folder:
+        with undone(), opened_folder(file.parent) as folder:
             replace(folder, file.name, json.dumps(result).encode(), uuid.uuid4().hex, folder)
 
     def __len__(self) -> int:
