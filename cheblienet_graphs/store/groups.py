@@ -161,7 +161,7 @@ def set_refs(graph: Folder, refs: dict[str, str], staging: int) -> None:
 
     Args:
         graph: the graph.
-        refs: by name the versions.
+        refs: all of them, name -> version.
         staging: as of `drop_copies`.
 
     Raises:

@@ -186,7 +186,7 @@ def _array_faults(version: Folder, facts: VersionFacts, remark: Remark | None) -
 
 
 def _store_faults(store: Folder) -> Iterator[Fault]:
-    """Groups that can't be read or named, or are none, which no other check reports."""
+    """Faults of the store's document, of its graphs besides their versions, and of its links."""
     if (what := group_fault(store)) is not None:
         yield Fault(DOCUMENT, what)
     for name, status in store.entries():
