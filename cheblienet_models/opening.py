@@ -111,9 +111,9 @@ def _refuse_faults(store: Folder, graph: Folder) -> None:
         StoreError: something is wrong with them, or with what lies beside the versions.
     """
     if what := group_fault(store):
-        raise StoreError(f"{store / DOCUMENT} {what}.")
+        raise StoreError(f"{store / DOCUMENT} {what.rstrip('.')}.")
     for fault in graph_faults(graph):
-        raise StoreError(f"{store}/{fault.where} {fault.what}.")
+        raise StoreError(f"{store}/{fault.where} {fault.what.rstrip('.')}.")
 
 
 class _Versions(Mapping[str, Opened]):

@@ -17,7 +17,7 @@ from typing import Any
 
 LIBRARIES = ("numpy", "scipy")
 LAST = "scipy.linalg"
-"""Where it was loaded, both OpenBLAS are, and a build that has begun can tell what stays."""
+"""Loads the second OpenBLAS; signals are handled again then, so that a build can say what stays."""
 ENDING = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -27,7 +27,7 @@ def end_while_libraries_load() -> None:
 
 
 class _Libraries(MetaPathFinder):
-    """A finder of the libraries' modules, as `PathFinder`, which signals end while they run."""
+    """Finds the modules of the libraries as `PathFinder` does; signals end the process in them."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None

@@ -24,6 +24,7 @@ from cheblienet_graphs.sparse import ENTRIES, ROUNDING, mapped_product, near, ro
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spectrum.lanczos import ritz_pairs
 from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.folder import DOCUMENT
 from cheblienet_graphs.store.groups import Fault
 from cheblienet_graphs.store.mapped import mapped_csr
 from cheblienet_graphs.store.optional import eigenpair_faults, gradient_faults
@@ -77,7 +78,7 @@ def _checks(arrays: LevelArrays) -> Iterator[tuple[str, Iterator[str]]]:
     here = f"levels/{arrays.level}"
     for name in arrays.laplacians:
         yield f"{here}/{name}", _laplacian_faults(arrays, name)
-    yield "zarr.json", _count_faults(arrays)
+    yield DOCUMENT, _count_faults(arrays)
     if arrays.spec.mask is not None:
         cut = arrays.spec.cuts_pixels
         yield f"{here}/base_index", _cut_faults(arrays) if cut else _mask_faults(arrays)

@@ -16,7 +16,7 @@ from cheblienet_graphs.store.durable import unreadable
 from cheblienet_graphs.store.folder import Folder
 
 Shape = tuple[int | None, ...]
-"""Of an array; None for a side of any length."""
+"""Shape of an array; None is a side of any length."""
 
 LEAST_FORGOTTEN = 2**20
 """Bytes of arrays whose pages are worth taking back."""
@@ -24,9 +24,7 @@ _UNNEEDED = 4
 """MADV_DONTNEED."""
 _LIBRARY = ctypes.CDLL(None, use_errno=True)
 _LIBRARY.mmap.restype = ctypes.c_void_p
-_LIBRARY.mmap.argtypes = (
-    *(ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long),
-)
+_LIBRARY.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long)
 _LIBRARY.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
 _FAILED = ctypes.c_void_p(-1).value
 """What mmap returns where it fails."""
@@ -73,7 +71,7 @@ def _fits(actual: tuple[int, ...], shape: Shape) -> bool:
 
 
 def _mapped(descriptor: int, nbytes: int) -> memoryview:
-    """The bytes of an open file.
+    """The bytes of an open file, mapped copy-on-write.
 
     Python's mmap would keep a descriptor for each map, and a process would run out of them after a
     few dozen graphs.

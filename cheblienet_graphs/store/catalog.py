@@ -140,7 +140,7 @@ def refs(graph: Folder) -> dict[str, str]:
     """
     stored = (read_attributes(graph) or {}).get("refs")
     if not isinstance(stored, dict) or not all(map(_is_ref, stored.items())):
-        raise StoreError(f"{graph}/zarr.json has refs of another form than ours.")
+        raise StoreError(f"{graph / DOCUMENT} has refs of another form than ours.")
     existing = versions(graph)
     return stored | ({"latest": existing[-1]} if existing else {})
 

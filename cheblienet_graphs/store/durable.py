@@ -303,7 +303,7 @@ def locked_folder(folder: str | Path, within: int | None = None) -> Iterator[int
 
 @contextmanager
 def undone() -> Iterator[None]:
-    """Say of a change that was undone no more than that it failed.
+    """Say no more than that a change failed: it was undone, or no store has it yet.
 
     Raises:
         OSError: instead of a NotDurableError.
@@ -382,8 +382,10 @@ def write_errors(store: object, outcome: str = "Nothing was published") -> Itera
             ) from error
         free = "free some space or " if error.errno in FULL_DISK else ""
         remedy = _SHORT.get(error.errno or 0, f"{free}choose another place")
-        if isinstance(error, PermissionError) and error.filename:
-            remedy = missing_right(Path(error.filename)) or remedy
+        place = Path(str(error.filename))
+        # A name alone is one in an open folder: in the working folder it may be something else.
+        if isinstance(error, PermissionError) and place.is_absolute():
+            remedy = missing_right(place) or remedy
         raise StoreError(
             f"{store} can't be written: {error.strerror or error}. {outcome}; {remedy}."
         ) from error

@@ -383,6 +383,17 @@ def _facts(
 def _refuse_faults(
     version: Folder, called: str | None = None, remark: Remark | None = None
 ) -> None:
+    """Check that a version is as it was published.
+
+    Args:
+        version: its folder.
+        called: its name in the message; default its path.
+        remark: as of `import_zip`.
+
+    Raises:
+        StoreError: it is not; the message has the first fault.
+    """
     if faults := version_faults(version, remark):
-        more = f" and {len(faults) - 1} more" if len(faults) > 1 else ""
-        raise StoreError(f"{called or version}: {faults[0].where} {faults[0].what}{more}.")
+        first, more = faults[0], f" and {len(faults) - 1} more" if len(faults) > 1 else ""
+        what = f"{first.where} {first.what.rstrip('.')}"
+        raise StoreError(f"{called or version}: {what}{more}.")

@@ -10,7 +10,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +97,11 @@ class Folder(os.PathLike[str]):
                 os.close(descriptor)
 
     def names(self) -> list[str]:
-        """Sorted names of what lies in the folder, without those that are never read."""
+        """Sorted names of what lies in the folder, without those that are never read.
+
+        Raises:
+            StoreError: it can't be read.
+        """
         with self.reading(), self.descriptor() as descriptor:
             return sorted(filter(SEGMENT.fullmatch, os.listdir(descriptor)))
 
@@ -107,9 +111,12 @@ class Folder(os.PathLike[str]):
         Raises:
             StoreError: it can't be read.
         """
+        found = []
         with self.reading(), self.descriptor() as descriptor:
-            names = sorted(os.listdir(descriptor))
-            return [(n, os.stat(n, dir_fd=descriptor, follow_symlinks=False)) for n in names]
+            for name in sorted(os.listdir(descriptor)):
+                with suppress(FileNotFoundError):  # somebody removed it since it was listed
+                    found.append((name, os.stat(name, dir_fd=descriptor, follow_symlinks=False)))
+        return found
 
     def walk(
         self, enters: Callable[[str], bool], above: str = ""
@@ -117,9 +124,9 @@ class Folder(os.PathLike[str]):
         """Everything below the folder but the folders that are entered, sorted.
 
         Args:
-            enters: told by the path of a folder whether to; never called for links and for folders
-                whose names are not read.
-            above: begins all paths.
+            enters: whether the folder at a path is entered; never called for links, nor for
+                folders whose names are not read.
+            above: what all paths begin with.
 
         Yields:
             Its path below the folder, and its status.
@@ -162,7 +169,7 @@ class Folder(os.PathLike[str]):
         """The bytes of the metadata file at this path.
 
         Raises:
-            StoreError: it is not a regular file, or too large.
+            StoreError: it can't be read, is not a regular file, or is too large.
         """
         with self.opened_file() as (descriptor, size):
             if size > MAX_METADATA:

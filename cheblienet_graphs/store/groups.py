@@ -84,7 +84,7 @@ def graph_faults(graph: Folder) -> Iterator[Fault]:
     except UnreadableError:
         raise
     except StoreError as error:
-        yield Fault(document, str(error))
+        yield Fault(document, f"can't be read: {error}")
         return
     for ref, version in refs.items():
         if version not in existing:
@@ -161,7 +161,7 @@ def set_refs(graph: Folder, refs: dict[str, str], staging: int) -> None:
 
     Args:
         graph: the graph.
-        refs: by name the versions.
+        refs: all of them, name -> version.
         staging: as of `drop_copies`.
 
     Raises:

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from cheblienet_graphs.errors import StoreError, UnknownGraphError, quoted
-from cheblienet_graphs.store.folder import SEGMENT, Folder
+from cheblienet_graphs.store.folder import DOCUMENT, SEGMENT, Folder
 
 STORE_SCHEMA = 1
 SCHEMAS = ("1.0", "1.1", "1.2", "1.3", "1.4", "1.5", "1.6")
@@ -220,7 +220,7 @@ def check_name(name: str) -> str:
         UnknownGraphError: it can't be a folder of a store.
     """
     fits = isinstance(name, str) and NAME.fullmatch(name)
-    if fits and not VERSION.fullmatch(name) and name != "zarr.json":
+    if fits and not VERSION.fullmatch(name) and name != DOCUMENT:
         return name
     raise UnknownGraphError(
         f"A graph's name must be 1 to 64 letters, digits, '.', '_' or '-', starting with a letter "

@@ -31,9 +31,8 @@ def check_graph(store: str | os.PathLike[str], name: str, *, is_map: bool) -> No
     if stat.S_ISLNK(status.st_mode):
         raise StoreError(f"{graph} is a link, which is not followed; ", another("name"))
     entries = dict(graph.entries()) if stat.S_ISDIR(status.st_mode) else None
-    is_empty = entries is not None and not entries
-    has_document = entries is not None and DOCUMENT in entries
-    if not is_empty and not (has_document and layout.read_attributes(graph) is not None):
+    has_document = entries and DOCUMENT in entries
+    if entries != {} and not (has_document and layout.read_attributes(graph) is not None):
         raise StoreError(f"{graph} exists and is not a graph of ours; ", another("name"))
     for _, attributes in catalog.readable(graph, layout.check_version):
         if (layout.MAP in attributes) == is_map:

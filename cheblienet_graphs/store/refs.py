@@ -9,23 +9,14 @@ from pathlib import Path
 from cheblienet_graphs.errors import Remedy, StoreError, UnknownGraphError, listed, quoted
 from cheblienet_graphs.limits import Number, integer
 from cheblienet_graphs.store import catalog, layout
-from cheblienet_graphs.store.durable import (
-    FULL_DISK,
-    check_writable,
-    write_errors,
-)
+from cheblienet_graphs.store.durable import FULL_DISK, check_writable, write_errors
 from cheblienet_graphs.store.folder import Folder
-from cheblienet_graphs.store.groups import (
-    drop_copies,
-    set_refs,
-)
+from cheblienet_graphs.store.groups import drop_copies, set_refs
 from cheblienet_graphs.store.removal import delete
 from cheblienet_graphs.store.staging_folder import locked, locked_alone
 
 LIKE_VERSION = re.compile(r"v[0-9]+")
 UNCHANGED = "Nothing was changed"
-DEEPEST = 8
-"""Folders below one another in a version are no more than these."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +100,7 @@ def remove(store: str | Path, name: str, *, force: bool = False) -> Removed:
                 Remedy("keep"),
                 ".",
             )
-        removed = _deleted(place, version.parent, [version.name], staging, force=force)
+        removed = _deleted(version.parent, [version.name], staging, force=force)
         if removed.spared:
             named = f"{graph}@{version.name} is named {listed(removed.spared[version.name])}"
             raise StoreError(named, "; ", Remedy("force", value=True), " removes it anyway.")
@@ -140,13 +131,11 @@ def prune(store: str | Path, name: str, keep: Number, *, force: bool = False) ->
     with _removing(store) as (place, staging):
         graph = catalog.resolve(place, name).parent
         older = catalog.versions(graph)[:-keep]
-        return _deleted(place, graph, older, staging, force=force)
+        return _deleted(graph, older, staging, force=force)
 
 
-def _deleted(
-    store: Folder, graph: Folder, versions: list[str], staging: int | None, *, force: bool
-) -> Removed:
-    """Delete versions of a graph, but those that refs name, unless these are deleted, too."""
+def _deleted(graph: Folder, versions: list[str], staging: int | None, *, force: bool) -> Removed:
+    """Delete versions of a graph; without force not those that refs but `latest` name."""
     refs, nbytes = catalog.refs(graph), 0
     removed: list[str] = []
     spared: dict[str, tuple[str, ...]] = {}
@@ -157,13 +146,13 @@ def _deleted(
             continue
         verb = "was" if len(removed) == 1 else "were"
         outcome = f"{listed(removed)} {verb} removed before that" if removed else UNCHANGED
-        with write_errors(store, outcome):
+        with write_errors(graph.parent, outcome):
             check_writable(Path(graph))
             nbytes += delete(graph, version, staging)
         removed.append(version)
     if staging is not None:
         with suppress(OSError):  # of a full disk; then `clg verify` names them
-            drop_copies(store, staging)
+            drop_copies(graph.parent, staging)
     return Removed(graph.name, tuple(removed), nbytes, spared)
 
 

@@ -48,6 +48,9 @@ def missing_right(folder: Path) -> str | None:
         status = folder.stat()
     except OSError:
         return None
+    if status.st_uid == os.geteuid():  # whom the rights of the group do not help
+        lacks = ~status.st_mode & (stat.S_IWUSR | stat.S_IXUSR)
+        return f"{folder} is yours: chmod u+wx {folder}" if lacks else None
     owner, group = _name(pwd.getpwuid, status.st_uid), _name(grp.getgrgid, status.st_gid)
     if status.st_gid not in {os.getegid(), *os.getgroups()} or status.st_mode & stat.S_IWGRP:
         return f"{folder} belongs to {owner}: ask for the right to write there, or choose another"

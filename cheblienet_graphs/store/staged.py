@@ -22,8 +22,8 @@ import numpy.typing as npt
 import scipy.sparse
 
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.durable import opened_folder, replace, reserve, write
-from cheblienet_graphs.store.folder import Folder
+from cheblienet_graphs.store.durable import opened_folder, replace, reserve, undone, write
+from cheblienet_graphs.store.folder import DOCUMENT, Folder
 from cheblienet_graphs.store.leftovers import IDENTITY
 
 INT32_LIMIT = 2**31 - 1
@@ -155,7 +155,7 @@ class Writer:
 
 def write_document(node: Path, document: layout.Attributes) -> None:
     """Write a node's metadata, replacing any that a killed process left."""
-    file = node / "zarr.json"
+    file = node / DOCUMENT
     file.unlink(missing_ok=True)
     write(file, layout.document_bytes(document))
 
@@ -205,7 +205,7 @@ class Records:
         """Record a range as finished; its results must be JSON types."""
         file = self._file(sweep, rows)
         file.parent.mkdir(exist_ok=True)
-        with opened_folder(file.parent) as folder:
+        with undone(), opened_folder(file.parent) as folder:
             replace(folder, file.name, json.dumps(result).encode(), uuid.uuid4().hex, folder)
 
     def __len__(self) -> int:

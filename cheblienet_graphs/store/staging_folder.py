@@ -196,6 +196,12 @@ def _waited_for(
         take: tries to take it; None where another process has it.
         step: seconds between two attempts.
         longest: seconds of waiting after which that is an error.
+
+    Yields:
+        What `take` returns: a descriptor of the folder whose lock it is.
+
+    Raises:
+        StoreError: another process holds it for longer.
     """
     began, is_told = time.monotonic(), False
     while True:
@@ -218,8 +224,7 @@ def _got_lock(store: Path, held: ExitStack) -> int | None:
     """Take the store's lock; None if it is held, or the folder went meanwhile."""
     folder = layout.staging_folder(store)
     held.enter_context(interrupts_deferred())
-    if not folder.parent.is_dir():
-        folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
     try:
         folder.mkdir()
     except FileExistsError:

@@ -69,11 +69,20 @@ def verify(
         where = f"{version.parent.name}/{version.name}"
         if progress:
             progress(where)
-        of_version = version_faults(version, _below(where, remark))
-        if of_version and name is None and version.status() is None:
-            continue  # somebody removed it meanwhile
+        try:
+            of_version = version_faults(version, _below(where, remark))
+        except StoreError:
+            if name is None and _is_gone(version):
+                continue
+            raise
+        if of_version and name is None and _is_gone(version):
+            continue
         faults += [Fault(f"{where}/{fault.where}", fault.what) for fault in of_version]
     return faults
+
+
+def _is_gone(version: Folder) -> bool:
+    return version.status() is None
 
 
 def _below(folder: str, remark: Remark | None) -> Remark | None:
@@ -177,7 +186,7 @@ def _array_faults(version: Folder, facts: VersionFacts, remark: Remark | None) -
 
 
 def _store_faults(store: Folder) -> Iterator[Fault]:
-    """Groups that can't be read or named, or are none, which no other check reports."""
+    """Faults of the store's document, of its graphs besides their versions, and of its links."""
     if (what := group_fault(store)) is not None:
         yield Fault(DOCUMENT, what)
     for name, status in store.entries():

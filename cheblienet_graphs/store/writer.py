@@ -23,7 +23,7 @@ from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.machine.interrupts import interrupts_deferred
 from cheblienet_graphs.store import durable, layout, leftovers, staged, staging_folder
 from cheblienet_graphs.store.durable import locked_folder, sha256_of, write_errors
-from cheblienet_graphs.store.folder import Folder
+from cheblienet_graphs.store.folder import DOCUMENT, Folder
 from cheblienet_graphs.store.publishing import publish
 from cheblienet_graphs.store.sharing import group_rights
 from cheblienet_graphs.store.staged import Identity, Records, StagedArray, StagedCsr, Writer
@@ -296,10 +296,10 @@ class Staging:
             StoreError: the store can't be written to, or holds something else of that name.
         """
         with write_errors(self._store):
-            (self.path / "zarr.json").unlink(missing_ok=True)
-            above = {node for file in self.path.rglob("zarr.json") for node in file.parent.parents}
+            (self.path / DOCUMENT).unlink(missing_ok=True)
+            above = {node for file in self.path.rglob(DOCUMENT) for node in file.parent.parents}
             for node in sorted(node for node in above if self.path in node.parents):
-                if not (node / "zarr.json").exists():
+                if not (node / DOCUMENT).exists():
                     staged.write_document(node, layout.group_document({}))
             sealed = attributes | {"manifest": self._manifest()}
             sealed["attributes_sha256"] = layout.canonical_sha256(sealed)

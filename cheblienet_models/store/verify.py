@@ -4,7 +4,6 @@ An attacker can compute new digests, so digests alone do not tell: facts are com
 """
 
 import hashlib
-import json
 import math
 import stat
 from typing import Any
@@ -15,7 +14,7 @@ import torch
 from torch import Tensor
 
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.folder import Folder
+from cheblienet_graphs.store.folder import DOCUMENT, Folder
 from cheblienet_models.errors import StoreError, quoted
 from cheblienet_models.store.csr import CsrArrays
 from cheblienet_models.store.files import LARGEST, Document, read_number
@@ -53,12 +52,11 @@ def verify_files(version: Folder, attributes: Document) -> None:
     Raises:
         StoreError: anything is missing, added or changed; the message names the first such file.
     """
-    rest = {key: value for key, value in attributes.items() if key != "attributes_sha256"}
-    if _digest(rest) != attributes.get("attributes_sha256"):
-        raise StoreError(f"{version}/zarr.json has attributes that differ from their digest.")
-    document = {"attributes": {"clg": attributes}, "zarr_format": 3, "node_type": "group"}
-    if (version / "zarr.json").contents() != json.dumps(document, indent=2).encode():
-        raise StoreError(f"{version}/zarr.json holds more or other text than was published.")
+    document, published = version / DOCUMENT, layout.group_document({"clg": attributes})
+    if layout.canonical_sha256(attributes) != attributes.get("attributes_sha256"):
+        raise StoreError(f"{document} has attributes that differ from their digest.")
+    if document.contents() != layout.document_bytes(published):
+        raise StoreError(f"{document} holds more or other text than was published.")
     manifest = attributes.get("manifest")
     if not isinstance(manifest, dict):
         raise StoreError(f"{version} has no manifest.")
@@ -70,10 +68,10 @@ def verify_files(version: Folder, attributes: Document) -> None:
 
 def _file(version: Folder, key: str) -> str:
     """Path below the version of the file that a manifest key stands for."""
-    if key.rpartition("/")[2] == "zarr.json":
+    if key.rpartition("/")[2] == DOCUMENT:
         return key
     shape = (version / key).document().get("shape")
-    return "/".join([key, "c", *["0"] * (len(shape) if isinstance(shape, list) else 1)])
+    return f"{key}/{layout.chunk_path(len(shape) if isinstance(shape, list) else 1)}"
 
 
 def _verify_folder(version: Folder, path: str, missing: dict[str, Any]) -> None:
@@ -82,7 +80,7 @@ def _verify_folder(version: Folder, path: str, missing: dict[str, Any]) -> None:
         where = f"{path}/{name}" if path else name
         if stat.S_ISDIR(status.st_mode) and any(file.startswith(f"{where}/") for file in missing):
             _verify_folder(version, where, missing)
-        elif where != "zarr.json":
+        elif where != DOCUMENT:
             _verify_file(version, where, missing.pop(where, None))
 
 
@@ -94,10 +92,6 @@ def _verify_file(version: Folder, where: str, entry: Any) -> None:
         raise StoreError(f"{version}/{where} is not what was published.")
 
 
-def _digest(document: Document) -> str:
-    return hashlib.sha256(layout.canonical(document).encode()).hexdigest()
-
-
 def verify_spec(version: Folder, attributes: Document) -> None:
     """Check that a specification has the digest and the number of levels that are stated.
 
@@ -105,7 +99,7 @@ def verify_spec(version: Folder, attributes: Document) -> None:
         StoreError: it has not.
     """
     spec, levels = attributes["spec"], attributes.get("levels")
-    if _digest(spec) != attributes.get("spec_sha256"):
+    if layout.canonical_sha256(spec) != attributes.get("spec_sha256"):
         raise StoreError(f"{version} has a spec_sha256 that is not the digest of its spec.")
     if isinstance(levels, list) and not _agrees(spec.get("levels"), len(levels)):
         found = quoted(spec.get("levels"))

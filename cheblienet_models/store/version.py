@@ -6,7 +6,6 @@ import re
 import stat
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from torch import Tensor
 
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.arrays import mapped_array
-from cheblienet_graphs.store.folder import SEGMENT, Folder
+from cheblienet_graphs.store.folder import DOCUMENT, SEGMENT, Folder
 from cheblienet_models.errors import StoreError, UnreadableError, quoted
 from cheblienet_models.store.csr import CsrArrays, read_averages, read_csr
 from cheblienet_models.store.files import (
@@ -205,7 +204,7 @@ def _numbers_sha256(spec: Document, facts: Any, manifest: Any) -> str:
     the package may say more: a build that gives the same bytes again has the same digest.
     """
     files = manifest.items() if isinstance(manifest, dict) else ()
-    arrays = {key: entry for key, entry in files if not key.endswith("zarr.json")}
+    arrays = {key: entry for key, entry in files if not key.endswith(DOCUMENT)}
     return hashlib.sha256(layout.canonical([spec, facts, arrays]).encode()).hexdigest()
 
 
@@ -231,13 +230,12 @@ def check_schema(root: Folder) -> None:
     Raises:
         StoreError: it is not.
     """
-    if "zarr.json" not in root.names():
-        raise StoreError(f"{root} is no store: it has no zarr.json. Give the folder of one.")
+    if DOCUMENT not in root.names():
+        raise StoreError(f"{root} is no store: it has no {DOCUMENT}. Give the folder of one.")
     attributes = own_attributes(root)
     schema = attributes.get("store_schema")
     if schema is None and isinstance(attributes.get("refs"), dict):
-        store = Path(str(root)).parent
-        raise StoreError(f"{root} is a graph within a store: open the store, {store}.")
+        raise StoreError(f"{root} is a graph within a store: open the store, {root.parent}.")
     if schema != STORE_SCHEMA:
         raise StoreError(
             f"{root} has store schema {quoted(schema)}; this version reads {STORE_SCHEMA}. "

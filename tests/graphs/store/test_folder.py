@@ -13,8 +13,8 @@ import zarr
 from damage import edit
 from refusing import refused
 
-from cheblienet_graphs import StoreError, UnreadableError
-from cheblienet_graphs.store import arrays, layout
+from cheblienet_graphs import StoreError, UnreadableError, verify
+from cheblienet_graphs.store import arrays, catalog, layout
 from cheblienet_graphs.store.arrays import mapped_array
 from cheblienet_graphs.store.durable import MAX_METADATA, parsed_document
 from cheblienet_graphs.store.folder import Folder
@@ -191,3 +191,14 @@ def test_a_folder_is_a_path_for_others(tmp_path: Path) -> None:
     assert Folder(tmp_path / "a").parent.name == tmp_path.name
     assert len({folder, Folder(tmp_path / "a/b")}) == 1
     assert folder.status() is None
+
+
+def test_what_is_removed_while_a_folder_is_listed_is_left_out(
+    copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = os.listdir
+    monkeypatch.setattr(os, "listdir", lambda folder: [*listed(folder), "v009"])
+    names = catalog.graph_names(Folder(copy))
+    assert names == sorted(open_store(copy).keys())
+    assert catalog.versions(Folder(copy) / names[0]) == ["v001"]
+    assert verify(copy) == []

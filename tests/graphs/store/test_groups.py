@@ -1,6 +1,7 @@
 """Consolidated metadata: accepted where they are true, named where not, dropped by changes."""
 
 import json
+import re
 import shutil
 import warnings
 from collections.abc import Callable
@@ -125,3 +126,11 @@ def test_what_no_change_touches_keeps_them(three: Path) -> None:
     consolidate(three)
     assert "theirs" in (copies(three) or {})["metadata"]
     assert verify(three) == []
+
+
+def test_a_fault_of_a_graph_is_told_in_one_sentence(three: Path) -> None:
+    document = three / NAME / "zarr.json"
+    edit(document, lambda known: known["attributes"]["clg"]["refs"].update(x=5))
+    told = f"{document} can't be read: {document} has refs of"
+    with pytest.raises(StoreError, match=rf"^{re.escape(told)} another form than ours\.$"):
+        open_store(three, verify=True).get(NAME)

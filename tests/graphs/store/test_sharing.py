@@ -1,5 +1,6 @@
 """A store in a folder that a group shares: members build, tag and remove beside each other."""
 
+import errno
 import os
 import re
 import stat
@@ -11,8 +12,8 @@ import pytest
 import torch
 from outside import HEX, NAME, OTHER, SPEC
 
-from cheblienet_graphs import build, verify
-from cheblienet_graphs.store import layout, refs
+from cheblienet_graphs import StoreError, build, verify
+from cheblienet_graphs.store import durable, layout, refs
 from cheblienet_graphs.store.leftovers import clean, leftovers
 from cheblienet_graphs.store.staging_folder import locked
 from cheblienet_models import open_store
@@ -171,3 +172,24 @@ def test_who_may_not_write_is_told_what_is_missing(place: Path) -> None:
     assert told.endswith(
         f"{place} belongs to root: ask for the right to write there, or choose another."
     )
+
+
+@needs_root
+def test_who_may_not_write_in_an_own_folder_is_told_so(place: Path) -> None:
+    """The rights of its group would not help."""
+    os.chown(place, FIRST, GROUP)
+    place.chmod(0o2555)
+    told = done_by(FIRST, 0o022, lambda: build(SPEC, place / "g.zarr"))
+    assert told.endswith(f"Nothing was published; {place} is yours: chmod u+wx {place}.")
+
+
+def test_names_in_open_folders_are_not_looked_for_in_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "v001").mkdir()
+    with (
+        pytest.raises(StoreError, match=r"^g can't be written: .* denied\. Nothing .* place\.$"),
+        durable.write_errors("g"),
+    ):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), "v001")

@@ -1,6 +1,8 @@
 """Staged versions: parts of arrays, records, and what stays of a build to go on with."""
 
+import errno
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -16,7 +18,7 @@ from marks import slow_but
 from outside import HEX, state, victim
 
 from cheblienet_graphs import GraphSpec, StoreError, build
-from cheblienet_graphs.store import layout, writer
+from cheblienet_graphs.store import durable, layout, writer
 from cheblienet_graphs.store import leftovers as module
 from cheblienet_graphs.store.durable import locked_folder, opened_folder
 from cheblienet_graphs.store.leftovers import leftovers
@@ -185,3 +187,15 @@ def test_nothing_comes_back_once_a_build_is_gone(tmp_path: Path) -> None:
     """A block that ends after its build was removed records nothing."""
     with pytest.raises(FileNotFoundError):
         Records(tmp_path / "gone" / "finished").keep("s", (0, 1), {})
+
+
+def test_a_record_that_may_not_last_is_no_change_of_a_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = durable.NotDurableError(errno.EIO, os.strerror(errno.EIO))
+    monkeypatch.setattr(durable, "sync_change", Mock(side_effect=refused))
+    with (
+        pytest.raises(StoreError, match=r"Input/output error\. Nothing was published"),
+        durable.write_errors("g.zarr"),
+    ):
+        Records(tmp_path).keep("s", (0, 1), {})

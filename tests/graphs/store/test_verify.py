@@ -24,6 +24,7 @@ from cheblienet_graphs.store import catalog, layout
 from cheblienet_graphs.store.export import export_zip, import_zip
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.map_facts import listing
+from cheblienet_graphs.store.refs import remove
 from cheblienet_graphs.store.verify import version_faults
 from cheblienet_models import StoreError as ModelsStoreError
 from cheblienet_models import open_store
@@ -178,3 +179,20 @@ def test_opening_for_training(
     monkeypatch.setattr(os, "open", refusing(code, os.open, part))
     with pytest.raises(models.UnreadableError, match=f"{os.strerror(code)}.*no fault of the store"):
         open_store(small)[NAME]
+
+
+def test_a_version_that_is_removed_while_it_is_verified_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(2):
+        build(SMALL, tmp_path, name="g", force=True)
+    read = layout.check_version
+
+    def removing(version: Folder) -> layout.Attributes:
+        attributes = read(version)
+        if version.name == "v001":
+            remove(tmp_path, "g@v001")
+        return attributes
+
+    monkeypatch.setattr(layout, "check_version", removing)
+    assert verify(tmp_path) == []
