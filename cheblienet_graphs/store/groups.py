@@ -40,9 +40,11 @@ def group_attributes(group: Folder) -> layout.Attributes:
 
 def _is_group(document: layout.Attributes) -> bool:
     """Check whether a document is that of a group of zarr format 3, and has no unknown fields."""
-    document = without_copies(document)
-    attributes = document.setdefault("attributes", {})
-    return isinstance(attributes, dict) and layout.same(document, layout.group_document(attributes))
+    rest = without_copies(document)
+    attributes = rest.pop("attributes", {})
+    return isinstance(attributes, dict) and layout.same(
+        {"attributes": {}} | rest, layout.group_document({})
+    )
 
 
 def without_copies(document: layout.Attributes) -> layout.Attributes:
