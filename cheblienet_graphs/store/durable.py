@@ -357,6 +357,8 @@ def _finite(text: str) -> float:
 
 def _is_too_deep(contents: bytes) -> bool:
     """Check whether lists and objects lie in more of each other than is allowed."""
+    if contents.count(b"[") + contents.count(b"{") <= MAX_DEPTH:
+        return False
     depth = 0
     for bracket in _BRACKET.finditer(_TEXT.sub(b"", contents)):
         depth += 1 if bracket[0] in b"[{" else -1
