@@ -74,7 +74,12 @@ def _doomed(version: Folder, staging: int) -> str:
     status, name = version.status(), uuid.uuid4().hex
     if status is None or not is_kept_from_user(status, os.fstat(staging)):
         return name
-    os.mkdir(name, dir_fd=staging)
+    try:
+        os.mkdir(name, dir_fd=staging)
+    except OSError as error:
+        if error.errno not in FULL_DISK:
+            raise
+        return name  # whose empty folder stays among leftovers of that user
     return f"{name}/version"
 
 
