@@ -7,6 +7,7 @@ import json
 import math
 import os
 import shutil
+import stat
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -164,20 +165,27 @@ def replace_by(folder: int, name: str, contents: bytes, spare: str, within: int)
 
     Raises:
         NotDurableError: as `replace`.
-        OSError: the file has its old contents.
+        OSError: both files have their old contents.
     """
     status = os.stat(spare, dir_fd=within, follow_symlinks=False)
     if status.st_nlink > 1 or status.st_size < len(contents):  # the file of a backup, too
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     os.chmod(spare, 0o644, dir_fd=within)
-    descriptor = os.open(spare, os.O_WRONLY | os.O_NOFOLLOW, dir_fd=within)
+    descriptor = os.open(spare, os.O_RDWR | os.O_NOFOLLOW, dir_fd=within)
     try:
-        _write_all(descriptor, contents)
-        os.ftruncate(descriptor, len(contents))
-        os.fsync(descriptor)
+        earlier = os.pread(descriptor, status.st_size, 0)
+        try:
+            _write_all(descriptor, contents)
+            os.ftruncate(descriptor, len(contents))
+            os.fsync(descriptor)
+            os.replace(spare, name, src_dir_fd=within, dst_dir_fd=folder)
+        except BaseException:  # who gave the spare file up may want it back
+            os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            _write_all(descriptor, earlier)
+            raise
     finally:
         os.close(descriptor)
-    os.replace(spare, name, src_dir_fd=within, dst_dir_fd=folder)
     sync_change(folder)
 
 
