@@ -162,7 +162,7 @@ def _deleted(
             nbytes += delete(graph, version, staging)
         removed.append(version)
     if staging is not None:
-        with suppress(OSError):  # of a full disk; then `clg verify` names them
+        with suppress(OSError, StoreError):  # of a full disk; then `clg verify` names them
             drop_copies(store, staging)
     return Removed(graph.name, tuple(removed), nbytes, spared)
 

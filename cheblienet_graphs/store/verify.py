@@ -69,9 +69,14 @@ def verify(
         where = f"{version.parent.name}/{version.name}"
         if progress:
             progress(where)
-        of_version = version_faults(version, _below(where, remark))
-        if of_version and name is None and version.status() is None:
+        try:
+            of_version = version_faults(version, _below(where, remark))
+        except StoreError:  # a folder that was listed is gone
+            if name is not None or version.status() is not None:
+                raise
             continue  # somebody removed it meanwhile
+        if of_version and name is None and version.status() is None:
+            continue  # likewise
         faults += [Fault(f"{where}/{fault.where}", fault.what) for fault in of_version]
     return faults
 

@@ -12,7 +12,8 @@ import pytest
 
 from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, SpecError, StoreError, UnknownGraphError, build, inspect
-from cheblienet_graphs.store import catalog, durable, layout, staging_folder
+from cheblienet_graphs.store import catalog, durable, layout, refs, staging_folder
+from cheblienet_graphs.store import verify as checks
 from cheblienet_graphs.store.export import export_zip, import_zip
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.leftovers import clean, leftovers
@@ -246,3 +247,25 @@ def test_relative_paths_and_tildes(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert sorted(path.name for path in tmp_path.iterdir()) == ["g.zarr", "g.zip"]
     with pytest.raises(StoreError, match="Write the path out"):
         tag("~nobody-of-that-name/g.zarr", "g", "paper")
+
+
+def test_a_removal_is_told_where_the_document_of_the_store_can_not_be_read_then(
+    three: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(refs, "drop_copies", Mock(side_effect=StoreError("can't be read")))
+    assert remove(three, f"{NAME}@v002").versions == ("v002",)
+
+
+def test_a_version_that_is_removed_while_its_folders_are_listed(
+    three: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = checks._file_faults
+
+    def late(version: Folder, *of: object) -> object:
+        if version.name == "v002":
+            remove(three, f"{NAME}@v002")
+        return real(version, *of)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(checks, "_file_faults", late)
+    assert verify(three) == []
+    assert catalog.versions(Folder(three / NAME)) == ["v001", "v003"]
