@@ -10,7 +10,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -107,8 +107,11 @@ class Folder(os.PathLike[str]):
             StoreError: it can't be read.
         """
         with self.reading(), self.descriptor() as descriptor:
-            names = sorted(os.listdir(descriptor))
-            return [(n, os.stat(n, dir_fd=descriptor, follow_symlinks=False)) for n in names]
+            found = []
+            for name in sorted(os.listdir(descriptor)):
+                with suppress(FileNotFoundError):  # somebody removed it meanwhile
+                    found.append((name, os.stat(name, dir_fd=descriptor, follow_symlinks=False)))
+            return found
 
     def walk(
         self, enters: Callable[[str], bool], above: str = ""

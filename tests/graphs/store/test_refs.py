@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,7 +21,7 @@ from cheblienet_graphs.store.leftovers import clean, leftovers
 from cheblienet_graphs.store.map_facts import listing
 from cheblienet_graphs.store.refs import Removed, prune, remove, tag, untag
 from cheblienet_graphs.store.verify import verify
-from cheblienet_models import open_store
+from cheblienet_models import Store, open_store
 
 SPEC = GraphSpec("r2", 8)
 NAME = "r2-8x8"
@@ -269,3 +270,22 @@ def test_a_version_that_is_removed_while_its_folders_are_listed(
     monkeypatch.setattr(checks, "_file_faults", late)
     assert verify(three) == []
     assert catalog.versions(Folder(three / NAME)) == ["v001", "v003"]
+
+
+@pytest.mark.parametrize("read", [list, lambda store: [store[f"{NAME}@v003"].name]])
+def test_a_version_that_is_removed_after_its_name_was_read(
+    three: Path, monkeypatch: pytest.MonkeyPatch, read: Callable[[Store], list[str]]
+) -> None:
+    """The graph and its other versions are there."""
+    real = os.listdir
+
+    def late(folder: int) -> list[str]:
+        names = real(folder)
+        if "v001" in names:
+            monkeypatch.setattr(os, "listdir", real)
+            remove(three, f"{NAME}@v001")
+        return names
+
+    monkeypatch.setattr(os, "listdir", late)
+    assert read(open_store(three)) == [NAME]
+    assert catalog.versions(Folder(three / NAME)) == ["v002", "v003"]
