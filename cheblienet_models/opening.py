@@ -162,14 +162,14 @@ class _Versions(Mapping[str, Opened]):
                     f"open_store(path){place}[{quoted(name)}]."
                 )
             if self.verify:
-                _refuse_faults(root, root / graph)
+                store = Folder(self.path)  # of consolidated metadata every node is opened
+                _refuse_faults(store, store / graph)
             where = str(self.path), graph, version
             return cast("Opened", _opened(root, where, verify=self.verify))
 
     def __iter__(self) -> Iterator[str]:
-        with Folder(self.path).kept_open() as root:
-            names = [name for name in root.names() if self._holds(root, name)]
-        return iter(names)
+        root = Folder(self.path)  # kept open, the folders of many graphs would be too many
+        return iter([name for name in root.names() if self._holds(root, name)])
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

@@ -20,6 +20,7 @@ from cheblienet_graphs.errors import (
     RecipeError,
     Remedy,
     SpecError,
+    one_line,
     quoted,
 )
 from cheblienet_graphs.limits import WORKERS
@@ -251,7 +252,7 @@ def _lines(
 
 def placed(result: "graphs.Published | graphs.PublishedMap", store: Path) -> Iterator[str]:
     """Where a version is, and how it differs from what its name stood for."""
-    place = f"{result.name}@{result.version} in {store}"
+    place = f"{result.name}@{result.version} in {one_line(str(store))}"
     again = f"Already published as {place}; --force builds it again."
     yield f"Published as {place}." if result.built else again
     if result.difference:

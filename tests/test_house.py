@@ -108,7 +108,9 @@ def test_training_side_loads_only_torch_and_numpy(store: Path) -> None:
     others = {"zarr", "scipy", "click", "pykeops", "torch._dynamo"}
     assert "torch" in opened
     assert (others | {"cheblienet_cli"}).isdisjoint(opened)
-    files = ("arrays", "catalog", "durable", "folder", "groups", "layout", "sharing")
+    files = (
+        *("arrays", "catalog", "documents", "durable", "folder", "groups", "layout", "sharing"),
+    )
     rooms = {"errors", "store", *(f"store.{file}" for file in files)}
     of_graphs = {name for name in opened if name.startswith("cheblienet_graphs.")}
     assert of_graphs == {f"cheblienet_graphs.{room}" for room in rooms}

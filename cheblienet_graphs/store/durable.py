@@ -3,18 +3,16 @@
 import errno
 import fcntl
 import hashlib
-import json
-import math
 import os
-import re
 import shutil
+import stat
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from cheblienet_graphs.errors import StoreError, UnreadableError
 from cheblienet_graphs.store.sharing import missing_right, share
@@ -22,12 +20,6 @@ from cheblienet_graphs.store.sharing import missing_right, share
 F = TypeVar("F")
 T = TypeVar("T")
 
-MAX_METADATA = 4 * 2**20
-"""Most bytes of a metadata document."""
-MAX_DEPTH = 32
-"""Deepest nesting of its lists and objects."""
-_TEXT = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
-_BRACKET = re.compile(rb"[][{}]")
 FULL_DISK = {errno.ENOSPC, errno.EDQUOT}
 _SHORT = {
     errno.EMFILE: "close some files, or allow more with `ulimit -n`",
@@ -45,6 +37,14 @@ _REFUSALS = _SHORT | {
 
 class NotDurableError(OSError):
     """A change was made, but the system can't say that it outlives a crash of the machine."""
+
+
+def half_done(place: object, error: OSError) -> StoreError:
+    """What to raise where a change was neither finished nor undone."""
+    return StoreError(
+        f"{place} was changed, but not wholly, and that could not be undone: "
+        f"{error.strerror or error}. Look at the disk, then at what `clg verify` says."
+    )
 
 
 def write(file: str | Path, contents: bytes, within: int | None = None) -> None:
@@ -167,20 +167,27 @@ def replace_by(folder: int, name: str, contents: bytes, spare: str, within: int)
 
     Raises:
         NotDurableError: as `replace`.
-        OSError: the file has its old contents.
+        OSError: both files have their old contents.
     """
     status = os.stat(spare, dir_fd=within, follow_symlinks=False)
     if status.st_nlink > 1 or status.st_size < len(contents):  # the file of a backup, too
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     os.chmod(spare, 0o644, dir_fd=within)
-    descriptor = os.open(spare, os.O_WRONLY | os.O_NOFOLLOW, dir_fd=within)
+    descriptor = os.open(spare, os.O_RDWR | os.O_NOFOLLOW, dir_fd=within)
     try:
-        _write_all(descriptor, contents)
-        os.ftruncate(descriptor, len(contents))
-        os.fsync(descriptor)
+        earlier = os.pread(descriptor, status.st_size, 0)
+        try:
+            _write_all(descriptor, contents)
+            os.ftruncate(descriptor, len(contents))
+            os.fsync(descriptor)
+            os.replace(spare, name, src_dir_fd=within, dst_dir_fd=folder)
+        except BaseException:  # who gave the spare file up may want it back
+            os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            _write_all(descriptor, earlier)
+            raise
     finally:
         os.close(descriptor)
-    os.replace(spare, name, src_dir_fd=within, dst_dir_fd=folder)
     sync_change(folder)
 
 
@@ -326,45 +333,6 @@ def unreadable(path: object, error: OSError) -> StoreError:
     if remedy := _REFUSALS.get(error.errno or 0):
         return UnreadableError(f"{message}. That is no fault of the store: {remedy}.")
     return StoreError(f"{message}.")
-
-
-def parsed_document(contents: bytes, where: str) -> dict[str, Any]:
-    """A metadata document from the contents of its file.
-
-    Raises:
-        StoreError: it is too large or too deep, not JSON, or not a zarr v3 document.
-    """
-    if len(contents) > MAX_METADATA:
-        raise StoreError(f"{where} has more than {MAX_METADATA:,} bytes, all that is allowed.")
-    if _is_too_deep(contents):  # before Python's parser meets it
-        raise StoreError(f"{where} is nested more than {MAX_DEPTH} deep, all that is allowed.")
-    try:
-        document = json.loads(contents.decode(), parse_constant=_finite, parse_float=_finite)
-    except ValueError as error:
-        raise StoreError(f"{where} is not JSON.") from error
-    if isinstance(document, dict) and document.get("node_type") in ("group", "array"):
-        return document
-    raise StoreError(f"{where} is not a zarr v3 document.")
-
-
-def _finite(text: str) -> float:
-    """A number of a document, which may not be NaN or infinite: JSON has no such numbers."""
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError
-    return value
-
-
-def _is_too_deep(contents: bytes) -> bool:
-    """Check whether lists and objects lie in more of each other than is allowed."""
-    if contents.count(b"[") + contents.count(b"{") <= MAX_DEPTH:
-        return False
-    depth = 0
-    for bracket in _BRACKET.finditer(_TEXT.sub(b"", contents)):
-        depth += 1 if bracket[0] in b"[{" else -1
-        if depth > MAX_DEPTH:
-            return True
-    return False
 
 
 @contextmanager

@@ -19,7 +19,7 @@ import scipy.sparse
 
 from cheblienet_graphs.errors import StoreError, another, quoted
 from cheblienet_graphs.manifolds.moments import edge_components
-from cheblienet_graphs.store import catalog, durable, layout
+from cheblienet_graphs.store import catalog, documents, layout
 from cheblienet_graphs.store.durable import save_whole, sha256_of, unreadable, write_errors
 from cheblienet_graphs.store.facts import LevelFacts, PublishedFacts, VersionFacts, read_facts
 from cheblienet_graphs.store.folder import DOCUMENT, Folder
@@ -229,7 +229,7 @@ def _exported_before(folder: Path) -> set[str]:
     """Names of the files that a manifest names, none where there is none."""
     try:
         with (folder / MANIFEST).open("rb") as opened:
-            manifest = json.loads(opened.read(durable.MAX_METADATA))
+            manifest = json.loads(opened.read(documents.MAX_METADATA))
     except (OSError, ValueError, RecursionError):
         return set()
     ours = isinstance(manifest, dict) and manifest.get("format") == FORMAT
@@ -373,7 +373,7 @@ def _facts(
         raise StoreError(f"{file} does not hold one version of a graph.")
     where = f"zarr.json in {file}"
     with archive.open(members[DOCUMENT]) as opened:
-        document = durable.parsed_document(opened.read(durable.MAX_METADATA + 1), where)
+        document = documents.parsed_document(opened.read(documents.MAX_METADATA + 1), where)
     ours = layout.our_attributes(document)
     if ours is None:
         raise StoreError(f"{where} is not the metadata of a version.")

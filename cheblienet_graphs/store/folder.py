@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from cheblienet_graphs.errors import StoreError, quoted
-from cheblienet_graphs.store.durable import MAX_METADATA, parsed_document, unreadable
+from cheblienet_graphs.store.documents import MAX_METADATA, parsed_document
+from cheblienet_graphs.store.durable import unreadable
 
 SEGMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """Name of a folder or file that is read."""
@@ -51,6 +52,16 @@ class Folder(os.PathLike[str]):
         if not known or not all(map(SEGMENT.fullmatch, segments)):
             raise StoreError(f"{self} has no {quoted(path)}: that is no path below a graph.")
         return Folder(self._path, (*self._segments, *segments), self._kept)
+
+    def entry(self, name: str) -> "Folder":
+        """An entry of the folder, whatever its name is: other programs' have others.
+
+        Raises:
+            StoreError: it is the name of no entry.
+        """
+        if "/" in name or name in {"", ".", ".."} or len(self._segments) == DEEPEST:
+            raise StoreError(f"{self} has no {quoted(name)}: that is no entry of a folder.")
+        return Folder(self._path, (*self._segments, name), self._kept)
 
     def __str__(self) -> str:
         return "/".join((self._path, *self._segments))

@@ -6,7 +6,9 @@ which zarr then believes in place of these.
 
 import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import reduce
 
 from cheblienet_graphs.errors import StoreError, UnreadableError, quoted
 from cheblienet_graphs.store import catalog, layout
@@ -15,6 +17,9 @@ from cheblienet_graphs.store.folder import DOCUMENT, Folder
 
 COPIES = "consolidated_metadata"
 """Key of these copies in a document."""
+_INLINE = {"kind": "inline", "must_understand": False}
+_NOTHING = _INLINE | {"metadata": {}}
+"""Copies in the copy of a group: those below it are beside that one."""
 
 
 @dataclass(frozen=True)
@@ -99,21 +104,29 @@ def graph_faults(graph: Folder) -> Iterator[Fault]:
 def _copy_faults(group: Folder, copied: object) -> Iterator[str]:
     """What is wrong with consolidated metadata of a group."""
     copies = copied.get("metadata") if isinstance(copied, dict) else None
-    if not isinstance(copies, dict) or not all(isinstance(of, dict) for of in copies.values()):
+    if not isinstance(copies, dict) or not layout.same(copied, _INLINE | {"metadata": copies}):
         yield f"has {COPIES} of another form than zarr's"
         return
     remedy = "Consolidate it again, or remove them from the document"
     for path, document in copies.items():
-        try:
-            own = without_copies((group / path).document())
-        except UnreadableError:
-            raise
-        except StoreError:
-            own = None
-        if own is None or not layout.same(own, without_copies(document)):
+        if not _is_copy(group, path, document):
             yield f"has {COPIES} that disagree with {quoted(path)}. {remedy}"
     if missing := _nodes(group) - copies.keys():
         yield f"has {COPIES} that lack {quoted(min(missing))}. {remedy}"
+
+
+def _is_copy(group: Folder, path: str, document: object) -> bool:
+    """Check whether a document is that of the node at a path, as zarr copies it."""
+    if not isinstance(document, dict) or document.get(COPIES) not in (None, _NOTHING):
+        return False
+    try:
+        own = reduce(Folder.entry, path.split("/"), group).document()
+    except UnreadableError:
+        raise
+    except StoreError:
+        return False
+    nothing: layout.Attributes = {"attributes": {}}
+    return layout.same(nothing | without_copies(own), nothing | without_copies(document))
 
 
 def _nodes(group: Folder) -> set[str]:
@@ -169,9 +182,12 @@ def set_refs(graph: Folder, refs: dict[str, str], staging: int) -> None:
     Raises:
         OSError: as `replace`.
     """
-    drop_copies(graph.parent, staging)
     attributes = layout.read_attributes(graph) or {}
+    has_copies = COPIES in graph.parent.document()
     replace_attributes(graph, attributes | {"refs": refs}, staging)
+    if has_copies:
+        with suppress(OSError, StoreError):  # then `clg verify` names them
+            drop_copies(graph.parent, staging)
 
 
 def replace_attributes(group: Folder, attributes: layout.Attributes, staging: int) -> None:

@@ -52,6 +52,8 @@ SIDES = ("source", "target")
 """Groups of the points that a map joins."""
 NAME = SEGMENT
 VERSION = re.compile(r"v[0-9]{3,9}")
+MOST_PARTS = 256
+"""Most folders in the path of a store."""
 URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 """Beginning of an address that is no path; as a pathlib.Path it has one slash."""
 LAST_VERSION = 10**9 - 1
@@ -107,9 +109,13 @@ def store_path(store: str | os.PathLike[str]) -> Path:
         found = quoted(os.fspath(store))
         raise StoreError(f"store must be a folder of this machine's file systems. Got {found}.")
     try:
-        return Path(store).expanduser().absolute()
+        path = Path(store).expanduser().absolute()
     except RuntimeError as error:
         raise StoreError(f"{store} can't be found: {error} Write the path out.") from error
+    if len(path.parts) > MOST_PARTS:
+        found = f"a path of {len(path.parts)}"
+        raise StoreError(f"store must be a path of at most {MOST_PARTS} folders. Got {found}.")
+    return path
 
 
 def staging_folder(store: Path) -> Path:

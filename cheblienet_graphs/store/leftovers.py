@@ -44,7 +44,8 @@ def leftovers(store: str | Path) -> list[Path]:
     store = layout.store_path(store)
     folder = layout.staging_folder(store)
     with suppress(*_ABSENT), opened_folder(folder) as staging:
-        if not staging_folder.is_known(staging, store):
+        may_delete = os.access(".", os.W_OK, dir_fd=staging)
+        if not may_delete or not staging_folder.is_known(staging, store):
             return []
         with staging_folder.locked(store) as held:  # else a build finds its own folder locked
             return [folder / name for name in _left(held)]

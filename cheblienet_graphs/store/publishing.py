@@ -9,7 +9,14 @@ from contextlib import ExitStack, suppress
 
 from cheblienet_graphs.errors import StoreError, another
 from cheblienet_graphs.store import catalog, layout
-from cheblienet_graphs.store.durable import locked_folder, sync, sync_change, undone, write
+from cheblienet_graphs.store.durable import (
+    half_done,
+    locked_folder,
+    sync,
+    sync_change,
+    undone,
+    write,
+)
 from cheblienet_graphs.store.folder import DOCUMENT, Folder
 from cheblienet_graphs.store.groups import document_of, replace_attributes, set_refs
 from cheblienet_graphs.store.sharing import share
@@ -112,7 +119,10 @@ def _remove_group(group: Folder) -> None:
 
 def _take_back(published: Folder, staged: Folder, before: layout.Attributes, staging: int) -> None:
     """Undo a publication that could not be finished."""
-    _move(published, staged)
+    try:
+        _move(published, staged)
+    except OSError as error:
+        raise half_done(published, error) from error
     with suppress(OSError):
         replace_attributes(published.parent, before, staging)
 

@@ -61,6 +61,8 @@ def open_group(store: str | Path, name: str | None = None) -> "zarr.Group":
     for path, status in version.walk(lambda _: True):
         if stat.S_ISLNK(status.st_mode):  # zarr follows links
             raise StoreError(f"{version}/{path} is a link, which is not followed.")
+        if not stat.S_ISREG(status.st_mode):  # zarr waits for pipes; a folder was not looked into
+            raise StoreError(f"{version}/{path} is not a file of a version.")
     return zarr.open_group(Path(version), mode="r", zarr_format=3)
 
 

@@ -151,7 +151,7 @@ def _deleted(graph: Folder, versions: list[str], staging: int | None, *, force: 
             nbytes += delete(graph, version, staging)
         removed.append(version)
     if staging is not None:
-        with suppress(OSError):  # of a full disk; then `clg verify` names them
+        with suppress(OSError, StoreError):  # of a full disk; then `clg verify` names them
             drop_copies(graph.parent, staging)
     return Removed(graph.name, tuple(removed), nbytes, spared)
 

@@ -10,6 +10,7 @@ from cheblienet_graphs.store import catalog, layout
 from cheblienet_graphs.store.durable import (
     FULL_DISK,
     NotDurableError,
+    half_done,
     opened_folder,
     replace_by,
     undone,
@@ -95,6 +96,8 @@ def _take_out(
         except BaseException as error:
             with suppress(OSError):
                 replace_attributes(graph, before, staging)
+            if isinstance(error, OSError) and layout.read_attributes(graph) != before:
+                raise half_done(graph, error) from error
             if not isinstance(error, OSError) or error.errno not in FULL_DISK:
                 raise
             _take_out_without_space(folder, version, after, doomed, staging)

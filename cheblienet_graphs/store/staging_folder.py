@@ -224,7 +224,8 @@ def _got_lock(store: Path, held: ExitStack) -> int | None:
     """Take the store's lock; None if it is held, or the folder went meanwhile."""
     folder = layout.staging_folder(store)
     held.enter_context(interrupts_deferred())
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    if not folder.parent.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
     try:
         folder.mkdir()
     except FileExistsError:

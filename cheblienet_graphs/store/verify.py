@@ -198,19 +198,19 @@ def _store_faults(store: Folder) -> Iterator[Fault]:
 
 def _folder_faults(store: Folder, name: str) -> Iterator[Fault]:
     """What is wrong with a folder in a store, by its name and its document alone."""
-    if not layout.NAME.fullmatch(name):
-        yield Fault(name, "is no name of a graph")
-        return
+    folder = store.entry(name)
     try:
-        is_ours = layout.read_attributes(store / name) is not None
+        is_ours = layout.read_attributes(folder) is not None
     except UnreadableError:
         raise
     except StoreError as error:
         yield Fault(name, str(error))
         return
-    if is_ours:
-        yield from graph_faults(store / name)
-    elif any(_may_be_ours(store / name / version) for version in catalog.versions(store / name)):
+    if is_ours and not layout.NAME.fullmatch(name):
+        yield Fault(name, "is no name of a graph")
+    elif is_ours:
+        yield from graph_faults(folder)
+    elif any(_may_be_ours(folder / version) for version in catalog.versions(folder)):
         yield Fault(
             f"{name}/{DOCUMENT}", "is not that of a graph, and there are versions beside it"
         )

@@ -1,13 +1,16 @@
 """Opening stores: zero-copy, silent, and pickled as handles."""
 
 import gc
+import os
 import pickle
+import resource
 import shutil
 import warnings
 from pathlib import Path
 
 import pytest
 import torch
+import zarr
 from refusing import refused
 
 from cheblienet_graphs import GraphSpec, build
@@ -147,3 +150,20 @@ def test_pickles_whose_store_has_moved(store: Path, tmp_path: Path) -> None:
         pickle.loads(data)
     moved = WideResNet(open_store(there)["torus"], 1, 2, kernel_size=2, depth=1, widen=1)
     moved.load_state_dict(network.state_dict())
+
+
+def test_stores_of_more_graphs_than_files_may_be_open(tmp_path: Path) -> None:
+    store = tmp_path / "many.zarr"
+    build(GraphSpec("r2", 4, levels=1), store, name="g")
+    for number in range(40):
+        shutil.copytree(store / "g", store / f"g{number}")
+    with warnings.catch_warnings(action="ignore"):
+        zarr.consolidate_metadata(str(store))
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    now = max(map(int, os.listdir("/proc/self/fd")))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (now + 32, hard))
+    try:
+        assert len(list(open_store(store))) == 41
+        assert open_store(store, verify=True)["g7"].version == "v001"
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

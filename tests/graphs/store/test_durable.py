@@ -1,7 +1,9 @@
 """Files that are whole or absent, on file systems of any kind."""
 
+import errno
 import fcntl
 import os
+import stat
 import time
 from pathlib import Path
 
@@ -45,3 +47,26 @@ def test_files_by_threads() -> None:
     with pytest.raises(FileNotFoundError):
         durable.in_threads(name_of, files, 3)
     assert len(done) < len(files) - 1
+
+
+@pytest.mark.parametrize("failing", ["write", "fsync", "replace"])
+def test_a_spare_file_stays_what_it_was_where_it_replaces_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
+    (tmp_path / "spare").write_bytes(b"y" * 90)
+    (tmp_path / "spare").chmod(0o444)
+    (tmp_path / "file").write_bytes(b"old")
+    real, calls = getattr(os, failing), []
+
+    def fails(*given: object, **how: object) -> object:
+        calls.append(given)
+        if len(calls) > 1:
+            return real(*given, **how)
+        raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+
+    monkeypatch.setattr(os, failing, fails)
+    with durable.opened_folder(tmp_path) as folder, pytest.raises(OSError, match="quota"):
+        durable.replace_by(folder, "file", b"new", "spare", folder)
+    assert (tmp_path / "file").read_bytes() == b"old"
+    assert (tmp_path / "spare").read_bytes() == b"y" * 90
+    assert stat.S_IMODE((tmp_path / "spare").stat().st_mode) == 0o444

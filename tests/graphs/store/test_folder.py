@@ -16,7 +16,7 @@ from refusing import refused
 from cheblienet_graphs import StoreError, UnreadableError, verify
 from cheblienet_graphs.store import arrays, catalog, layout
 from cheblienet_graphs.store.arrays import mapped_array
-from cheblienet_graphs.store.durable import MAX_METADATA, parsed_document
+from cheblienet_graphs.store.documents import MAX_METADATA, parsed_document
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.staged import Writer
 from cheblienet_graphs.store.writer import Staging

@@ -60,6 +60,10 @@ def in_copies(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], No
     return lambda store: edit(store / "zarr.json", lambda d: change(d[COPIES]["metadata"]))
 
 
+def in_copies_of(**fields: object) -> Callable[[Path], None]:
+    return lambda store: edit(store / "zarr.json", lambda d: d[COPIES].update(fields))
+
+
 AREA = "v003/levels/0/area"
 FORGED: dict[str, tuple[Callable[[Path], object], str]] = {
     "type": (forge(AREA, lambda d: d.update(data_type="int32")), f"disagree with '{NAME}/{AREA}'"),
@@ -73,7 +77,11 @@ FORGED: dict[str, tuple[Callable[[Path], object], str]] = {
     "no version": (in_copies(lambda d: d.pop(f"{NAME}/v001")), f"lack '{NAME}/v001'"),
     "none": (lambda s: edit(s / "zarr.json", lambda d: d.update({COPIES: None})), ""),
     "list": (lambda s: edit(s / "zarr.json", lambda d: d.update({COPIES: []})), "another form"),
-    "text": (in_copies(lambda d: d.update({NAME: "x"})), "another form than zarr's"),
+    "text": (in_copies(lambda d: d.update({NAME: "x"})), f"disagree with '{NAME}'"),
+    "other": (in_copies_of(kind="other"), "another form than zarr's"),
+    "must": (in_copies_of(must_understand=True), "another form than zarr's"),
+    "more fields": (in_copies_of(x=1), "another form than zarr's"),
+    "nested": (forge("v001", lambda d: d[COPIES]["metadata"].update(x={})), "'r2-8x8/v001'"),
     "stale": (lambda s: shutil.rmtree(s / f"{NAME}/v002"), f"disagree with '{NAME}/v002"),
 }
 
@@ -117,14 +125,17 @@ def test_changes_drop_copies(tagged: Path, change: Callable[[Path], object]) -> 
 
 def test_what_no_change_touches_keeps_them(three: Path) -> None:
     """A graph whose own document is as it was, and groups of other programs."""
-    zarr.create_group(three / "theirs", attributes={"a": 1})
+    theirs = zarr.create_group(three / "theirs", attributes={"a": 1})
+    theirs.create_array("b c", shape=(2,), dtype="f4")
+    (three / "my group").mkdir()
+    (three / "my group/zarr.json").write_text('{"zarr_format": 3, "node_type": "group"}')
     build(OTHER, three, name="other")
     consolidate(three / NAME)
     before = (three / NAME / "zarr.json").read_bytes()
     refs.tag(three, "other", "paper")
     assert (three / NAME / "zarr.json").read_bytes() == before
     consolidate(three)
-    assert "theirs" in (copies(three) or {})["metadata"]
+    assert {"theirs/b c", "my group"} < (copies(three) or {})["metadata"].keys()
     assert verify(three) == []
 
 

@@ -53,6 +53,15 @@ def test_leftovers_are_looked_at_under_the_lock_of_the_store(
     assert looked == [HEX[0]] * 2
 
 
+def test_nobody_is_advised_to_delete_what_only_others_may(
+    three: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    staging = layout.staging_folder(three)
+    (staging / HEX[0]).mkdir(parents=True)
+    monkeypatch.setattr(os, "access", lambda *_, **__: False)
+    assert leftovers(three) == []
+
+
 def test_what_goes_while_leftovers_are_listed_is_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,6 @@
 """Links at every level of a store: nothing is read through them, nor changed."""
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -97,3 +98,19 @@ def test_a_link_within_a_version_is_deleted_with_it(tagged: Path) -> None:
     COMMANDS["remove"](tagged)
     assert not (tagged / f"{NAME}/v001").exists()
     assert state(outside) == before
+
+
+@pytest.mark.parametrize("place", ["version document", "array document", "chunk"])
+def test_groups_of_zarr_do_not_wait_for_pipes(three: Path, place: str) -> None:
+    (three / PLACES[place]).unlink()
+    os.mkfifo(three / PLACES[place])
+    with pytest.raises(StoreError, match="is not a file of a version"):
+        open_group(three, f"{NAME}@v003")
+
+
+def test_groups_of_zarr_have_no_folders_that_were_not_looked_into(three: Path) -> None:
+    """Zarr would follow the links in them."""
+    (three / f"{NAME}/v003/a folder").mkdir()
+    (three / f"{NAME}/v003/a folder/link").symlink_to(three.parent)
+    with pytest.raises(StoreError, match="is not a file of a version"):
+        open_group(three, f"{NAME}@v003")

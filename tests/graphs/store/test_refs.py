@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,14 +13,15 @@ import pytest
 
 from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, SpecError, StoreError, UnknownGraphError, build, inspect
-from cheblienet_graphs.store import catalog, durable, layout, staging_folder
+from cheblienet_graphs.store import catalog, durable, layout, refs, staging_folder
+from cheblienet_graphs.store import verify as checks
 from cheblienet_graphs.store.export import export_zip, import_zip
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.leftovers import clean, leftovers
 from cheblienet_graphs.store.map_facts import listing
 from cheblienet_graphs.store.refs import Removed, prune, remove, tag, untag
 from cheblienet_graphs.store.verify import verify
-from cheblienet_models import open_store
+from cheblienet_models import Store, open_store
 
 SPEC = GraphSpec("r2", 8)
 NAME = "r2-8x8"
@@ -202,6 +204,39 @@ def test_a_change_that_may_not_last_is_told_as_one(
     assert verify(three) == leftovers(three) == []
 
 
+def test_what_can_not_be_undone_is_told(three: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a disk refuses everything from some moment on."""
+    fsync, rename, replace = os.fsync, os.rename, os.replace
+    message = "was changed, but not wholly, and that could not be undone"
+    broken: list[None] = []
+
+    def fail(*given: object, **within: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    def sync(descriptor: int) -> None:
+        if broken and stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            monkeypatch.setattr(os, "rename", fail)
+            monkeypatch.setattr(os, "replace", fail)
+            fail()
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    before = catalog.versions(Folder(three / NAME))
+
+    def begin(*given: str, **within: int) -> None:
+        broken.append(None)
+        rename(*given, **within)
+
+    monkeypatch.setattr(os, "rename", begin)
+    with pytest.raises(StoreError, match=message):
+        build(SPEC, three, force=True)
+    monkeypatch.setattr(os, "rename", rename)
+    monkeypatch.setattr(os, "replace", replace)
+    assert len(catalog.versions(Folder(three / NAME))) == len(before) + 1
+    with pytest.raises(StoreError, match=message):
+        remove(three, f"{NAME}@v001")
+
+
 def test_pruning_is_of_graphs_and_keeps_some(
     five: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -246,3 +281,44 @@ def test_relative_paths_and_tildes(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert sorted(path.name for path in tmp_path.iterdir()) == ["g.zarr", "g.zip"]
     with pytest.raises(StoreError, match="Write the path out"):
         tag("~nobody-of-that-name/g.zarr", "g", "paper")
+
+
+def test_a_removal_is_told_where_the_document_of_the_store_can_not_be_read_then(
+    three: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(refs, "drop_copies", Mock(side_effect=StoreError("can't be read")))
+    assert remove(three, f"{NAME}@v002").versions == ("v002",)
+
+
+def test_a_version_that_is_removed_while_its_folders_are_listed(
+    three: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = checks._file_faults
+
+    def late(version: Folder, *of: object) -> object:
+        if version.name == "v002":
+            remove(three, f"{NAME}@v002")
+        return real(version, *of)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(checks, "_file_faults", late)
+    assert verify(three) == []
+    assert catalog.versions(Folder(three / NAME)) == ["v001", "v003"]
+
+
+@pytest.mark.parametrize("read", [list, lambda store: [store[f"{NAME}@v003"].name]])
+def test_a_version_that_is_removed_after_its_name_was_read(
+    three: Path, monkeypatch: pytest.MonkeyPatch, read: Callable[[Store], list[str]]
+) -> None:
+    """The graph and its other versions are there."""
+    real = os.listdir
+
+    def late(folder: int) -> list[str]:
+        names = real(folder)
+        if "v001" in names:
+            monkeypatch.setattr(os, "listdir", real)
+            remove(three, f"{NAME}@v001")
+        return names
+
+    monkeypatch.setattr(os, "listdir", late)
+    assert read(open_store(three)) == [NAME]
+    assert catalog.versions(Folder(three / NAME)) == ["v002", "v003"]
