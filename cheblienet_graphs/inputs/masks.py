@@ -11,6 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
+from cheblienet_graphs.inputs.coordinates import (
+    PARTS,
+    eastwards,
+    hole_between_columns,
+    hole_between_rows,
+)
 from cheblienet_graphs.inputs.files import reals, unmasked
 from cheblienet_graphs.limits import numbers
 from cheblienet_graphs.typing import Floats, Indices
@@ -24,8 +30,6 @@ Four = tuple[float, float, float, float]
 REGION = "W,S,E,N in degrees, S < N in [-90, 90], W and E in [-360, 360]"
 ROUNDING = 1e-9
 """Points this close to a border, in degrees, are on it."""
-WHOLE = 1.5
-"""Longitudes go around where their largest gap is at most so many times the steps beside it."""
 TO_THE_POLE = 1.001
 """An outermost latitude at most so many steps from a pole covers it."""
 
@@ -159,6 +163,8 @@ class LatLonMask:
             raise SpecError("mask", "on latitudes that are all different", _span(self.latitudes))
         if len(self._columns[0]) < 2:
             raise SpecError("mask", "on 2 longitudes or more", _span(self.longitudes))
+        if hole := hole_between_rows(np.sort(self.latitudes)):
+            raise SpecError("mask", "on latitudes without a hole", Found(hole), PARTS)
 
     @classmethod
     def whole_sphere(cls, inside: Booleans) -> "LatLonMask":
@@ -217,20 +223,28 @@ class LatLonMask:
         ascending, order = self._columns
         start, steps = ascending[0], np.diff(ascending)
         gap = 360 - (ascending[-1] - start)
-        whole = gap <= WHOLE * max(steps[0], steps[-1])
-        before, after = (gap / 2, gap / 2) if whole else (steps[0] / 2, steps[-1] / 2)
+        before, after = (gap / 2, gap / 2) if self._around else (steps[0] / 2, steps[-1] / 2)
         # Degrees east of the first column's center.
         borders = (ascending[1:] + ascending[:-1]) / 2 - start
         east = (longitudes - start + before + ROUNDING) % 360 - before
         within = east <= ascending[-1] - start + after + 2 * ROUNDING
         return order[np.searchsorted(borders, east, side="right")], within
 
-    @cached_property
+    @property
     def _columns(self) -> tuple[Floats, Indices]:
-        """Longitudes eastwards, the largest gap left between the last and the first; their columns.
+        """Longitudes eastwards, and their columns.
 
         The first is in [0, 360), none is there twice.
         """
+        return self._eastwards[:2]
+
+    @property
+    def _around(self) -> bool:
+        """Whether the longitudes go once around."""
+        return self._eastwards[2]
+
+    @cached_property
+    def _eastwards(self) -> tuple[Floats, Indices, bool]:
         turned = self.longitudes % 360
         turned[turned > 360 - ROUNDING] = 0
         order = np.argsort(turned, kind="stable")
@@ -242,12 +256,13 @@ class LatLonMask:
                 raise SpecError("mask", "the same wherever a longitude is the same", where)
         order = order[~twice]
         ascending = turned[order]
-        gaps = np.diff(ascending, append=ascending[0] + 360)
-        first = (int(np.argmax(gaps)) + 1) % len(order)
-        order = np.roll(order, -first)
-        return np.roll(ascending, -first) + 360 * (
-            np.arange(len(order)) >= len(order) - first
-        ), order
+        if len(order) < 2:
+            return ascending, order, False
+        if hole := hole_between_columns(ascending):
+            raise SpecError("mask", "on longitudes without several holes", Found(hole), PARTS)
+        columns, around = eastwards(ascending)
+        ascending = ascending[columns]
+        return ascending + 360 * (ascending < ascending[0]), order[columns], around
 
 
 def region(value: object) -> Four:

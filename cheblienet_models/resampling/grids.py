@@ -9,6 +9,12 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from cheblienet_graphs.inputs.coordinates import (
+    PARTS,
+    eastwards,
+    hole_between_columns,
+    hole_between_rows,
+)
 from cheblienet_models.arguments import integer, number, real_array
 
 Floats = npt.NDArray[np.float64]
@@ -67,6 +73,8 @@ def checked_latitudes(values: npt.ArrayLike | Tensor) -> Floats:
         )
     if latitudes.min() < -90 or latitudes.max() > 90:
         raise ValueError(f"latitudes must be in [-90, 90] degrees. Got {span(latitudes)}.")
+    if hole := hole_between_rows(np.sort(latitudes)):
+        raise ValueError(f"latitudes must be without a hole. Got {hole}. {PARTS}")
     return latitudes
 
 
@@ -87,6 +95,8 @@ def checked_longitudes(values: npt.ArrayLike | Tensor) -> Floats:
             "longitudes must go at most once around, the first not repeated as the last. "
             f"Got {span(longitudes)}."
         )
+    if hole := hole_between_columns(longitudes):
+        raise ValueError(f"longitudes must be without several holes. Got {hole}. {PARTS}")
     return longitudes
 
 
@@ -199,7 +209,7 @@ class Pixels:
 
     Args:
         latitudes: (lat,) ascending, degrees.
-        longitudes: (lon,) ascending, degrees, less than a circle.
+        longitudes: (lon,) ascending, degrees, less than a circle, from the western end of a region.
     """
 
     latitudes: Floats
@@ -217,9 +227,8 @@ class Pixels:
 
     @cached_property
     def is_around(self) -> bool:
-        """Whether the gap from the last longitude to the first one is no wider than a step."""
-        gap = 360 - float(np.ptp(self.longitudes))
-        return bool(gap <= np.diff(self.longitudes).max() * (1 + SPACING))
+        """Whether the longitudes leave no hole."""
+        return eastwards(self.longitudes)[1]
 
     @cached_property
     def poles(self) -> tuple[bool, bool]:
@@ -288,6 +297,16 @@ class Pixels:
         row = np.searchsorted(self.row_edges[1:-1], 90 - np.degrees(beta))
         column = np.searchsorted(self.column_edges[1:-1], self.unrolled(gamma + ASIDE))
         return (row * self.columns + column).astype(np.int64)
+
+
+def grid_of(latitudes: Floats, longitudes: Floats) -> tuple[Pixels, Indices]:
+    """The grid of ascending coordinates, and (lon,) places of its columns among them.
+
+    Of a region that a seam cuts, as 0, 10, 20, 350 does, the columns begin at its western end.
+    """
+    order, _ = eastwards(longitudes)
+    turned = longitudes[order]
+    return Pixels(latitudes, turned - 360 * (turned > turned[-1])), order
 
 
 def _edges(centers: Floats) -> Floats:
