@@ -12,10 +12,16 @@ import numpy.typing as npt
 
 from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
 from cheblienet_graphs.inputs.coordinates import (
+    AXES,
+    CONVERT,
     PARTS,
     eastwards,
+    has_coordinates,
     hole_between_columns,
     hole_between_rows,
+    in_degrees,
+    in_radians,
+    lat_lon_dimensions,
 )
 from cheblienet_graphs.inputs.files import reals, unmasked
 from cheblienet_graphs.limits import numbers
@@ -147,10 +153,14 @@ class LatLonMask:
 
     def __post_init__(self) -> None:
         for name in ("latitudes", "longitudes"):
-            degrees = reals(name, getattr(self, name))
+            degrees = reals(name, in_degrees(name, getattr(self, name)))
             if degrees.ndim != 1:
                 raise SpecError("mask", f"on {name} of one dimension", degrees.shape)
             object.__setattr__(self, name, degrees)
+        given: Any = self.inside
+        if has_coordinates(given) and [*lat_lon_dimensions(given)] != [*AXES]:
+            accepted = "of dimensions latitude, longitude, in this order"
+            raise SpecError("mask", accepted, Found(f"{tuple(given.dims)}"), "Transpose it.")
         object.__setattr__(self, "inside", unmasked("mask", self.inside, "an array of booleans"))
         shape = self.latitudes.shape + self.longitudes.shape
         if self.inside.dtype != np.bool_ or self.inside.shape != shape or min(shape) < 2:
@@ -163,6 +173,9 @@ class LatLonMask:
             raise SpecError("mask", "on latitudes that are all different", _span(self.latitudes))
         if len(self._columns[0]) < 2:
             raise SpecError("mask", "on 2 longitudes or more", _span(self.longitudes))
+        if in_radians(np.sort(self.latitudes), np.sort(self.longitudes)):
+            found = f"latitudes {_span(self.latitudes)}, longitudes {_span(self.longitudes)}"
+            raise SpecError("mask", "in degrees, not in radians", Found(found), CONVERT)
         if hole := hole_between_rows(np.sort(self.latitudes)):
             raise SpecError("mask", "on latitudes without a hole", Found(hole), PARTS)
 
@@ -179,6 +192,11 @@ class LatLonMask:
         Raises:
             SpecError: it is not.
         """
+        given: Any = inside
+        if has_coordinates(given) and len(given.coords):
+            remedy = "Give LatLonMask these, or the values alone."
+            found = Found(f"coordinates {tuple(map(str, given.coords))}")
+            raise SpecError("mask", "without coordinates of its own", found, remedy)
         inside = unmasked("mask", inside, "an array of booleans")
         shape = inside.shape
         if len(shape) != 2:
@@ -198,7 +216,8 @@ class LatLonMask:
         Returns:
             (N,) bool.
         """
-        latitudes, longitudes = reals("latitudes", latitudes), reals("longitudes", longitudes)
+        latitudes = reals("latitudes", in_degrees("latitudes", latitudes))
+        longitudes = reals("longitudes", in_degrees("longitudes", longitudes))
         if latitudes.shape != longitudes.shape:
             accepted = f"of the shape of latitudes, {latitudes.shape}"
             raise SpecError("longitudes", accepted, Found(f"{longitudes.shape}"))

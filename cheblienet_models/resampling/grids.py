@@ -14,6 +14,9 @@ from cheblienet_graphs.inputs.coordinates import (
     eastwards,
     hole_between_columns,
     hole_between_rows,
+    in_degrees,
+    in_radians,
+    lat_lon_dimensions,
 )
 from cheblienet_models.arguments import integer, number, real_array
 
@@ -50,7 +53,7 @@ def regular_grid(height: int, width: int, *, west: float) -> tuple[Tensor, Tenso
 
 def _degrees(name: str, values: npt.ArrayLike | Tensor) -> Floats:
     """(n,) float64, n at least 2, all finite."""
-    degrees = real_array(name, values)
+    degrees = real_array(name, in_degrees(name, values))
     if degrees.ndim != 1 or len(degrees) < 2 or not np.isfinite(degrees).all():
         raise ValueError(
             f"{name} must be at least 2 finite numbers, degrees. Got shape {degrees.shape}, "
@@ -106,14 +109,7 @@ def check_degrees(latitudes: Floats, longitudes: Floats) -> None:
     Raises:
         ValueError: they are.
     """
-    inner = abs(latitudes).max()
-    from_pole_to_pole = [
-        inner <= quarter and 2 * quarter - np.ptp(latitudes) <= 2.5 * np.ptp(latitudes[:2])
-        for quarter in (90, np.pi / 2 + 1e-6)
-    ]
-    step = np.ptp(longitudes) / (len(longitudes) - 1)
-    around = [abs(np.ptp(longitudes) + step - turn) <= step / 2 for turn in (360, 2 * np.pi)]
-    if any(from_pole_to_pole) and any(around) and not (from_pole_to_pole[0] and around[0]):
+    if in_radians(latitudes, longitudes):
         raise ValueError(
             "latitudes and longitudes must be in degrees; a grid that is to cover the sphere, in "
             f"degrees, has other numbers. Got latitudes {span(latitudes)}, longitudes "
@@ -126,10 +122,6 @@ def span(values: Floats) -> str:
     if values.size == 0:
         return "none"
     return f"{values.size} from {values.flat[0]:g} to {values.flat[-1]:g}"
-
-
-LATITUDE, LONGITUDE = ("lat", "latitude"), ("lon", "longitude")
-"""Names that the dimensions of a field may have."""
 
 
 class DataArray(Protocol):
@@ -168,7 +160,7 @@ def field_coordinates(array: DataArray) -> tuple[Floats, Floats]:
             f"Got {type(array).__name__}."
         )
     coordinates = []
-    for name in (array.dims[axis] for axis in field_axes(array)):
+    for name in _dimensions(array):
         if name not in array.coords:
             raise ValueError(f"The DataArray's dimension {name!r} must have coordinates.")
         coordinates.append(np.asarray(array.coords[name].values, dtype=np.float64))
@@ -179,20 +171,22 @@ def field_axes(array: DataArray) -> tuple[int, int]:
     """The axes of a DataArray that have latitudes and longitudes.
 
     Raises:
-        ValueError: it has none of such a name, or several.
+        ValueError: it has none of that kind, or several.
     """
-    return _axis(array, LATITUDE), _axis(array, LONGITUDE)
+    latitude, longitude = (array.dims.index(name) for name in _dimensions(array))
+    return latitude, longitude
 
 
-def _axis(array: DataArray, names: tuple[str, ...]) -> int:
-    """That which has one of these names."""
-    axes = [axis for axis, name in enumerate(array.dims) if name in names]
-    if len(axes) != 1:
-        raise ValueError(
-            f"The DataArray must have one dimension named {' or '.join(names)}. "
-            f"Got {tuple(array.dims)}."
-        )
-    return axes[0]
+def _dimensions(array: DataArray) -> tuple[Any, Any]:
+    """Those of latitudes and longitudes, by their names and by what their coordinates say."""
+    found = lat_lon_dimensions(array)
+    for axis in ("latitude", "longitude"):
+        if axis not in found:
+            raise ValueError(
+                f"The DataArray must have one dimension named {axis[:3]} or {axis}, or with that "
+                f"standard_name. Got {tuple(array.dims)}."
+            )
+    return found["latitude"], found["longitude"]
 
 
 ASIDE = 1e-11
