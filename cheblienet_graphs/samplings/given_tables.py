@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.errors import Found, Remedy, SpecError, Words
-from cheblienet_graphs.inputs.files import unmasked
+from cheblienet_graphs.inputs.coordinates import in_degrees, unit_of
+from cheblienet_graphs.inputs.files import AREA, PLANE, SPHERE, unmasked
+from cheblienet_graphs.inputs.labelled import by_columns
 from cheblienet_graphs.limits import ASPECT, POINTS, choice, numbers
 from cheblienet_graphs.typing import Floats
 
@@ -65,7 +67,9 @@ def on_the_sphere(coordinates: object, units: object) -> tuple[list[PointArrays]
     Raises:
         SpecError: they are not valid.
     """
-    levels = _levels(coordinates, "latitude, longitude in degrees")
+    if units is None and any(map(unit_of, [coordinates, *_sequence(coordinates)])):
+        units = "degrees"
+    levels = _levels(coordinates, SPHERE, "latitude, longitude in degrees")
     _check_angles(levels, units)
     angles = [_normal_angles(level.table[:, :2]) for level in levels]
     points = [PointArrays(_unit_vectors(a), _areas(n)) for a, n in zip(angles, levels, strict=True)]
@@ -90,7 +94,7 @@ def on_the_plane(
     Raises:
         SpecError: they are not valid.
     """
-    levels = _levels(coordinates, "x, y")
+    levels = _levels(coordinates, PLANE, "x, y")
     low, high = _corners(levels, domain)
     width, height = (high - low).tolist()
     extent = (1.0, height / width)
@@ -125,18 +129,18 @@ def digest_of_points(places: Iterable[Numbers], areas: Iterable[Floats | None]) 
     return digest.hexdigest()
 
 
-def _levels(coordinates: object, columns: str) -> list[Level]:
+def _levels(coordinates: object, columns: Sequence[str], words: str) -> list[Level]:
     """The finite (N, 2) or (N, 3) arrays, one for each level, finest first."""
     accepted = (
-        f"of shape (N, 2): {columns}, or (N, 3) with areas; for a pyramid a sequence of such "
+        f"of shape (N, 2): {words}, or (N, 3) with areas; for a pyramid a sequence of such "
         "arrays, finest first"
     )
     given: Sequence[Any] = [coordinates]
-    if isinstance(coordinates, list | tuple) and coordinates:
-        given = coordinates if _array(coordinates[0], accepted).ndim > 1 else given
+    if several := _sequence(coordinates):
+        given = several if _array(several[0], columns, accepted).ndim > 1 else given
     levels: list[Level] = []
     for one in given:
-        table = _array(one, accepted)
+        table = _array(one, columns, accepted)
         if table.dtype.kind not in "fiu":
             raise SpecError("coordinates", accepted, Found(type(one).__name__))
         if table.ndim != 2 or table.shape[1] not in {2, 3}:
@@ -154,8 +158,18 @@ def _levels(coordinates: object, columns: str) -> list[Level]:
     return levels
 
 
-def _array(given: object, accepted: str) -> npt.NDArray[Any]:
-    """An array, in which masked values are NaN; of another dtype than numbers where it is none."""
+def _sequence(coordinates: object) -> Sequence[Any]:
+    """What may be the tables of several levels."""
+    return coordinates if isinstance(coordinates, list | tuple) else []
+
+
+def _array(given: Any, columns: Sequence[str], accepted: str) -> npt.NDArray[Any]:
+    """An array, in which masked values are NaN; of another dtype than numbers where it is none.
+
+    A table with names is taken by these; of the sphere, degrees are made of other units of angles.
+    """
+    given = by_columns("coordinates", given, columns, AREA)
+    given = in_degrees("coordinates", given) if columns == SPHERE else given
     if isinstance(given, np.ma.MaskedArray):
         given = np.ma.filled(given.astype(np.float64), np.nan)
     return unmasked("coordinates", given, accepted)
