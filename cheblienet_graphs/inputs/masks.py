@@ -157,10 +157,8 @@ class LatLonMask:
             if degrees.ndim != 1:
                 raise SpecError("mask", f"on {name} of one dimension", degrees.shape)
             object.__setattr__(self, name, degrees)
-        given: Any = self.inside
-        if has_coordinates(given) and [*lat_lon_dimensions(given)] != [*AXES]:
-            accepted = "of dimensions latitude, longitude, in this order"
-            raise SpecError("mask", accepted, Found(f"{tuple(given.dims)}"), "Transpose it.")
+        if has_coordinates(self.inside):
+            _check_own(self.inside, self.latitudes, self.longitudes)
         object.__setattr__(self, "inside", unmasked("mask", self.inside, "an array of booleans"))
         shape = self.latitudes.shape + self.longitudes.shape
         if self.inside.dtype != np.bool_ or self.inside.shape != shape or min(shape) < 2:
@@ -282,6 +280,19 @@ class LatLonMask:
         columns, around = eastwards(ascending)
         ascending = ascending[columns]
         return ascending + 360 * (ascending < ascending[0]), order[columns], around
+
+
+def _check_own(inside: Any, *given: Floats) -> None:
+    """See that a DataArray is on the latitudes and longitudes that are given with it."""
+    axes = lat_lon_dimensions(inside)
+    if [*axes] != [*AXES]:
+        accepted = "of dimensions latitude, longitude, in this order"
+        raise SpecError("mask", accepted, Found(f"{tuple(inside.dims)}"), "Transpose it.")
+    for (axis, name), degrees in zip(axes.items(), given, strict=True):
+        own = np.asarray(inside.coords[name].values) if name in inside.coords else degrees
+        turned = np.abs((own - degrees + 180) % 360 - 180) if own.shape == degrees.shape else 360
+        if np.any(turned > ROUNDING):
+            raise SpecError("mask", f"on the {axis}s that it has itself", Found(_span(degrees)))
 
 
 def region(value: object) -> Four:

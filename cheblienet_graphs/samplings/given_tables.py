@@ -13,10 +13,12 @@ from cheblienet_graphs.inputs.coordinates import in_degrees, unit_of
 from cheblienet_graphs.inputs.files import AREA, PLANE, SPHERE, unmasked
 from cheblienet_graphs.inputs.labelled import by_columns
 from cheblienet_graphs.limits import ASPECT, POINTS, choice, numbers
-from cheblienet_graphs.typing import Floats
+from cheblienet_graphs.typing import Floats, Indices
 
 SAME = 1e-9
 """Points closer than this, in radians or widths of the domain, are one point."""
+POLE = 1e-12
+"""Points that are this close to the axis are on it: others are farther from a pole than SAME."""
 LEAST_AREA = 1e-12
 """Smallest area, in units of the mean."""
 DOMAIN = "four numbers X0, Y0, X1, Y1 with X0 < X1 and Y0 < Y1"
@@ -74,7 +76,10 @@ def on_the_sphere(coordinates: object, units: object) -> tuple[list[PointArrays]
     angles = [_normal_angles(level.table[:, :2]) for level in levels]
     points = [PointArrays(_unit_vectors(a), _areas(n)) for a, n in zip(angles, levels, strict=True)]
     for level, place, (known, _) in zip(levels, angles, points, strict=True):
-        _check_distinct(level, coincident(known), ("latitude", "longitude"), place)
+        apart = np.flatnonzero(~_again_on_a_pole(level.table))
+        pair = coincident(known[apart])
+        pair = pair and (int(apart[pair[0]]), int(apart[pair[1]]))
+        _check_distinct(level, pair, ("latitude", "longitude"), place)
     return points, digest_of_points(angles, [areas for _, areas in points])
 
 
@@ -276,6 +281,28 @@ def _corners(levels: list[Level], domain: Any) -> tuple[Floats, Floats]:
     if not ASPECT.low <= height / width <= ASPECT.high:
         raise SpecError("domain", f"of a height in {ASPECT} of its width", Found(box))
     return low, high
+
+
+def _again_on_a_pole(table: Floats) -> Mask:
+    """(N,) points of a grid's row on a pole but for its first one: these are one place.
+
+    Such a row has the longitudes of the next one. Other points that coincide there are no row.
+    """
+    latitude, longitude = table[:, 0], table[:, 1] % 360
+    again, others = np.zeros(len(table), bool), latitude[abs(latitude) < 90]
+    for pole, next_to_it in ((90.0, others.max(initial=-90)), (-90.0, others.min(initial=90))):
+        row = np.flatnonzero(latitude == pole)
+        along = np.sort(longitude[latitude == next_to_it])
+        if len(row) > 1 and np.array_equal(np.sort(longitude[row]), along):
+            again[row[1:]] = True
+    return again
+
+
+def again_on_poles(points: Floats) -> Indices:
+    """(n,) which of unit vectors (N, 3) are on a pole, but for the first one on each."""
+    poles = np.flatnonzero(np.hypot(points[:, 0], points[:, 1]) < POLE)
+    north = points[poles, 2] > 0
+    return np.concatenate([poles[north][1:], poles[~north][1:]])
 
 
 def coincident(

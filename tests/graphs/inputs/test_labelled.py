@@ -71,6 +71,7 @@ MASKS = {
     "a DataFrame, transposed": MASK.to_pandas().T,
     "Quantities": LatLonMask(LAND, LAT * units.deg, (LON * units.deg).to(units.rad)),
     "fields and their coordinates": LatLonMask(MASK, MASK.lat, MASK.lon),
+    "fields on another turn": LatLonMask(MASK, LAT, LON - 360),
 }
 
 
@@ -136,6 +137,7 @@ NO_GRIDS: list[tuple[Callable[[], object], str]] = [
     (lambda: LatLonMask(LAND, np.radians(LAT), np.radians(LON)), "in degrees, not in radians"),
     (lambda: LatLonMask(LAND, LAT * units.m, LON), "latitudes must be angles. Got the unit 'm'"),
     (lambda: LatLonMask(MASK.T, MASK.lat, MASK.lon), r"Got \('lon', 'lat'\). Transpose it"),
+    (lambda: LatLonMask(MASK[::-1], LAT, LON), "on the latitudes that it has itself"),
     (lambda: LatLonMask(LAND, lat_saying(**ROTATED).lat, LON), "standard_name 'grid_latitude'"),
     (lambda: LatLonMask.whole_sphere(MASK), "without coordinates of its own. Got coordinates"),
     (lambda: LatLonMask(LAND * units.percent, LAT, LON), "without a unit. Got the unit '%'"),
