@@ -134,7 +134,7 @@ def _given_faults(spec: GraphSpec, known: Floats) -> Iterator[str]:
     sampling = spec.with_points({0: PointArrays(points, None)}).full_sampling(0)
     if not coincide(spec, known, sampling.coordinates()):
         yield "are not the same for each orientation"
-    yield from given_faults(sampling)
+    yield from given_faults(sampling, of_map=True)
     if given is not None and len(given.points) == 1 and undigested(spec, [known]):
         yield "are not the points of the spec's digest"
 
