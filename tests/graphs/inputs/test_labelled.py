@@ -18,6 +18,7 @@ from refusing import refused
 from cheblienet_graphs import GraphSpec, SpecError, nearest_neighbors, point_laplacian
 from cheblienet_graphs.inputs.mask_files import read_mask
 from cheblienet_graphs.inputs.masks import LatLonMask
+from cheblienet_graphs.inputs.volumes import Volume
 
 xr = pytest.importorskip("xarray")
 
@@ -173,6 +174,17 @@ def test_pixels_by_their_dimensions() -> None:
     assert GraphSpec("r3", mask=space.T).mask == GraphSpec("r3", mask=voxels).mask
     sides = {"z": np.arange(3) * 2.0, "y": np.arange(4.0), "x": np.arange(5.0)}
     assert GraphSpec("r3", mask=space.assign_coords(sides)).spacing == (1, 1, 2)
+
+
+def test_parts_of_pixels_and_volumes_by_their_dimensions() -> None:
+    parts = RNG.random((6, 8))
+    image = xr.DataArray(parts, dims=("y", "x"))
+    cut = {"mask_edge": "cut", "weights": "selling", "levels": 1}
+    expected = GraphSpec("r2", mask=parts, **cut).mask
+    assert GraphSpec("r2", mask=image.T, **cut).mask == expected
+    voxels = xr.DataArray(np.ones((3, 4, 5)), dims=("z", "y", "x"))
+    assert Volume(voxels, np.eye(4)).size == (5, 4, 3)
+    refused("values must be of dimensions z, y, x", Volume, voxels.T, np.eye(4), error=SpecError)
 
 
 @pytest.mark.parametrize(
