@@ -15,6 +15,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from cheblienet_graphs.inputs.coordinates import unit_of
 from cheblienet_models.errors import quoted
 
 Given = TypeVar("Given")
@@ -113,11 +114,13 @@ def real_array(name: str, given: object) -> npt.NDArray[np.float64]:
         check_values(name, given)
         given = given.detach().cpu().resolve_conj().resolve_neg()
         given = (given.double() if given.is_floating_point() else given).numpy()
+    if (unit := unit_of(given)) is not None:
+        raise TypeError(f"{name} must be numbers without a unit. Got the unit {quoted(unit)}.")
     try:
         array = np.array(given)
         if array.dtype.kind in "iuf":
             return array.astype(np.float64)
-    except ValueError:  # rows of several lengths
+    except (ValueError, TypeError):  # rows of several lengths, or of several units
         pass
     raise TypeError(f"{name} must be numbers, as an array holds them. Got {quoted(given)}.")
 

@@ -112,6 +112,7 @@ def test_training_side_loads_only_torch_and_numpy(store: Path) -> None:
         *("arrays", "catalog", "documents", "durable", "folder", "groups", "layout", "sharing"),
     )
     rooms = {"errors", "store", *(f"store.{file}" for file in files)}
+    rooms |= {"inputs", "inputs.coordinates", "typing"}  # what a hole of a grid is
     of_graphs = {name for name in opened if name.startswith("cheblienet_graphs.")}
     assert of_graphs == {f"cheblienet_graphs.{room}" for room in rooms}
     assert others.isdisjoint(edges)  # which are by formulas of the other package

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 
 from cheblienet_graphs.assembly.versions import PublishedMap, newest_equal, recorded, told
-from cheblienet_graphs.errors import quoted
+from cheblienet_graphs.errors import Found, SpecError, quoted
 from cheblienet_graphs.limits import callback, flag
 from cheblienet_graphs.samplings.icosphere import mesh_edges
 from cheblienet_graphs.samplings.masked import centers
@@ -77,7 +77,8 @@ def build_map(
     coordinates = {side: centers(sampling) for side, sampling in sides.items()}
     source, target = (placed(spec, coordinates[side]) for side in layout.SIDES)
     indptr, columns, squared = _entries(spec, source, target, progress or (lambda *_: None))
-    weights = averages(spec.weights, squared, indptr, spec.bandwidth)
+    sharing = source.sharing(columns)
+    weights = averages(spec.weights, squared, indptr, spec.bandwidth, sharing)
     matrix = scipy.sparse.csr_array((weights.astype(np.float32), columns, indptr), spec.shape)
     grids = tuple(spec.target.grid(0)), tuple(spec.source.grid(0))
     sizes = MapSizes(*spec.shape, *grids, matrix.nnz, math.sqrt(float(squared.max())))
@@ -102,15 +103,19 @@ def _entries(
         counts = np.bincount(rows, minlength=targets)
         squared = lengths(source.cloud(), target.cloud(), rows, columns)
         return np.append(0, np.cumsum(counts)), columns, squared
+    own = source.at_own_places()
+    if spec.neighbors is not None and spec.neighbors > len(own):
+        found = Found(f"{spec.neighbors}, with {len(source):,} sources")
+        raise SpecError("neighbors", f"at most {len(own)}, as many as there are places", found)
     rule = Within(spec.radius) if spec.radius is not None else Nearest(spec.neighbors or 1)
     blocks, done = [], 0
     progress("sources of targets", 0, targets)
-    for block in Crossing(source, target, rule).blocks():
+    for block in Crossing(own, target, rule).blocks():
         blocks.append(block)
         done += len(block.counts)
         progress("sources of targets", done, targets)
     counts, columns, squared = (np.concatenate(part) for part in zip(*blocks, strict=True))
-    return np.append(0, np.cumsum(counts)), columns, squared
+    return source.with_all(np.append(0, np.cumsum(counts)), columns, squared)
 
 
 def _nbytes(spec: MapSpec, matrix: scipy.sparse.csr_array, coordinates: dict[str, Floats]) -> int:

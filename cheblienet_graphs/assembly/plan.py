@@ -7,8 +7,9 @@ import numpy as np
 
 from cheblienet_graphs.assembly.gradients import gradient_entries
 from cheblienet_graphs.assembly.level import Level
-from cheblienet_graphs.errors import Remedy, SpecError, Words
+from cheblienet_graphs.errors import Found, Remedy, SpecError, Words
 from cheblienet_graphs.limits import byte_count
+from cheblienet_graphs.samplings.given_tables import again_on_poles
 from cheblienet_graphs.samplings.masked import CutSampling
 from cheblienet_graphs.search.choice import Choice, choose
 from cheblienet_graphs.spec import GraphSpec
@@ -68,15 +69,24 @@ def plan(spec: GraphSpec) -> Plan:
 
 
 def check_spec(given: object) -> None:
-    """Refuse a name or a mapping in place of a specification.
+    """Refuse a name or a mapping in place of a specification, and one of maps alone.
 
     Raises:
         TypeError: it is one of these.
+        SpecError: its points have a row on a pole.
     """
     if not isinstance(given, GraphSpec):
         raise TypeError(
             f'spec must be a GraphSpec, such as GraphSpec("se2", 64). Got {type(given).__name__}.'
         )
+    points = given.coordinates
+    if points is None or points.extent is not None:
+        return
+    for level, (places, _) in points.arrays.items():
+        if count := len(again_on_poles(places)):
+            found = Found(f"{count:,} of level {level} that are on a pole again")
+            remedy = "Leave these out, or use them in maps, as a source or a target."
+            raise SpecError("coordinates", "different points in a graph", found, remedy)
 
 
 def levels_of(spec: GraphSpec, choice: Choice, progress: Progress = lambda *_: None) -> list[Level]:

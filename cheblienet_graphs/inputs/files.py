@@ -21,6 +21,7 @@ from cheblienet_graphs.errors import (
     one_line,
     quoted,
 )
+from cheblienet_graphs.inputs.coordinates import unit_of
 from cheblienet_graphs.limits import file_path, flag
 from cheblienet_graphs.typing import Floats
 
@@ -113,6 +114,9 @@ def unmasked(field: str, value: object, accepted: str = "an array") -> npt.NDArr
     if np.ma.is_masked(value):
         filled = "an array without masked values; fill them, as .filled() does"
         raise SpecError(field, filled, MISSING)
+    if (unit := unit_of(value)) is not None:
+        alone = "Give its values, as .value does."
+        raise SpecError(field, "without a unit", Found(f"the unit {quoted(unit)}"), alone)
     try:
         return np.asarray(value)
     except (ValueError, TypeError, RuntimeError) as error:

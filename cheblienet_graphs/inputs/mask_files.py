@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cheblienet_graphs.errors import InputError, SpecError, listed, quoted
+from cheblienet_graphs.inputs.coordinates import AXES, lat_lon_dimensions
 from cheblienet_graphs.inputs.files import read_npy, reading
 from cheblienet_graphs.inputs.masks import (
     Booleans,
@@ -43,11 +44,6 @@ DIMENSIONS = (1, 2, 3)
 ENGINES = {b"\x89HDF": "h5netcdf", b"CDF\x01": "scipy", b"CDF\x02": "scipy"}
 """What reads a file, by its first bytes: NetCDF 4, NetCDF 3 classic and with 64-bit offsets."""
 CONVERTED = "NetCDF 4, classic and 64-bit offsets are read; `nccopy -k nc4` writes the first"
-AXES = {
-    "latitude": ("lat", "latitude", "degrees_north", "degree_north", "degrees_n", "degree_n"),
-    "longitude": ("lon", "longitude", "degrees_east", "degree_east", "degrees_e", "degree_e"),
-}
-"""Names and units of coordinates, in lower case, by CF's standard name."""
 
 
 def read_mask(
@@ -240,20 +236,11 @@ def _chosen(dataset: "xr.Dataset", file: Path, variable: str | None) -> "xr.Data
 
 def _axes(field: "xr.DataArray") -> dict[str, str]:
     """Dimension by "latitude" and "longitude", those that the field has."""
-    return {
-        axis: str(dimension)
-        for dimension in field.dims
-        for axis, words in AXES.items()
-        if dimension in field.coords and _is_axis(field.coords[dimension], axis, words)
-    }
-
-
-def _is_axis(coordinate: "xr.DataArray", axis: str, words: tuple[str, ...]) -> bool:
-    units = str(coordinate.attrs.get("units", "")).lower()
-    if "rad" in units or coordinate.dtype.kind not in "iuf":
-        return False
-    name, standard = str(coordinate.name).lower(), coordinate.attrs.get("standard_name")
-    return name in words or units in words or standard == axis
+    with suppress(SpecError):  # of coordinates of another kind
+        axes = lat_lon_dimensions(field)
+        numeric = [n for n in axes.values() if n in field.coords and field[n].dtype.kind in "iuf"]
+        return {axis: str(name) for axis, name in axes.items() if name in numeric}
+    return {}
 
 
 def _mask(field: "xr.DataArray", file: Path) -> LatLonMask:

@@ -11,6 +11,18 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
+from cheblienet_graphs.inputs.coordinates import (
+    AXES,
+    CONVERT,
+    PARTS,
+    eastwards,
+    has_coordinates,
+    hole_between_columns,
+    hole_between_rows,
+    in_degrees,
+    in_radians,
+    lat_lon_dimensions,
+)
 from cheblienet_graphs.inputs.files import reals, unmasked
 from cheblienet_graphs.limits import numbers
 from cheblienet_graphs.typing import Floats, Indices
@@ -24,8 +36,6 @@ Four = tuple[float, float, float, float]
 REGION = "W,S,E,N in degrees, S < N in [-90, 90], W and E in [-360, 360]"
 ROUNDING = 1e-9
 """Points this close to a border, in degrees, are on it."""
-WHOLE = 1.5
-"""Longitudes go around where their largest gap is at most so many times the steps beside it."""
 TO_THE_POLE = 1.001
 """An outermost latitude at most so many steps from a pole covers it."""
 
@@ -143,10 +153,12 @@ class LatLonMask:
 
     def __post_init__(self) -> None:
         for name in ("latitudes", "longitudes"):
-            degrees = reals(name, getattr(self, name))
+            degrees = reals(name, in_degrees(name, getattr(self, name)))
             if degrees.ndim != 1:
                 raise SpecError("mask", f"on {name} of one dimension", degrees.shape)
             object.__setattr__(self, name, degrees)
+        if has_coordinates(self.inside):
+            _check_own(self.inside, self.latitudes, self.longitudes)
         object.__setattr__(self, "inside", unmasked("mask", self.inside, "an array of booleans"))
         shape = self.latitudes.shape + self.longitudes.shape
         if self.inside.dtype != np.bool_ or self.inside.shape != shape or min(shape) < 2:
@@ -159,6 +171,11 @@ class LatLonMask:
             raise SpecError("mask", "on latitudes that are all different", _span(self.latitudes))
         if len(self._columns[0]) < 2:
             raise SpecError("mask", "on 2 longitudes or more", _span(self.longitudes))
+        if in_radians(np.sort(self.latitudes), np.sort(self.longitudes)):
+            found = f"latitudes {_span(self.latitudes)}, longitudes {_span(self.longitudes)}"
+            raise SpecError("mask", "in degrees, not in radians", Found(found), CONVERT)
+        if hole := hole_between_rows(np.sort(self.latitudes)):
+            raise SpecError("mask", "on latitudes without a hole", Found(hole), PARTS)
 
     @classmethod
     def whole_sphere(cls, inside: Booleans) -> "LatLonMask":
@@ -173,6 +190,11 @@ class LatLonMask:
         Raises:
             SpecError: it is not.
         """
+        given: Any = inside
+        if has_coordinates(given) and len(given.coords):
+            remedy = "Give LatLonMask these, or the values alone."
+            found = Found(f"coordinates {tuple(map(str, given.coords))}")
+            raise SpecError("mask", "without coordinates of its own", found, remedy)
         inside = unmasked("mask", inside, "an array of booleans")
         shape = inside.shape
         if len(shape) != 2:
@@ -192,7 +214,8 @@ class LatLonMask:
         Returns:
             (N,) bool.
         """
-        latitudes, longitudes = reals("latitudes", latitudes), reals("longitudes", longitudes)
+        latitudes = reals("latitudes", in_degrees("latitudes", latitudes))
+        longitudes = reals("longitudes", in_degrees("longitudes", longitudes))
         if latitudes.shape != longitudes.shape:
             accepted = f"of the shape of latitudes, {latitudes.shape}"
             raise SpecError("longitudes", accepted, Found(f"{longitudes.shape}"))
@@ -217,20 +240,28 @@ class LatLonMask:
         ascending, order = self._columns
         start, steps = ascending[0], np.diff(ascending)
         gap = 360 - (ascending[-1] - start)
-        whole = gap <= WHOLE * max(steps[0], steps[-1])
-        before, after = (gap / 2, gap / 2) if whole else (steps[0] / 2, steps[-1] / 2)
+        before, after = (gap / 2, gap / 2) if self._around else (steps[0] / 2, steps[-1] / 2)
         # Degrees east of the first column's center.
         borders = (ascending[1:] + ascending[:-1]) / 2 - start
         east = (longitudes - start + before + ROUNDING) % 360 - before
         within = east <= ascending[-1] - start + after + 2 * ROUNDING
         return order[np.searchsorted(borders, east, side="right")], within
 
-    @cached_property
+    @property
     def _columns(self) -> tuple[Floats, Indices]:
-        """Longitudes eastwards, the largest gap left between the last and the first; their columns.
+        """Longitudes eastwards, and their columns.
 
         The first is in [0, 360), none is there twice.
         """
+        return self._eastwards[:2]
+
+    @property
+    def _around(self) -> bool:
+        """Whether the longitudes go once around."""
+        return self._eastwards[2]
+
+    @cached_property
+    def _eastwards(self) -> tuple[Floats, Indices, bool]:
         turned = self.longitudes % 360
         turned[turned > 360 - ROUNDING] = 0
         order = np.argsort(turned, kind="stable")
@@ -242,12 +273,26 @@ class LatLonMask:
                 raise SpecError("mask", "the same wherever a longitude is the same", where)
         order = order[~twice]
         ascending = turned[order]
-        gaps = np.diff(ascending, append=ascending[0] + 360)
-        first = (int(np.argmax(gaps)) + 1) % len(order)
-        order = np.roll(order, -first)
-        return np.roll(ascending, -first) + 360 * (
-            np.arange(len(order)) >= len(order) - first
-        ), order
+        if len(order) < 2:
+            return ascending, order, False
+        if hole := hole_between_columns(ascending):
+            raise SpecError("mask", "on longitudes without several holes", Found(hole), PARTS)
+        columns, around = eastwards(ascending)
+        ascending = ascending[columns]
+        return ascending + 360 * (ascending < ascending[0]), order[columns], around
+
+
+def _check_own(inside: Any, *given: Floats) -> None:
+    """See that a DataArray is on the latitudes and longitudes that are given with it."""
+    axes = lat_lon_dimensions(inside)
+    if [*axes] != [*AXES]:
+        accepted = "of dimensions latitude, longitude, in this order"
+        raise SpecError("mask", accepted, Found(f"{tuple(inside.dims)}"), "Transpose it.")
+    for (axis, name), degrees in zip(axes.items(), given, strict=True):
+        own = np.asarray(inside.coords[name].values) if name in inside.coords else degrees
+        turned = np.abs((own - degrees + 180) % 360 - 180) if own.shape == degrees.shape else 360
+        if np.any(turned > ROUNDING):
+            raise SpecError("mask", f"on the {axis}s that it has itself", Found(_span(degrees)))
 
 
 def region(value: object) -> Four:

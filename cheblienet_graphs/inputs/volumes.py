@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from cheblienet_graphs.errors import Found, InputError, SpecError, needing
+from cheblienet_graphs.inputs.coordinates import has_coordinates
 from cheblienet_graphs.inputs.files import reading, reals, unmasked
 from cheblienet_graphs.inputs.masks import Booleans, Values, ambiguous
 from cheblienet_graphs.limits import file_path
@@ -54,6 +55,12 @@ class Volume:
     affine: Floats
 
     def __post_init__(self) -> None:
+        given: Any = self.values
+        if has_coordinates(given):
+            dims = tuple(str(name).lower() for name in given.dims)[-3:]
+            if dims != ("z", "y", "x") and not all(name.startswith("dim_") for name in dims):
+                found = Found(f"dimensions {tuple(given.dims)}")
+                raise SpecError("values", "of dimensions z, y, x", found, "Transpose them.")
         object.__setattr__(self, "values", unmasked("values", self.values))
         object.__setattr__(self, "affine", _checked(reals("affine", self.affine)))
         if self.values.ndim not in (3, 4) or not self.values.size:

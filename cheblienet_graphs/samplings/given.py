@@ -55,7 +55,7 @@ class GivenPoints:
             SpecError: they are not valid.
         """
         extent = None
-        if isinstance(coordinates, Mapping):
+        if isinstance(coordinates, Mapping) and not hasattr(coordinates, "data_vars"):
             return cls.from_dict(coordinates, flat=flat)
         if flat:
             levels, sha256, extent = on_the_plane(coordinates, domain, periodic=periodic)

@@ -9,12 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.errors import Found, Remedy, SpecError, Words
-from cheblienet_graphs.inputs.files import unmasked
+from cheblienet_graphs.inputs.coordinates import in_degrees, unit_of
+from cheblienet_graphs.inputs.files import AREA, PLANE, SPHERE, unmasked
+from cheblienet_graphs.inputs.labelled import by_columns
 from cheblienet_graphs.limits import ASPECT, POINTS, choice, numbers
-from cheblienet_graphs.typing import Floats
+from cheblienet_graphs.typing import Floats, Indices
 
 SAME = 1e-9
 """Points closer than this, in radians or widths of the domain, are one point."""
+POLE = 1e-12
+"""Points that are this close to the axis are on it: others are farther from a pole than SAME."""
 LEAST_AREA = 1e-12
 """Smallest area, in units of the mean."""
 DOMAIN = "four numbers X0, Y0, X1, Y1 with X0 < X1 and Y0 < Y1"
@@ -65,12 +69,17 @@ def on_the_sphere(coordinates: object, units: object) -> tuple[list[PointArrays]
     Raises:
         SpecError: they are not valid.
     """
-    levels = _levels(coordinates, "latitude, longitude in degrees")
+    if units is None and any(map(unit_of, [coordinates, *_sequence(coordinates)])):
+        units = "degrees"
+    levels = _levels(coordinates, SPHERE, "latitude, longitude in degrees")
     _check_angles(levels, units)
     angles = [_normal_angles(level.table[:, :2]) for level in levels]
     points = [PointArrays(_unit_vectors(a), _areas(n)) for a, n in zip(angles, levels, strict=True)]
     for level, place, (known, _) in zip(levels, angles, points, strict=True):
-        _check_distinct(level, coincident(known), ("latitude", "longitude"), place)
+        apart = np.flatnonzero(~_again_on_a_pole(level.table))
+        pair = coincident(known[apart])
+        pair = pair and (int(apart[pair[0]]), int(apart[pair[1]]))
+        _check_distinct(level, pair, ("latitude", "longitude"), place)
     return points, digest_of_points(angles, [areas for _, areas in points])
 
 
@@ -90,7 +99,7 @@ def on_the_plane(
     Raises:
         SpecError: they are not valid.
     """
-    levels = _levels(coordinates, "x, y")
+    levels = _levels(coordinates, PLANE, "x, y")
     low, high = _corners(levels, domain)
     width, height = (high - low).tolist()
     extent = (1.0, height / width)
@@ -125,18 +134,18 @@ def digest_of_points(places: Iterable[Numbers], areas: Iterable[Floats | None]) 
     return digest.hexdigest()
 
 
-def _levels(coordinates: object, columns: str) -> list[Level]:
+def _levels(coordinates: object, columns: Sequence[str], words: str) -> list[Level]:
     """The finite (N, 2) or (N, 3) arrays, one for each level, finest first."""
     accepted = (
-        f"of shape (N, 2): {columns}, or (N, 3) with areas; for a pyramid a sequence of such "
+        f"of shape (N, 2): {words}, or (N, 3) with areas; for a pyramid a sequence of such "
         "arrays, finest first"
     )
     given: Sequence[Any] = [coordinates]
-    if isinstance(coordinates, list | tuple) and coordinates:
-        given = coordinates if _array(coordinates[0], accepted).ndim > 1 else given
+    if several := _sequence(coordinates):
+        given = several if _array(several[0], columns, accepted).ndim > 1 else given
     levels: list[Level] = []
     for one in given:
-        table = _array(one, accepted)
+        table = _array(one, columns, accepted)
         if table.dtype.kind not in "fiu":
             raise SpecError("coordinates", accepted, Found(type(one).__name__))
         if table.ndim != 2 or table.shape[1] not in {2, 3}:
@@ -154,8 +163,18 @@ def _levels(coordinates: object, columns: str) -> list[Level]:
     return levels
 
 
-def _array(given: object, accepted: str) -> npt.NDArray[Any]:
-    """An array, in which masked values are NaN; of another dtype than numbers where it is none."""
+def _sequence(coordinates: object) -> Sequence[Any]:
+    """What may be the tables of several levels."""
+    return coordinates if isinstance(coordinates, list | tuple) else []
+
+
+def _array(given: Any, columns: Sequence[str], accepted: str) -> npt.NDArray[Any]:
+    """An array, in which masked values are NaN; of another dtype than numbers where it is none.
+
+    A table with names is taken by these; of the sphere, degrees are made of other units of angles.
+    """
+    given = by_columns("coordinates", given, columns, AREA)
+    given = in_degrees("coordinates", given) if columns == SPHERE else given
     if isinstance(given, np.ma.MaskedArray):
         given = np.ma.filled(given.astype(np.float64), np.nan)
     return unmasked("coordinates", given, accepted)
@@ -262,6 +281,28 @@ def _corners(levels: list[Level], domain: Any) -> tuple[Floats, Floats]:
     if not ASPECT.low <= height / width <= ASPECT.high:
         raise SpecError("domain", f"of a height in {ASPECT} of its width", Found(box))
     return low, high
+
+
+def _again_on_a_pole(table: Floats) -> Mask:
+    """(N,) points of a grid's row on a pole but for its first one: these are one place.
+
+    Such a row has the longitudes of the next one. Other points that coincide there are no row.
+    """
+    latitude, longitude = table[:, 0], table[:, 1] % 360
+    again, others = np.zeros(len(table), bool), latitude[abs(latitude) < 90]
+    for pole, next_to_it in ((90.0, others.max(initial=-90)), (-90.0, others.min(initial=90))):
+        row = np.flatnonzero(latitude == pole)
+        along = np.sort(longitude[latitude == next_to_it])
+        if len(row) > 1 and np.array_equal(np.sort(longitude[row]), along):
+            again[row[1:]] = True
+    return again
+
+
+def again_on_poles(points: Floats) -> Indices:
+    """(n,) which of unit vectors (N, 3) are on a pole, but for the first one on each."""
+    poles = np.flatnonzero(np.hypot(points[:, 0], points[:, 1]) < POLE)
+    north = points[poles, 2] > 0
+    return np.concatenate([poles[north][1:], poles[~north][1:]])
 
 
 def coincident(

@@ -6,7 +6,8 @@ from here.
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ import numpy.typing as npt
 from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.manifolds import Manifold, Metric, Point
 from cheblienet_graphs.manifolds.moments import array
+from cheblienet_graphs.samplings.given_tables import POLE, again_on_poles
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.typing import Floats, Indices
 
@@ -159,6 +161,54 @@ class PlacedPoints:
 
     def __len__(self) -> int:
         return len(self.base)
+
+    @cached_property
+    def first_there(self) -> Indices:
+        """(V,) the first vertex at the place of each: of a row of given points on a pole.
+
+        Vertices are elsewhere at places of their own.
+        """
+        first = np.arange(len(self))
+        again = () if self.manifold.base.flat else again_on_poles(self.base)
+        if len(again):
+            on_pole = np.flatnonzero(np.hypot(*self.base[:, :2].T) < POLE)
+            places = np.column_stack([self.columns[on_pole, :-2], self.base[on_pole, 2] > 0])
+            _, start, which = np.unique(places, axis=0, return_index=True, return_inverse=True)
+            first[on_pole] = on_pole[start[which.ravel()]]
+        return first
+
+    def at_own_places(self) -> "PlacedPoints":
+        """The first vertices of all places alone, in their order."""
+        own = np.flatnonzero(self.first_there == np.arange(len(self)))
+        if len(own) == len(self):
+            return self
+        return replace(self, columns=self.columns[own], base=self.base[own])
+
+    def sharing(self, vertices: Indices) -> Indices | None:
+        """(N,) how many are at the place of each of some vertices; None where all are alone."""
+        if len(self.at_own_places()) == len(self):
+            return None
+        counts: Indices = np.bincount(self.first_there, minlength=len(self))
+        return counts[self.first_there[vertices]]
+
+    def with_all(
+        self, indptr: Indices, places: Indices, squared: Floats
+    ) -> tuple[Indices, Indices, Floats]:
+        """Entries by columns of `at_own_places`, with all vertices there, columns ascending."""
+        first = self.first_there
+        own = np.flatnonzero(first == np.arange(len(self)))
+        if len(own) == len(self):
+            return indptr, places, squared
+        at_place, order = np.bincount(first, minlength=len(self)), np.argsort(first, kind="stable")
+        start = np.searchsorted(first[order], own[places])
+        counts = at_place[own[places]]
+        place = np.repeat(np.arange(len(places)), counts)
+        step = np.arange(len(place)) - np.repeat(np.cumsum(counts) - counts, counts)
+        columns = order[start[place] + step]
+        ends = np.append(0, np.cumsum(counts))[indptr]
+        row = np.repeat(np.arange(len(indptr) - 1), np.diff(ends))
+        ascending = np.lexsort((columns, row))
+        return ends, columns[ascending], squared[place][ascending]
 
     def images(self, reach: float) -> tuple[Indices, Floats]:
         """The points, and all their images within a distance of the domain.

@@ -8,7 +8,9 @@ import numpy.typing as npt
 
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
+from cheblienet_graphs.inputs.coordinates import in_degrees, unit_of
 from cheblienet_graphs.inputs.files import unmasked
+from cheblienet_graphs.inputs.labelled import by_columns
 from cheblienet_graphs.limits import choice, left_out, number, numbers
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric, with_period
 from cheblienet_graphs.samplings.maps import within
@@ -51,6 +53,10 @@ def placed_points(
     """
     name = choice("manifold", manifold, tuple(MANIFOLDS))
     geometry = _with_period(name, period)
+    if ANGLES.get(name) and name != "se2" and unit_of(points) is not None:
+        if units not in {None, "degrees"}:
+            left_out("units", units, f"where points have one, {unit_of(points)}")
+        points, units = in_degrees("points", points), "degrees"
     table = _table(points, name)
     metric = _metric(geometry, eps, xi)
     angles = ANGLES.get(name, {})
@@ -83,7 +89,7 @@ def _with_period(name: str, period: Any) -> Manifold:
 def _table(points: npt.ArrayLike, name: str) -> Floats:
     """(N, d) finite numbers, a copy without negative zeros."""
     accepted = f"of shape (N, {COLUMNS[name].count(',') + 1}) on {name}: {COLUMNS[name]}"
-    table = unmasked("points", points, accepted)
+    table = unmasked("points", by_columns("points", points, COLUMNS[name].split(", ")), accepted)
     if table.dtype.kind not in "fiu":
         raise SpecError("points", accepted, Found(type(points).__name__))
     if table.ndim != 2 or table.shape[1] != COLUMNS[name].count(",") + 1:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import Remedy, SpecError, Words
+from cheblienet_graphs.inputs.labelled import named_mask
 from cheblienet_graphs.inputs.masks import Four, LatLonMask
 from cheblienet_graphs.inputs.polygons import LevelSet, Polygons
 from cheblienet_graphs.inputs.volumes import Volume
@@ -49,12 +50,13 @@ class GraphSpec:
         points: of a random sampling, in [2, 2^31 - 1].
         seed: of a random sampling, in [0, 2^32 - 1]; default 0.
         coordinates: given points, (N, 2): latitude, longitude in degrees, or x, y; or (N, 3) with
-            areas; or a sequence of such arrays, finest first.
+            areas; or a sequence of such arrays, finest first. Tables with names by these.
         domain: (X0, Y0, X1, Y1) of given points on the plane; default their bounding box.
         units: "degrees", where given angles look like radians.
         mask: booleans or gray, (H, W) or (D, H, W), of the sphere (points,) or (latitudes,
-            longitudes); what files hold: `LatLonMask`, `Volume`; on lattices also parts in [0, 1],
-            `Polygons`, or a function of x, y[, z] in pixels that is negative inside.
+            longitudes), those of xarray and pandas by names and coordinates; what files hold:
+            `LatLonMask`, `Volume`; on lattices also parts in [0, 1], `Polygons`, or a function of
+            x, y[, z] in pixels that is negative inside.
         mask_edge: "pixels" (default), each in or out; or "cut": pixels count by their part inside.
         mask_order: of HEALPix's pixels in the mask, "nested" (default) or "ring".
         region: of the sphere, (W, S, E, N) degrees.
@@ -178,6 +180,7 @@ class GraphSpec:
     ) -> None:
         given = {name: value for name, value in locals().items() if name != "self"}
         refuse_unknown(given.pop("unknown"), [*given])
+        mask = given["mask"] = named_mask(mask, manifold)
         for field, value in normalized(given).items():
             object.__setattr__(self, field, value)
         object.__setattr__(self, "mask", mask_field(self, mask, mask_order))

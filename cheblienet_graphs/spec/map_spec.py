@@ -49,7 +49,7 @@ class MapSpec:
     Only the points of both count, on their finest levels, and the metric of the source: equal maps
     have equal digests, whatever the weights, pyramids and Laplacians of the graphs are. Lengths are
     those of graphs: radians of arc on the sphere, else widths of the domain. Pixels are at their
-    centers.
+    centers. Given points of a row on a pole are one source, whose weight they share equally.
 
     Args:
         source: whose signals are mapped.
@@ -277,7 +277,13 @@ def _meshes(source: GraphSpec, target: GraphSpec, scales: Any) -> int:
     return source.subdivisions + 1
 
 
-def averages(kind: str, squared: Floats, indptr: Indices, bandwidth: float | None) -> Floats:
+def averages(
+    kind: str,
+    squared: Floats,
+    indptr: Indices,
+    bandwidth: float | None,
+    sharing: Indices | None = None,
+) -> Floats:
     """Weights that sum to exactly 1 in each row, in float32 too and in any order.
 
     Args:
@@ -285,20 +291,26 @@ def averages(kind: str, squared: Floats, indptr: Indices, bandwidth: float | Non
         squared: (entries,) d^2 between targets and sources.
         indptr: (targets + 1,) row pointers; no row is empty.
         bandwidth: t over the mean of d^2, of Gaussian weights exp(-d^2 / (4 t)).
+        sharing: (entries,) how many sources are at the place of each, which share its weight
+            equally; None where all are alone.
     """
     count = np.diff(indptr)
     row, first = np.repeat(np.arange(len(count)), count), indptr[:-1]
-    raw = _relative(kind, squared, np.minimum.reduceat(squared, first)[row], bandwidth)
+    mean = float(squared.mean() if sharing is None else np.average(squared, weights=1 / sharing))
+    raw = _relative(kind, squared, np.minimum.reduceat(squared, first)[row], bandwidth, mean)
+    raw = raw if sharing is None else raw / sharing
     return _exact(raw / np.add.reduceat(raw, first)[row], row, indptr)
 
 
-def _relative(kind: str, squared: Floats, least: Floats, bandwidth: float | None) -> Floats:
+def _relative(
+    kind: str, squared: Floats, least: Floats, bandwidth: float | None, mean: float
+) -> Floats:
     """Weights in units of that of the nearest source of a row, so that one at least is 1."""
     if kind == "inverse":
         ones = np.ones(squared.shape)
         return np.divide(least, squared, out=ones, where=squared > least)
     excess = squared - least
-    scale = 4 * (bandwidth or np.inf) * float(squared.mean())
+    scale = 4 * (bandwidth or np.inf) * mean
     return np.exp(-excess / scale) if kind == "gaussian" and scale > 0 else np.ones(squared.shape)
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from cheblienet_graphs.errors import CheblienetError, StoreError, UnreadableError
-from cheblienet_graphs.samplings.given_tables import coincident, digest_of_points
+from cheblienet_graphs.samplings.given_tables import again_on_poles, coincident, digest_of_points
 from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.samplings.masked import CutSampling
 from cheblienet_graphs.samplings.sampling import Sampling
@@ -208,14 +208,21 @@ def _coordinate_faults(arrays: LevelArrays) -> Iterator[str]:
             yield "has points whose Voronoi cells can't be computed"
 
 
-def given_faults(sampling: Sampling) -> Iterator[str]:
-    """What is wrong with given points: they are in their domain, and apart."""
+def given_faults(sampling: Sampling, *, of_map: bool = False) -> Iterator[str]:
+    """What is wrong with given points: they are in their domain, and apart.
+
+    Args:
+        sampling: of the points.
+        of_map: whether rows of points on poles count as one place each.
+    """
     points, extent, periods = sampling.base_points, sampling.extent, None
     if extent is not None:
         beyond = points >= extent if sampling.periodic else points > extent
         if (points < 0).any() or beyond.any():
             yield "has points outside the domain"
         periods = (extent[0], extent[1]) if sampling.periodic else None
+    if of_map and extent is None:
+        points = np.delete(points, again_on_poles(points), axis=0)
     if coincident(points, periods):
         yield "has points at the same place"
 

@@ -134,7 +134,7 @@ def _given_faults(spec: GraphSpec, known: Floats) -> Iterator[str]:
     sampling = spec.with_points({0: PointArrays(points, None)}).full_sampling(0)
     if not coincide(spec, known, sampling.coordinates()):
         yield "are not the same for each orientation"
-    yield from given_faults(sampling)
+    yield from given_faults(sampling, of_map=True)
     if given is not None and len(given.points) == 1 and undigested(spec, [known]):
         yield "are not the points of the spec's digest"
 
@@ -151,11 +151,15 @@ def _transposed_faults(arrays: MapArrays) -> Iterator[str]:
 def _matrix_faults(arrays: MapArrays) -> Iterator[str]:
     """Entries are those that the rule allows, with the weights that follow from their lengths."""
     matrix, spec, sizes = arrays.matrix, arrays.facts.spec, arrays.facts.sizes
-    counts = np.diff(matrix.indptr)
-    if not counts.all() or counts.min() < (spec.neighbors or 1):
-        yield "has targets with fewer sources than the spec says"
-    row = np.repeat(np.arange(len(counts)), counts)
     source, target = (placed(spec, np.asarray(arrays.coordinates(s))) for s in layout.SIDES)
+    counts = np.diff(matrix.indptr)
+    # Sources at one place count once.
+    first = source.first_there[matrix.indices] == matrix.indices
+    ends = np.append(0, np.cumsum(first))[matrix.indptr]
+    if not counts.all() or np.diff(ends).min() < (spec.neighbors or 1):
+        yield "has targets with fewer sources than the spec says"
+        return
+    row = np.repeat(np.arange(len(counts)), counts)
     try:
         reached = source.cloud(max(sizes.farthest, 0.0) * (1 + SHELL))
     except SpecError:
@@ -167,13 +171,14 @@ def _matrix_faults(arrays: MapArrays) -> Iterator[str]:
         yield f"has a farthest source at {farthest:.9g}; its facts say {sizes.farthest:.9g}"
     if spec.radius is not None and farthest > spec.radius * (1 + LENGTH):
         yield "has sources beyond the radius"
-    if spec.neighbors is not None and _is_cut(squared, matrix.indptr, spec.neighbors):
+    if spec.neighbors is not None and _is_cut(squared[first], ends, spec.neighbors):
         yield "has more sources of a target than are as near as the spec says"
     if spec.scales is not None and spec.source.subdivisions is not None:
         rows, columns = mesh_edges(spec.source.subdivisions, spec.scales)
         if not (np.array_equal(rows, row) and np.array_equal(columns, matrix.indices)):
             yield "has other edges than the meshes"
-    expected = averages(spec.weights, squared, matrix.indptr, spec.bandwidth)
+    sharing = source.sharing(matrix.indices)
+    expected = averages(spec.weights, squared, matrix.indptr, spec.bandwidth, sharing)
     if (np.add.reduceat(matrix.data.astype(np.float64), matrix.indptr[:-1]) != 1).any():
         yield "has weights that do not sum to 1"
     if not near(matrix.data, expected, np.full(len(expected), WEIGHT)):

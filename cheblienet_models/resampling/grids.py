@@ -9,6 +9,15 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from cheblienet_graphs.inputs.coordinates import (
+    PARTS,
+    eastwards,
+    hole_between_columns,
+    hole_between_rows,
+    in_degrees,
+    in_radians,
+    lat_lon_dimensions,
+)
 from cheblienet_models.arguments import integer, number, real_array
 
 Floats = npt.NDArray[np.float64]
@@ -44,7 +53,7 @@ def regular_grid(height: int, width: int, *, west: float) -> tuple[Tensor, Tenso
 
 def _degrees(name: str, values: npt.ArrayLike | Tensor) -> Floats:
     """(n,) float64, n at least 2, all finite."""
-    degrees = real_array(name, values)
+    degrees = real_array(name, in_degrees(name, values))
     if degrees.ndim != 1 or len(degrees) < 2 or not np.isfinite(degrees).all():
         raise ValueError(
             f"{name} must be at least 2 finite numbers, degrees. Got shape {degrees.shape}, "
@@ -67,6 +76,8 @@ def checked_latitudes(values: npt.ArrayLike | Tensor) -> Floats:
         )
     if latitudes.min() < -90 or latitudes.max() > 90:
         raise ValueError(f"latitudes must be in [-90, 90] degrees. Got {span(latitudes)}.")
+    if hole := hole_between_rows(np.sort(latitudes)):
+        raise ValueError(f"latitudes must be without a hole. Got {hole}. {PARTS}")
     return latitudes
 
 
@@ -87,6 +98,8 @@ def checked_longitudes(values: npt.ArrayLike | Tensor) -> Floats:
             "longitudes must go at most once around, the first not repeated as the last. "
             f"Got {span(longitudes)}."
         )
+    if hole := hole_between_columns(longitudes):
+        raise ValueError(f"longitudes must be without several holes. Got {hole}. {PARTS}")
     return longitudes
 
 
@@ -96,14 +109,7 @@ def check_degrees(latitudes: Floats, longitudes: Floats) -> None:
     Raises:
         ValueError: they are.
     """
-    inner = abs(latitudes).max()
-    from_pole_to_pole = [
-        inner <= quarter and 2 * quarter - np.ptp(latitudes) <= 2.5 * np.ptp(latitudes[:2])
-        for quarter in (90, np.pi / 2 + 1e-6)
-    ]
-    step = np.ptp(longitudes) / (len(longitudes) - 1)
-    around = [abs(np.ptp(longitudes) + step - turn) <= step / 2 for turn in (360, 2 * np.pi)]
-    if any(from_pole_to_pole) and any(around) and not (from_pole_to_pole[0] and around[0]):
+    if in_radians(latitudes, longitudes):
         raise ValueError(
             "latitudes and longitudes must be in degrees; a grid that is to cover the sphere, in "
             f"degrees, has other numbers. Got latitudes {span(latitudes)}, longitudes "
@@ -116,10 +122,6 @@ def span(values: Floats) -> str:
     if values.size == 0:
         return "none"
     return f"{values.size} from {values.flat[0]:g} to {values.flat[-1]:g}"
-
-
-LATITUDE, LONGITUDE = ("lat", "latitude"), ("lon", "longitude")
-"""Names that the dimensions of a field may have."""
 
 
 class DataArray(Protocol):
@@ -158,7 +160,7 @@ def field_coordinates(array: DataArray) -> tuple[Floats, Floats]:
             f"Got {type(array).__name__}."
         )
     coordinates = []
-    for name in (array.dims[axis] for axis in field_axes(array)):
+    for name in _dimensions(array):
         if name not in array.coords:
             raise ValueError(f"The DataArray's dimension {name!r} must have coordinates.")
         coordinates.append(np.asarray(array.coords[name].values, dtype=np.float64))
@@ -169,20 +171,22 @@ def field_axes(array: DataArray) -> tuple[int, int]:
     """The axes of a DataArray that have latitudes and longitudes.
 
     Raises:
-        ValueError: it has none of such a name, or several.
+        ValueError: it has none of that kind, or several.
     """
-    return _axis(array, LATITUDE), _axis(array, LONGITUDE)
+    latitude, longitude = (array.dims.index(name) for name in _dimensions(array))
+    return latitude, longitude
 
 
-def _axis(array: DataArray, names: tuple[str, ...]) -> int:
-    """That which has one of these names."""
-    axes = [axis for axis, name in enumerate(array.dims) if name in names]
-    if len(axes) != 1:
-        raise ValueError(
-            f"The DataArray must have one dimension named {' or '.join(names)}. "
-            f"Got {tuple(array.dims)}."
-        )
-    return axes[0]
+def _dimensions(array: DataArray) -> tuple[Any, Any]:
+    """Those of latitudes and longitudes, by their names and by what their coordinates say."""
+    found = lat_lon_dimensions(array)
+    for axis in ("latitude", "longitude"):
+        if axis not in found:
+            raise ValueError(
+                f"The DataArray must have one dimension named {axis[:3]} or {axis}, or with that "
+                f"standard_name. Got {tuple(array.dims)}."
+            )
+    return found["latitude"], found["longitude"]
 
 
 ASIDE = 1e-11
@@ -199,7 +203,7 @@ class Pixels:
 
     Args:
         latitudes: (lat,) ascending, degrees.
-        longitudes: (lon,) ascending, degrees, less than a circle.
+        longitudes: (lon,) ascending, degrees, less than a circle, from the western end of a region.
     """
 
     latitudes: Floats
@@ -217,9 +221,8 @@ class Pixels:
 
     @cached_property
     def is_around(self) -> bool:
-        """Whether the gap from the last longitude to the first one is no wider than a step."""
-        gap = 360 - float(np.ptp(self.longitudes))
-        return bool(gap <= np.diff(self.longitudes).max() * (1 + SPACING))
+        """Whether the longitudes leave no hole."""
+        return eastwards(self.longitudes)[1]
 
     @cached_property
     def poles(self) -> tuple[bool, bool]:
@@ -288,6 +291,16 @@ class Pixels:
         row = np.searchsorted(self.row_edges[1:-1], 90 - np.degrees(beta))
         column = np.searchsorted(self.column_edges[1:-1], self.unrolled(gamma + ASIDE))
         return (row * self.columns + column).astype(np.int64)
+
+
+def grid_of(latitudes: Floats, longitudes: Floats) -> tuple[Pixels, Indices]:
+    """The grid of ascending coordinates, and (lon,) places of its columns among them.
+
+    Of a region that a seam cuts, as 0, 10, 20, 350 does, the columns begin at its western end.
+    """
+    order, _ = eastwards(longitudes)
+    turned = longitudes[order]
+    return Pixels(latitudes, turned - 360 * (turned > turned[-1])), order
 
 
 def _edges(centers: Floats) -> Floats:

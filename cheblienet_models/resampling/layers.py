@@ -58,8 +58,10 @@ class LatLonToVertices(Resampler):
         latitudes: (lat,) degrees in [-90, 90], descending (north up) or ascending, as the image's
             rows are; not necessarily equally far apart. A pixel reaches halfway to the next ones.
         longitudes: (lon,) degrees, ascending, not necessarily equally far apart, from anywhere:
-            [0, 360), [-180, 180), or of a region, which may cross the date line, 170, ..., 190. The
-            grid goes once around where the gap from the last to the first is no wider than a step.
+            [0, 360), [-180, 180), or of a region, which may cross the date line, 170, ..., 190, or
+            be cut by the seam, 0, 10, 350. The grid goes once around unless a step, also that from
+            the last to the first, is over 1.5 times as wide as those beside it. Latitudes with such
+            a hole, and longitudes with several, are refused.
         method: "bilinear", "conservative" or "nearest".
         level: of the pyramid, 0 the finest.
         skipna: whether to leave NaN out instead of refusing it.

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_models.resampling.cells import cells_of
-from cheblienet_models.resampling.grids import Floats, Indices, Pixels
+from cheblienet_models.resampling.grids import Floats, Indices, Pixels, grid_of
 from cheblienet_models.resampling.overlaps import ROUNDING, Entries, shared_areas
 from cheblienet_models.resampling.samplings import Sampling, nearest, unit_vectors
 from cheblienet_models.tensors import Csr
@@ -46,10 +46,11 @@ def matrices(
     """
     lat, lon = np.frombuffer(latitudes), np.frombuffer(longitudes)
     descending = lat[0] > lat[-1]
-    grid = Pixels(lat[::-1] if descending else lat, lon)
+    grid, columns = grid_of(lat[::-1] if descending else lat, lon)
     build = {"bilinear": _bilinear, "conservative": _conservative, "nearest": _nearest}[method]
     entries = build(direction, grid, sampling)
-    pixels = np.arange(grid.count).reshape(-1, grid.columns)[:: -1 if descending else 1].ravel()
+    pixels = np.arange(grid.count).reshape(-1, grid.columns)[:: -1 if descending else 1]
+    pixels = pixels[:, columns].ravel()
     if direction == "to points":
         entries = entries._replace(columns=pixels[entries.columns])
         shape = sampling.count, grid.count

@@ -72,3 +72,45 @@ def test_data_arrays(spheres: Store) -> None:
         refused(message, up, given)
     assert torch.equal(up(dataset["wind"]), points)
     assert torch.equal(up(dataset.to_dataarray()), torch.stack([points, points]))
+
+
+def test_coordinates_are_known_by_what_they_say(spheres: Store) -> None:
+    xarray = pytest.importorskip("xarray")
+    pyramid, (lat, lon) = spheres["so3"], (grid.numpy() for grid in regular_grid(6, 12, west=0))
+    plain = xarray.DataArray(np.random.default_rng(0).normal(size=(6, 12)), dims=("y", "x"))
+
+    def saying(latitude: dict[str, str], longitude: dict[str, str]) -> "xarray.DataArray":
+        return plain.assign_coords(y=("y", lat, latitude), x=("x", lon, longitude))
+
+    expected = LatLonToVertices(pyramid, lat, lon)(torch.from_numpy(plain.values)[None, None])[0, 0]
+    for array in (
+        saying({"units": "degrees_north", "axis": "Y"}, {"units": "degrees_east"}),
+        saying({"standard_name": "latitude"}, {"standard_name": "longitude", "units": "degrees"}),
+    ):
+        assert torch.equal(LatLonToVertices.from_dataarray(pyramid, array)(array), expected)
+        assert torch.equal(LatLonToVertices(pyramid, lat, lon)(array.T), expected)
+    named = plain.rename(y="lat", x="lon").assign_coords(lat=lat, lon=lon)
+    for coordinate, attributes, message in (
+        ("lat", {"units": "radians"}, "latitude .*has the units 'radians'. Convert it"),
+        ("lon", {"units": "rad"}, "longitude .*has the units 'rad'"),
+        ("lat", {"standard_name": "grid_latitude"}, "has the standard_name 'grid_latitude'"),
+    ):
+        array = named.copy()
+        array[coordinate].attrs.update(attributes)
+        for kind in (LatLonToVertices, VerticesToLatLon):
+            refused(message, kind.from_dataarray, pyramid, array)
+        refused(message, LatLonToVertices(pyramid, lat, lon), array)
+        if coordinate == "lat":
+            refused(attributes.popitem()[1], LatLonToVertices, pyramid, array.lat, array.lon)
+
+
+def test_units_of_coordinates_are_kept(spheres: Store) -> None:
+    units = pytest.importorskip("astropy.units")
+    pyramid, (lat, lon) = spheres["so3"], (grid.numpy() for grid in regular_grid(6, 12, west=0))
+    image = torch.rand(1, 1, 6, 12)
+    expected = LatLonToVertices(pyramid, lat, lon)(image)
+    turned = LatLonToVertices(pyramid, (lat * units.deg).to(units.rad), lon * units.deg)(image)
+    assert torch.allclose(turned, expected, atol=1e-5)
+    refused(
+        "latitudes must be angles. Got the unit 'm'", LatLonToVertices, pyramid, lat * units.m, lon
+    )

@@ -135,3 +135,62 @@ def test_rounded_coordinates_reach_the_same_points(spheres: Store) -> None:
     rounded = LatLonToVertices(pyramid, lat.astype("f4"), lon.astype("f4"), skipna=True)
     image = torch.rand(1, 1, 20, 12)
     assert torch.equal(exact(image).isnan(), rounded(image).isnan())
+
+
+SEAMS = {
+    "Greenwich": ([0.0, 10, 20, 350], [-10.0, 0, 10, 20]),
+    "Greenwich, mostly west": ([0.0, 10, 330, 340, 350], [-30.0, -20, -10, 0, 10]),
+    "date line": ([-180.0, -170, 160, 170], [160.0, 170, 180, 190]),
+}
+"""Longitudes of a crop as a file has them, and from its western end."""
+ROWS = np.array([60.0, 30, 0, -30, -60])
+
+
+@pytest.mark.parametrize("rows", [ROWS, ROWS[::-1]], ids=["north up", "south up"])
+@pytest.mark.parametrize("seam", SEAMS)
+@EVERY_METHOD
+def test_a_crop_that_the_seam_cuts_is_the_same_crop(
+    spheres: Store, seam: str, method: str, rows: np.ndarray
+) -> None:
+    pyramid, (cut_open, west_first) = spheres["healpix"], map(np.array, SEAMS[seam])
+    columns = [int(np.flatnonzero((west_first - lon) % 360 == 0)[0]) for lon in cut_open]
+    image = torch.rand(1, 1, 5, len(west_first))
+    up = LatLonToVertices(pyramid, rows, cut_open, method, skipna=True)
+    found = up(image[..., columns])
+    expected = LatLonToVertices(pyramid, rows, west_first, method, skipna=True)(image)
+    assert torch.equal(found.isnan(), expected.isnan())
+    assert torch.allclose(found.nan_to_num(), expected.nan_to_num(), atol=1e-6)
+    east = np.degrees(angles(pyramid)[1]) - west_first.mean()
+    far = np.abs((east + 180) % 360 - 180) > 40  # half of the crop, half a step, and a cell
+    if method == "conservative":  # near the poles cells are wide in longitude
+        far &= np.abs(angles(pyramid)[0] - math.pi / 2) < 1
+    assert far.sum() > 1000
+    assert found[0, 0, far].isnan().all()
+    refused("must cover", LatLonToVertices, pyramid, rows, cut_open, method)
+    cosine = torch.from_numpy(np.cos(angles(pyramid)[1]))[None, None]
+    back = VerticesToLatLon(pyramid, rows, cut_open, method)(cosine)
+    # Means over 10 degrees, of cells of up to 4, at latitudes where these are 8 wide.
+    assert np.abs(back[0, 0].numpy() - np.cos(np.radians(cut_open))).max() < 0.1
+
+
+@EVERY_METHOD
+def test_grids_that_grow_finer_toward_a_place_have_no_hole(spheres: Store, method: str) -> None:
+    """Steps of 1 to 20 degrees, once around: every point has a value."""
+    half = np.geomspace(1, 20, 20)
+    steps = np.concatenate([half, half[::-1]])
+    longitudes = np.cumsum(steps * (360 / steps.sum())) - 170
+    latitudes = np.cumsum(np.geomspace(1, 20, 20))[::-1] - 80
+    up = LatLonToVertices(spheres["healpix"], latitudes, longitudes, method, skipna=True)
+    shown = up(torch.ones(1, 1, len(latitudes), len(longitudes)))
+    rows = within(spheres["healpix"], (latitudes, LON), 0)
+    assert not shown[0, 0, rows].isnan().any()
+
+
+@pytest.mark.parametrize("kind", [LatLonToVertices, VerticesToLatLon])
+def test_holes_within_a_grid_are_refused(spheres: Store, kind: type) -> None:
+    healpix = spheres["healpix"]
+    tropics = np.array([60.0, 50, 40, -40, -50, -60])
+    for rows in (tropics, tropics[::-1]):
+        refused("latitudes .* Got none between -40 and 40", kind, healpix, rows, LON)
+    two = np.array([0.0, 10, 20, 180, 190, 200])
+    refused("several holes. Got none between 20 and 180 and between 200", kind, healpix, LAT, two)
