@@ -18,7 +18,16 @@ import numpy as np
 
 from cheblienet_graphs.errors import CheblienetError, Found, InputError, SpecError
 from cheblienet_graphs.inputs.files import reading, reals, reason, unmasked
-from cheblienet_graphs.inputs.masks import IMAGE_TYPES, Values, ambiguous, check_numbers
+from cheblienet_graphs.inputs.masks import (
+    IMAGE_TYPES,
+    Values,
+    ambiguous,
+    check_bright,
+    check_numbers,
+    dim,
+    spread,
+    within,
+)
 from cheblienet_graphs.typing import Floats
 
 GEOJSON = (".geojson", ".json")
@@ -204,14 +213,20 @@ def fractions_of_array(values: Values) -> Floats:
         float64, of the same shape, in [0, 1].
 
     Raises:
-        SpecError: anything else, NaN too.
+        SpecError: anything else, NaN too; an image of labels, or of fewer bits than its type has.
     """
     check_numbers(values)
     if values.dtype.newbyteorder("=") in IMAGE_TYPES and values.max(initial=0) > 1:
-        return values / np.float64(np.iinfo(values.dtype).max)
-    if not ((values >= 0) & (values <= 1)).all():  # which NaN is not
-        raise ambiguous("holds numbers outside [0, 1], or NaN; save the part of each pixel inside")
-    return values.astype(np.float64)
+        most = np.iinfo(values.dtype).max
+        top = values.max()
+        if top < most and ((values == 0) | (values == top)).all():
+            raise dim(values)
+        check_bright(values)
+        return values / np.float64(most)
+    if not within(values):
+        held = f"holds numbers outside [0, 1], or NaN: {spread(values)}"
+        raise ambiguous(f"{held}; save the part of each pixel inside")
+    return values.astype(np.float64).clip(0, 1)
 
 
 def _of_block(level_set: LevelSet, cells: int, sides: Sequence[tuple[int, int]]) -> Floats:
