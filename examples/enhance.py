@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from arguments import duration, new_picture
-from PIL import Image
+from arguments import duration, new_picture, printable
+from images import Image, read_picture
 from torch import Tensor
 
 from cheblienet_graphs import CheblienetError, GraphSpec, open_or_build
@@ -64,7 +64,7 @@ def main() -> None:
     )
     parser.add_argument("--dark", action="store_true", help="lines are darker than the ground")
     arguments = parser.parse_args()
-    gray = np.asarray(Image.open(arguments.picture).convert("L"), np.float32) / 255
+    gray = np.asarray(read_picture(arguments.picture, "L"), np.float32) / 255
     if gray.min() == gray.max():
         raise ValueError(f"{arguments.picture} is of one gray: it has no lines.")
     picture = torch.from_numpy(1 - gray if arguments.dark else gray)
@@ -80,4 +80,4 @@ if __name__ == "__main__":
     try:
         main()
     except (CheblienetError, StoreError, OSError, ValueError) as error:
-        raise SystemExit(f"Error: {error}") from error
+        raise SystemExit(f"Error: {printable(error)}") from error

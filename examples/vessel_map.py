@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from arguments import duration, new_picture, positive
+from arguments import duration, new_picture, positive, printable
+from images import Image, read_picture
 from numpy.typing import NDArray
-from PIL import Image
 from scipy.ndimage import gaussian_filter
 from torch import Tensor
 
@@ -30,7 +30,7 @@ DARK = 30
 
 def photograph(file: Path, side: int) -> tuple[Tensor, NDArray[np.bool_]]:
     """(H, W) green without slow changes, of deviation 1 in the field of view, and that field."""
-    image = Image.open(file).convert("RGB")
+    image = read_picture(file, "RGB")
     size = (max(1, round(image.width * side / image.height)), side)
     colors = np.asarray(image.resize(size, Image.Resampling.BOX), np.float32)
     field = colors[..., 0] > DARK
@@ -109,4 +109,4 @@ if __name__ == "__main__":
     try:
         main()
     except (CheblienetError, StoreError, OSError, ValueError) as error:
-        raise SystemExit(f"Error: {error}") from error
+        raise SystemExit(f"Error: {printable(error)}") from error
