@@ -2,7 +2,8 @@
 
 An oriented lift takes each pixel's line to the orientation along which it runs, so two lines that
 cross lie apart on SE(2). Diffusion there runs along each line and hardly leaves it; the maximum
-over orientations brings the lines back to the image. The sum would give a blur (see `Project`).
+over orientations brings the lines back to the image. The sum would give a blur (see `Project`). The
+picture that is written has the given one on the left and its lines on the right.
 
     python examples/enhance.py PICTURE ENHANCED.png [--time 32] [--dark]
 
@@ -58,7 +59,7 @@ def main() -> None:
     """Write the picture and, to its right, its lines."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("picture", type=Path, help="that Pillow can read")
-    parser.add_argument("enhanced", type=new_picture, help="the picture to write")
+    parser.add_argument("enhanced", type=new_picture, help="to write: the picture and its lines")
     parser.add_argument(
         "--time", type=duration, default=32, help="of diffusion, in squared pixels [%(default)s]"
     )

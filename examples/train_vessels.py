@@ -89,7 +89,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("photographs", help="pattern of their files, in quotes")
     parser.add_argument("traces", help="pattern of the files of their traces, white on black")
-    parser.add_argument("map", type=new_picture, help="the picture to write")
+    parser.add_argument("map", type=new_picture, help="to write: green, the trace and the map")
     parser.add_argument("--steps", type=positive, default=400, help="of training [%(default)s]")
     parser.add_argument(
         "--side",

@@ -2,7 +2,8 @@
 
 Gabor filters along each orientation answer to dark lines; diffusion on SE(2), within the field of
 view alone (a mask), joins what lies on one line and fades what does not; the maximum over
-orientations and scales says how much of a vessel a pixel is.
+orientations and scales says how much of a vessel a pixel is. The picture that is written has the
+green channel on the left and the vessels on the right.
 
     python examples/vessel_map.py PHOTOGRAPH VESSELS.png [--side 320] [--time 4]
 
@@ -83,7 +84,7 @@ def main() -> None:
     """Write the green channel and, to its right, the vessels."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("photograph", type=Path, help="of a fundus, in colors")
-    parser.add_argument("vessels", type=new_picture, help="the picture to write")
+    parser.add_argument("vessels", type=new_picture, help="to write: green and the vessels")
     parser.add_argument(
         "--side",
         type=positive,

@@ -88,6 +88,22 @@ def test_vessel_map(run: Run) -> None:
     assert not vessels[~field].any()
 
 
+@pytest.mark.parametrize(
+    ("name", "panels"),
+    [
+        ("vessel_map", "green and the vessels"),
+        ("enhance", "the picture and its lines"),
+        ("train_vessels", "green, the trace and the map"),
+    ],
+)
+def test_help_says_which_panels_are_written(
+    run: Run, capsys: pytest.CaptureFixture[str], name: str, panels: str
+) -> None:
+    with pytest.raises(SystemExit):
+        run(f"{name}.py", "--help")
+    assert f"to write: {panels}" in " ".join(capsys.readouterr().out.split())
+
+
 @pytest.mark.slow
 def test_train_vessels(run: Run) -> None:
     for name, noise in (("0", NOISE), ("1", NOISE[::-1])):
@@ -264,7 +280,7 @@ def bad_photos_and_models(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 REFUSED = {
-    "enhance.py notes.xyz out.png": "is not a picture that Pillow can read. Remove it, or save it as",
+    "enhance.py notes.xyz out.png": "is not a picture that Pillow can read. Remove it, or save",
     "vessel_map.py gray.png out.xyz": "must be a picture, as .png, in a folder",
     "train_vessels.py tall*.png tall*.png out.png --side 64": "give a larger --side",
     "photos.py train . out.pt": "sub-folder of photos for each of 2 or more classes. Found 0.",
