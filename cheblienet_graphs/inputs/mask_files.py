@@ -207,7 +207,8 @@ def read_field(file: Path, variable: str | None) -> LatLonMask:
                 outer |= {name: raw[name] for name in raw.dims if name in raw.coords}
             decoded = xr.decode_cf(raw, decode_times=False)
             chosen, steps = _chosen(decoded, file, name or None, group, groups)
-            return _mask(chosen, raw[chosen.name], file, steps)
+            where = f"{file}:{group}{'/' if group else ''}{chosen.name}"
+            return _mask(chosen, raw[chosen.name], where, steps)
 
 
 def _ancestry(group: str) -> list[str | None]:
@@ -298,25 +299,23 @@ def _is_axis(coordinate: "xr.DataArray", axis: str, words: tuple[str, ...]) -> b
     return name in words or units in words or standard == axis
 
 
-def _mask(field: "xr.DataArray", raw: "xr.DataArray", file: Path, steps: str | None) -> LatLonMask:
+def _mask(field: "xr.DataArray", raw: "xr.DataArray", where: str, steps: str | None) -> LatLonMask:
     """The mask that a field is.
 
     Args:
         field: as its attributes say that numbers are to be read.
         raw: the same as it is stored.
-        file: holds it.
+        where: FILE:VARIABLE, for messages.
         steps: one for each dimension besides latitudes and longitudes that is longer than 1.
     """
     axes = _axes(field)
-    where = f"{file}:{field.name}"
     if len(axes) != len(AXES):
         raise InputError(
             f"{where} must have latitudes and longitudes in degrees as dimensions, each with its "
             f"coordinates. Got {dict(field.sizes)}."
         )
-    place = _place(
-        field, [str(name) for name in field.dims if name not in axes.values()], file, steps
-    )
+    others = [str(name) for name in field.dims if name not in axes.values()]
+    place = _place(field, others, where, steps)
     order = axes["latitude"], axes["longitude"]
     plane, stored = (values.isel(place).transpose(*order) for values in (field, raw))
     latitudes, longitudes = (np.asarray(plane.coords[name].values) for name in order)
@@ -329,12 +328,11 @@ def _mask(field: "xr.DataArray", raw: "xr.DataArray", file: Path, steps: str | N
 
 
 def _place(
-    field: "xr.DataArray", others: list[str], file: Path, steps: str | None
+    field: "xr.DataArray", others: list[str], where: str, steps: str | None
 ) -> dict[str, int]:
     """Where along each other dimension a field is taken: at its step, or at the only one."""
     long = [name for name in others if field.sizes[name] != 1]
     sizes = ", ".join(f"{name} ({field.sizes[name]})" for name in long) or "none"
-    where = f"{file}:{field.name}"
     if steps is None and long:
         chosen = ",".join("0" for _ in long)
         raise InputError(

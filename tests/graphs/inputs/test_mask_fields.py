@@ -162,6 +162,10 @@ def test_groups(tmp_path: Path) -> None:
         (":land/x", "has no variable land/x; it has m, n."),
     ):
         assert said in refusal(f"{file}{source}")
+    several = xr.Dataset({"t": other.expand_dims(time=2)})
+    several.to_netcdf(file, mode="a", engine="h5netcdf", group="ice")
+    assert f"select one, as {file}:ice/t@0." in refusal(f"{file}:ice/t")
+    assert np.array_equal(read_mask(f"{file}:ice/t@1").inside, ~INSIDE)
     old = written(tmp_path / "m.cdf", m=other)
     assert "has no group land; it has none." in refusal(f"{old}:land/m")
     inner = tmp_path / "x.nc:ocean"
