@@ -64,10 +64,10 @@ SPHERE = {
     **RANDOM,
     **POINTS,
     "--units degrees": "Confirm that the given points are in degrees if they look like radians.",
-    "--mask FILE[:VARIABLE]": "Keep the points that are inside: .npy with a boolean for each; or, "
-    "taken at the nearest pixel, .npy or gray image of the whole sphere, north up from longitude "
-    "-180, or NetCDF on latitudes and longitudes, where inside is 1, above half of fractions, or "
-    "what is not missing.",
+    "--mask FILE[:VARIABLE[@STEP]]": "Keep the points that are inside: .npy with a boolean for "
+    "each; or, taken at the nearest pixel, .npy or gray image of the whole sphere, north up from "
+    "longitude -180, or NetCDF on latitudes and longitudes, where inside is 1, above half of "
+    "fractions, or what is not missing. VARIABLE may be GROUP/NAME; STEP, from 0, is along time.",
     "--mask-order nested|ring": "Order of a HEALPix mask with booleans.  [default: nested]",
     "--region W,S,E,N": "Keep points in this closed box, degrees; W > E crosses the date line.",
     "--mask-edge pixels|cut": "With --region: cells of points are whole, or cut by its sides.  "

@@ -2,7 +2,8 @@
 
 An oriented lift takes each pixel's line to the orientation along which it runs, so two lines that
 cross lie apart on SE(2). Diffusion there runs along each line and hardly leaves it; the maximum
-over orientations brings the lines back to the image. The sum would give a blur (see `Project`).
+over orientations brings the lines back to the image. The sum would give a blur (see `Project`). The
+picture that is written has the given one on the left and its lines on the right.
 
     python examples/enhance.py PICTURE ENHANCED.png [--time 32] [--dark]
 
@@ -15,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from arguments import duration, new_picture
-from PIL import Image
+from arguments import duration, new_picture, printable
+from images import Image, read_picture
 from torch import Tensor
 
 from cheblienet_graphs import CheblienetError, GraphSpec, open_or_build
@@ -58,13 +59,13 @@ def main() -> None:
     """Write the picture and, to its right, its lines."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("picture", type=Path, help="that Pillow can read")
-    parser.add_argument("enhanced", type=new_picture, help="the picture to write")
+    parser.add_argument("enhanced", type=new_picture, help="to write: the picture and its lines")
     parser.add_argument(
         "--time", type=duration, default=32, help="of diffusion, in squared pixels [%(default)s]"
     )
     parser.add_argument("--dark", action="store_true", help="lines are darker than the ground")
     arguments = parser.parse_args()
-    gray = np.asarray(Image.open(arguments.picture).convert("L"), np.float32) / 255
+    gray = np.asarray(read_picture(arguments.picture, "L"), np.float32) / 255
     if gray.min() == gray.max():
         raise ValueError(f"{arguments.picture} is of one gray: it has no lines.")
     picture = torch.from_numpy(1 - gray if arguments.dark else gray)
@@ -80,4 +81,4 @@ if __name__ == "__main__":
     try:
         main()
     except (CheblienetError, StoreError, OSError, ValueError) as error:
-        raise SystemExit(f"Error: {error}") from error
+        raise SystemExit(f"Error: {printable(error)}") from error

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from arguments import duration
+from arguments import duration, printable
 from numpy.typing import NDArray
 
 from cheblienet_graphs import (
@@ -132,4 +132,4 @@ if __name__ == "__main__":
     try:
         main()
     except (CheblienetError, StoreError, OSError, ValueError) as error:
-        raise SystemExit(f"Error: {error}") from error
+        raise SystemExit(f"Error: {printable(error)}") from error

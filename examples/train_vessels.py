@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from arguments import new_picture, positive
-from PIL import Image
+from arguments import new_picture, positive, printable
+from images import Image, read_picture
 from torch import Tensor, nn
 from tqdm import trange
 
@@ -45,7 +45,7 @@ def network(graphs: Pyramid) -> UNet:
 
 def pair(photograph: str, trace: str, side: int) -> tuple[Tensor, Tensor]:
     """(H, W) green of mean 0 and deviation 1, and (H, W) vessels, 0 and 1; sides multiples of 4."""
-    image, traced = Image.open(photograph).convert("RGB"), Image.open(trace).convert("L")
+    image, traced = read_picture(Path(photograph), "RGB"), read_picture(Path(trace), "L")
     size = (round(image.width * side / image.height) // 4 * 4, side // 4 * 4)
     if min(size) < PATCH:
         raise ValueError(
@@ -89,7 +89,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("photographs", help="pattern of their files, in quotes")
     parser.add_argument("traces", help="pattern of the files of their traces, white on black")
-    parser.add_argument("map", type=new_picture, help="the picture to write")
+    parser.add_argument("map", type=new_picture, help="to write: green, the trace and the map")
     parser.add_argument("--steps", type=positive, default=400, help="of training [%(default)s]")
     parser.add_argument(
         "--side",
@@ -125,4 +125,4 @@ if __name__ == "__main__":
     try:
         main()
     except (CheblienetError, StoreError, OSError, ValueError) as error:
-        raise SystemExit(f"Error: {error}") from error
+        raise SystemExit(f"Error: {printable(error)}") from error

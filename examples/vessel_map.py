@@ -2,7 +2,8 @@
 
 Gabor filters along each orientation answer to dark lines; diffusion on SE(2), within the field of
 view alone (a mask), joins what lies on one line and fades what does not; the maximum over
-orientations and scales says how much of a vessel a pixel is.
+orientations and scales says how much of a vessel a pixel is. The picture that is written has the
+green channel on the left and the vessels on the right.
 
     python examples/vessel_map.py PHOTOGRAPH VESSELS.png [--side 320] [--time 4]
 
@@ -15,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from arguments import duration, new_picture, positive
+from arguments import duration, new_picture, positive, printable
+from images import Image, read_picture
 from numpy.typing import NDArray
-from PIL import Image
 from scipy.ndimage import gaussian_filter
 from torch import Tensor
 
@@ -30,7 +31,7 @@ DARK = 30
 
 def photograph(file: Path, side: int) -> tuple[Tensor, NDArray[np.bool_]]:
     """(H, W) green without slow changes, of deviation 1 in the field of view, and that field."""
-    image = Image.open(file).convert("RGB")
+    image = read_picture(file, "RGB")
     size = (max(1, round(image.width * side / image.height)), side)
     colors = np.asarray(image.resize(size, Image.Resampling.BOX), np.float32)
     field = colors[..., 0] > DARK
@@ -83,7 +84,7 @@ def main() -> None:
     """Write the green channel and, to its right, the vessels."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("photograph", type=Path, help="of a fundus, in colors")
-    parser.add_argument("vessels", type=new_picture, help="the picture to write")
+    parser.add_argument("vessels", type=new_picture, help="to write: green and the vessels")
     parser.add_argument(
         "--side",
         type=positive,
@@ -109,4 +110,4 @@ if __name__ == "__main__":
     try:
         main()
     except (CheblienetError, StoreError, OSError, ValueError) as error:
-        raise SystemExit(f"Error: {error}") from error
+        raise SystemExit(f"Error: {printable(error)}") from error

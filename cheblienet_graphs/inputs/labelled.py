@@ -16,7 +16,8 @@ from cheblienet_graphs.inputs.coordinates import (
     lat_lon_dimensions,
 )
 from cheblienet_graphs.inputs.files import SHORT, unmasked
-from cheblienet_graphs.inputs.masks import LatLonMask, Values, inside_of_field
+from cheblienet_graphs.inputs.inside import Values, inside_of_field
+from cheblienet_graphs.inputs.masks import LatLonMask
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.manifolds import MANIFOLDS
 

@@ -4,7 +4,8 @@ Images are read through Pillow, NetCDF through xarray, NIfTI through nibabel; al
 """
 
 import warnings
-from contextlib import suppress
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,14 +15,17 @@ import numpy as np
 from cheblienet_graphs.errors import InputError, SpecError, listed, quoted
 from cheblienet_graphs.inputs.coordinates import AXES, lat_lon_dimensions
 from cheblienet_graphs.inputs.files import read_npy, reading
-from cheblienet_graphs.inputs.masks import (
+from cheblienet_graphs.inputs.inside import (
+    TOLERANCE,
     Booleans,
-    LatLonMask,
     Values,
+    ambiguous,
     inside_of_array,
     inside_of_field,
     inside_of_image,
+    within,
 )
+from cheblienet_graphs.inputs.masks import LatLonMask
 from cheblienet_graphs.inputs.polygons import GEOJSON, Polygons, fractions_of_array, read_polygons
 from cheblienet_graphs.inputs.volumes import NIFTI, Volume, inside_of_volume, is_nifti, read_nifti
 from cheblienet_graphs.limits import MASK_EDGES, choice, file_path
@@ -60,7 +64,9 @@ def read_mask(
     - GeoJSON, .geojson or .json, of polygons in pixels of a lattice.
 
     Args:
-        source: a path; of NetCDF also FILE:VARIABLE, where the file has several such variables.
+        source: a path; of NetCDF also FILE:VARIABLE, where the file has several such variables,
+            FILE:GROUP/VARIABLE in a group, and FILE:VARIABLE@STEP for one step, from 0, along
+            another dimension, such as time; along two others @STEP,STEP.
         edge: "cut" for the part of each pixel, of lattices, in place of which are inside: shares of
             the range of gray, numbers in [0, 1].
 
@@ -83,7 +89,7 @@ def read_mask(
             raise InputError(f"{file} is no NetCDF file, so it has no variable {variable}.")
         if is_nifti(file):
             volume = read_nifti(file, 3)
-            of_voxels = fractions_of_array if cut and _between(volume.values) else inside_of_volume
+            of_voxels = fractions_of_array if cut and within(volume.values) else inside_of_volume
             return Volume(of_voxels(volume.values), volume.affine)
         if suffix in IMAGES:
             return (fractions_of_array if cut else inside_of_image)(_image(file))
@@ -94,11 +100,6 @@ def read_mask(
     except SpecError as error:
         raise InputError(f"{source} ", error.complaint) from error
     raise InputError(f"{file} must be one of {', '.join(SUFFIXES)}.")
-
-
-def _between(values: Values) -> bool:
-    """Whether numbers are all in [0, 1]."""
-    return bool(((values >= 0) & (values <= 1)).all())
 
 
 def _array(file: Path) -> Values:
@@ -149,7 +150,8 @@ def _split(source: str | Path) -> tuple[Path, str | None]:
     """FILE and VARIABLE; a file whose name has a colon is that file."""
     path = file_path("source", source)
     head, colon, variable = str(path).rpartition(":")
-    if not colon or not variable or "/" in variable:
+    in_group = Path(head).suffix.lower() in NETCDF
+    if not colon or not variable or ("/" in variable and not in_group):
         return path, None
     with suppress(OSError):  # of too long a name
         if path.exists():
@@ -165,7 +167,8 @@ def read_field(file: Path, variable: str | None) -> LatLonMask:
 
     Args:
         file: NetCDF 3 or 4.
-        variable: its name; None where the file has only one on latitudes and longitudes.
+        variable: its name, after the path of its group, with @STEP where other dimensions are
+            longer; None where the file has only one on latitudes and longitudes.
 
     Raises:
         InputError: the file can't be read, has no such variable or several, or names other files.
@@ -184,8 +187,30 @@ def read_field(file: Path, variable: str | None) -> LatLonMask:
                 import_module(library)  # their absence xarray says less clearly
             _check_alone(file)
         source = file if engine == "h5netcdf" else opened  # else scipy leaves a map behind
-        with xr.open_dataset(source, engine=engine, decode_times=False) as dataset:
-            return _mask(_chosen(dataset, file, variable), file)
+        groups = _groups(file) if engine == "h5netcdf" else []
+        group, _, name = (variable or "").strip("/").rpartition("/")
+        if group not in ("", *groups):
+            raise InputError(f"{file} has no group {group}; it has {listed(groups) or 'none'}.")
+        how: Any = {"engine": engine, "decode_times": False, "mask_and_scale": False}
+        outer: dict[Any, Any] = {}  # coordinates of groups that the group is in, which it sees
+        with ExitStack() as stack, warnings.catch_warnings():
+            warnings.simplefilter("ignore", xr.SerializationWarning)  # of several fill values
+            for path in _ancestry(group):
+                raw = stack.enter_context(xr.open_dataset(source, group=path, **how))
+                fits = [name for name in raw.sizes if name in outer and name not in raw.coords]
+                fits = [name for name in fits if outer[name].sizes == {name: raw.sizes[name]}]
+                raw = raw.assign_coords({name: outer[name] for name in fits})
+                outer |= {name: raw[name] for name in raw.dims if name in raw.coords}
+            decoded = xr.decode_cf(raw, decode_times=False)
+            chosen, steps = _chosen(decoded, file, name or None, group, groups)
+            where = f"{file}:{group}{'/' if group else ''}{chosen.name}"
+            return _mask(chosen, raw[chosen.name], where, steps)
+
+
+def _ancestry(group: str) -> list[str | None]:
+    """Paths of the groups that a group is in, from the root, and its own."""
+    names = group.split("/") if group else []
+    return [None, *("/".join(names[: depth + 1]) for depth in range(len(names)))]
 
 
 def _check_alone(file: Path) -> None:
@@ -219,19 +244,37 @@ def _check_alone(file: Path) -> None:
         )
 
 
-def _chosen(dataset: "xr.Dataset", file: Path, variable: str | None) -> "xr.DataArray":
-    """The variable of that name, or the only one on latitudes and longitudes."""
+def _groups(file: Path) -> list[str]:
+    """Paths of the groups of a NetCDF 4 file but for its root."""
+    h5py: Any = import_module("h5py")  # an extra
+    found: list[str] = []
+    with h5py.File(file, "r") as whole:
+        whole.visititems(lambda name, item: found.extend([name] * isinstance(item, h5py.Group)))
+    return found
+
+
+def _chosen(
+    dataset: "xr.Dataset", file: Path, variable: str | None, group: str, groups: list[str]
+) -> tuple["xr.DataArray", str | None]:
+    """The variable of that name, or the only one on latitudes and longitudes; its @STEP, if any."""
+    within_group = f"{group}/" if group else ""
     names = [str(name) for name in dataset.data_vars]
     suitable = [name for name in names if len(_axes(dataset[name])) == len(AXES)]
     if variable is None and len(suitable) == 1:
         variable = suitable[0]
     if variable in names:
-        return dataset[variable]
+        return dataset[variable], None
+    name, at, steps = (variable or "").rpartition("@")
+    if at and name in names:
+        return dataset[name], steps
     if suitable and variable is None:
-        which = f"Choose one, as {file}:{suitable[0]}"
+        which = f"Choose one, as {file}:{within_group}{suitable[0]}"
         raise InputError(f"{file} has several fields: {listed(suitable)}. {which}.")
-    missing = variable or "on latitudes and longitudes in degrees"
-    raise InputError(f"{file} has no variable {missing}; it has {listed(names)}.")
+    missing = (name if at else variable) or "on latitudes and longitudes in degrees"
+    inner = f" The groups are {listed(groups)}, as {file}:GROUP/VARIABLE." if groups else ""
+    raise InputError(
+        f"{file} has no variable {within_group}{missing}; it has {listed(names) or 'none'}.{inner}"
+    )
 
 
 def _axes(field: "xr.DataArray") -> dict[str, str]:
@@ -243,22 +286,83 @@ def _axes(field: "xr.DataArray") -> dict[str, str]:
     return {}
 
 
-def _mask(field: "xr.DataArray", file: Path) -> LatLonMask:
-    """The mask that a field is."""
+def _mask(field: "xr.DataArray", raw: "xr.DataArray", where: str, steps: str | None) -> LatLonMask:
+    """The mask that a field is.
+
+    Args:
+        field: as its attributes say that numbers are to be read.
+        raw: the same as it is stored.
+        where: FILE:VARIABLE, for messages.
+        steps: one for each dimension besides latitudes and longitudes that is longer than 1.
+    """
     axes = _axes(field)
-    where = f"{file}:{field.name}"
     if len(axes) != len(AXES):
         raise InputError(
             f"{where} must have latitudes and longitudes in degrees as dimensions, each with its "
             f"coordinates. Got {dict(field.sizes)}."
         )
-    others = {name: size for name, size in field.sizes.items() if name not in axes.values()}
-    if any(size != 1 for size in others.values()):
-        sizes = ", ".join(f"{name} ({size})" for name, size in others.items())
+    others = [str(name) for name in field.dims if name not in axes.values()]
+    place = _place(field, others, where, steps)
+    order = axes["latitude"], axes["longitude"]
+    plane, stored = (values.isel(place).transpose(*order) for values in (field, raw))
+    latitudes, longitudes = (np.asarray(plane.coords[name].values) for name in order)
+    values = _without_invalid(np.asarray(plane.values), np.asarray(stored.values), raw.attrs)
+    labels = not {"flag_values", "flag_masks"}.isdisjoint(raw.attrs) or (
+        stored.dtype.kind in "iu" and {"scale_factor", "add_offset", "units"}.isdisjoint(raw.attrs)
+    )
+    inside = inside_of_field(values, str(raw.attrs.get("units", "")), labels=labels)
+    return LatLonMask(inside, latitudes, longitudes)
+
+
+def _place(
+    field: "xr.DataArray", others: list[str], where: str, steps: str | None
+) -> dict[str, int]:
+    """Where along each other dimension a field is taken: at its step, or at the only one."""
+    long = [name for name in others if field.sizes[name] != 1]
+    sizes = ", ".join(f"{name} ({field.sizes[name]})" for name in long) or "none"
+    if steps is None and long:
+        chosen = ",".join("0" for _ in long)
         raise InputError(
-            f"{where} must have latitudes and longitudes alone. It has {sizes} too; select one, as "
-            "xarray's isel does, and save it."
+            f"{where} must have latitudes and longitudes alone. It has {sizes} too; select one, "
+            f"as {where}@{chosen}."
         )
-    plane = field.squeeze(list(others)).transpose(axes["latitude"], axes["longitude"])
-    latitudes, longitudes = (np.asarray(plane.coords[name].values) for name in plane.dims)
-    return LatLonMask(inside_of_field(np.asarray(plane.values)), latitudes, longitudes)
+    given = steps.split(",") if steps is not None else []
+    long = others if len(given) == len(others) else long
+    named = dict(zip(long, given, strict=False))
+    known = [step.isdecimal() and int(step) < field.sizes[name] for name, step in named.items()]
+    if len(given) != len(long) or not all(known):
+        raise InputError(
+            f"{where} must have a step, from 0, for each other dimension: {sizes}. Got @{steps}."
+        )
+    return dict.fromkeys(others, 0) | {name: int(step) for name, step in named.items()}
+
+
+def _without_invalid(values: Values, stored: Values, attributes: Mapping[Any, Any]) -> Values:
+    """Values, NaN where they are outside of what the variable's attributes call valid.
+
+    By the conventions these limits are of numbers as they are stored; of integers that are scaled
+    they are of the scaled ones if they are floats.
+
+    Args:
+        values: as they are read.
+        stored: as they are stored.
+        attributes: of the variable as it is stored.
+    """
+    names = ("valid_min", "valid_max")
+    if "valid_range" in attributes:
+        limits = dict(enumerate(np.ravel(attributes["valid_range"])))
+    else:
+        limits = {i: attributes[name] for i, name in enumerate(names) if name in attributes}
+    ends = {i: np.asarray(limit) for i, limit in limits.items()}
+    if not ends.keys() <= {0, 1} or any(end.dtype.kind not in "iuf" for end in ends.values()):
+        raise ambiguous("has limits of valid values that are no two numbers; save booleans")
+    scaled = stored.dtype.kind in "iu" and any(end.dtype.kind == "f" for end in ends.values())
+    if attributes.get("_Unsigned") == "true" and stored.dtype.kind == "i" and not scaled:
+        unsigned = np.dtype(stored.dtype.str.replace("i", "u"))
+        stored, ends = stored.view(unsigned), {i: e.astype(unsigned) for i, e in ends.items()}
+    compared = np.asarray(values if scaled else stored, np.float64)
+    outside = np.zeros(values.shape, bool)
+    for i, end in ends.items():
+        slack = TOLERANCE * abs(end) if scaled else 0
+        outside |= (compared > end + slack) if i else (compared < end - slack)
+    return np.where(outside, np.nan, values) if outside.any() else values

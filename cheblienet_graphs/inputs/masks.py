@@ -1,16 +1,12 @@
-"""Masks: which values of them mean inside, on the sphere by latitudes and longitudes, of regions.
-
-Whatever file or array a mask comes from, one of the conventions here says what is inside.
-"""
+"""Masks on the sphere by latitudes and longitudes, and regions."""
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
+from cheblienet_graphs.errors import Found, SpecError
 from cheblienet_graphs.inputs.coordinates import (
     AXES,
     CONVERT,
@@ -24,104 +20,16 @@ from cheblienet_graphs.inputs.coordinates import (
     lat_lon_dimensions,
 )
 from cheblienet_graphs.inputs.files import reals, unmasked
+from cheblienet_graphs.inputs.inside import Booleans
 from cheblienet_graphs.limits import numbers
 from cheblienet_graphs.typing import Floats, Indices
 
-Booleans: TypeAlias = npt.NDArray[np.bool_]
-Values: TypeAlias = npt.NDArray[Any]
-
-IMAGE_TYPES = (np.dtype(np.uint8), np.dtype(np.uint16))
-"""Types whose whole range images use."""
 Four = tuple[float, float, float, float]
 REGION = "W,S,E,N in degrees, S < N in [-90, 90], W and E in [-360, 360]"
 ROUNDING = 1e-9
 """Points this close to a border, in degrees, are on it."""
 TO_THE_POLE = 1.001
 """An outermost latitude at most so many steps from a pole covers it."""
-
-
-def ambiguous(what: str) -> SpecError:
-    """A mask whose values don't say which are inside, and why: "holds NaN"."""
-    accepted = Words("such that its values say what is inside; this one ", what)
-    return SpecError("mask", accepted, MISSING)
-
-
-def inside_of_image(values: Values) -> Booleans:
-    """Inside is True, or above half of the range: 128 and more of 8 bits, 32,768 and more of 16.
-
-    Args:
-        values: of any shape; bool, uint8 or uint16 of any byte order.
-
-    Raises:
-        SpecError: numbers that are 0 and 1, which are both below half of the range.
-    """
-    if values.dtype != np.bool_ and values.size and values.max() == 1:
-        most = np.iinfo(values.dtype).max
-        raise ambiguous(
-            f"holds 0 and 1 of a range to {most}, of which above half is inside; multiply it by "
-            f"{most}, or save it as a boolean .npy"
-        )
-    return inside_of_array(values)
-
-
-def inside_of_array(values: Values) -> Booleans:
-    """Inside is True, or 1 of numbers that are 0 and 1, or else above half of an image's range.
-
-    Args:
-        values: of any shape; bool, numbers that are 0 and 1, or uint8 or uint16 of any byte order.
-
-    Raises:
-        SpecError: anything else, NaN too.
-    """
-    check_numbers(values)
-    if values.dtype.kind == "f" and np.isnan(values).any():
-        raise ambiguous("holds NaN; save booleans, such as numpy.isfinite(field)")
-    if _zeros_and_ones(values):
-        return np.asarray(values == 1)
-    if values.dtype.newbyteorder("=") in IMAGE_TYPES:
-        return np.asarray(values > np.iinfo(values.dtype).max // 2)
-    held = f"holds {values.dtype} values other than 0 and 1; save booleans"
-    if ((values >= 0) & (values <= 1)).all():
-        held = Words(held, ", or on lattices give ", Remedy("mask_edge", "cut"))
-    raise ambiguous(held)
-
-
-def inside_of_field(values: Values) -> Booleans:
-    """Inside is what a field of a model says, NaN being missing values.
-
-    - Of booleans True; of numbers that are 0 and 1, or missing, 1.
-    - Of fractions in [0, 1], as land-sea masks have, above one half.
-    - Of other fields what is not missing, as the sea is in a field of temperatures.
-
-    Raises:
-        SpecError: a field of neither kind, or fractions of which some are missing.
-    """
-    check_numbers(values)
-    missing = np.isnan(values)
-    valid = values[~missing]
-    if _zeros_and_ones(valid):
-        return np.asarray(values == 1)
-    if valid.min() < 0 or valid.max() > 1:
-        if not missing.any():
-            raise ambiguous("has no missing values: nothing says what is inside; save booleans")
-        return ~missing
-    if missing.any():
-        raise ambiguous("has missing values and fractions, so inside is either; save booleans")
-    return values > 0.5
-
-
-def check_numbers(values: Values) -> None:
-    """Refuse what holds no numbers.
-
-    Raises:
-        SpecError: it does not.
-    """
-    if values.dtype.kind not in "biuf":
-        raise ambiguous(f"holds {values.dtype} values; save booleans")
-
-
-def _zeros_and_ones(values: Values) -> bool:
-    return bool(((values == 0) | (values == 1)).all())
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,9 +16,18 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from cheblienet_graphs.errors import CheblienetError, Found, InputError, SpecError
+from cheblienet_graphs.errors import CheblienetError, Found, InputError, SpecError, listed
 from cheblienet_graphs.inputs.files import reading, reals, reason, unmasked
-from cheblienet_graphs.inputs.masks import IMAGE_TYPES, Values, ambiguous, check_numbers
+from cheblienet_graphs.inputs.inside import (
+    IMAGE_TYPES,
+    Values,
+    ambiguous,
+    check_bright,
+    check_numbers,
+    dim,
+    spread,
+    within,
+)
 from cheblienet_graphs.typing import Floats
 
 GEOJSON = (".geojson", ".json")
@@ -32,7 +41,7 @@ SUBCELLS = {2: 8, 3: 3}
 LARGEST_CORNER = 1e9
 """Pixels; beyond, sides are no longer known to a thousandth of a pixel."""
 AT_ONCE = 2**20
-"""Cells that are evaluated together."""
+"""Cells that are evaluated, and pieces of sides that are added, together."""
 LevelSet: TypeAlias = Callable[..., Any]
 """x, y[, z] -> negative numbers inside and positive ones outside, such as a distance; arrays of one
 shape, in pixels. Some are up to 0.1 pixels beyond the lattice, where values must be finite, too."""
@@ -56,10 +65,10 @@ class Polygons:
 
     def __post_init__(self) -> None:
         try:
-            listed = [[*polygon] for polygon in self.rings]
+            given = [[*polygon] for polygon in self.rings]
         except (TypeError, RuntimeError):  # of a tensor that has no rows, such as one of mkldnn
             raise SpecError("mask", "polygons, each a sequence of rings", self.rings) from None
-        polygons = [[_ring(ring) for ring in polygon] for polygon in listed]
+        polygons = [[_ring(ring) for ring in polygon] for polygon in given]
         if not polygons or not all(polygons):
             raise SpecError("mask", "polygons of at least one ring each", Found("none"))
         object.__setattr__(self, "rings", polygons)
@@ -88,19 +97,37 @@ def coverage(polygons: Polygons, shape: tuple[int, int], scale: float = 1.0) -> 
         SpecError: polygons overlap.
     """
     total = np.zeros((shape[0], shape[1] + 1))
-    for polygon in polygons.rings:
-        for number, corners in enumerate(polygon):
-            ring = np.asarray(corners) * scale
-            wanted = -1 if number else 1
-            turned = ring if _signed_area(ring) * wanted > 0 else ring[::-1]
-            for start, end in _pieces(turned, shape):
-                _add(total, start, end)
+    starts, ends, signs = _sides(polygons, shape, scale)
+    lines = np.minimum(abs(ends - starts), shape[::-1]).sum(axis=1) + 3
+    parts_of = np.cumsum(lines) // AT_ONCE
+    for part in np.split(np.arange(len(starts)), np.flatnonzero(np.diff(parts_of)) + 1):
+        pieces = _cut(starts[part], ends[part], signs[part], 1, shape[0])
+        _add(total, *_cut(*_within(*pieces, shape), 0, shape[1]))
     covered: Floats = np.cumsum(total, axis=1)[:, :-1]
-    low, high = covered.min(initial=0), covered.max(initial=0)
-    if low < -OVERLAP or high > 1 + OVERLAP:
-        found = Found(f"parts of pixels from {low:.3g} to {high:.3g}")
-        raise SpecError("mask", "of polygons that neither overlap nor cross themselves", found)
+    for place in (covered.argmin(), covered.argmax()) if covered.size else ():
+        row, column = divmod(int(place), shape[1])
+        if not -OVERLAP <= covered[row, column] <= 1 + OVERLAP:
+            raise _overlapping(polygons, row, column, scale, covered[row, column])
     return covered.clip(0, 1)
+
+
+def _overlapping(polygons: Polygons, row: int, column: int, scale: float, part: float) -> SpecError:
+    """That polygons overlap, where, and which do."""
+    box = np.array([column, row]) / scale
+    there = [
+        number
+        for number, (outer, *_) in enumerate(polygons.rings)
+        if (np.min(outer, axis=0) < box + 1 / scale).all() and (np.max(outer, axis=0) > box).all()
+    ]
+    x, y = box + 0.5 / scale
+    named = f"Polygon {there[0]} crosses itself" if len(there) == 1 else ""
+    named = named or f"Polygons {listed(map(str, there))} overlap" if there else "Rings cross"
+    return SpecError(
+        "mask",
+        "of polygons that neither overlap nor cross themselves",
+        Found(f"{part:.9g} times the area about x = {x:g}, y = {y:g}"),
+        f"{named} there, counted from 0; unite them, as shapely.union_all does.",
+    )
 
 
 def _ring(corners: Any) -> Floats:
@@ -119,39 +146,75 @@ def _ring(corners: Any) -> Floats:
     return ring
 
 
-def _signed_area(ring: Floats) -> float:
-    """Positive where corners run from x to y."""
-    x, y = (ring - ring.mean(axis=0)).T
-    return float((x * np.roll(y, -1) - y * np.roll(x, -1)).sum() / 2)
+def _sides(
+    polygons: Polygons, shape: tuple[int, int], scale: float
+) -> tuple[Floats, Floats, Floats]:
+    """Starts and ends, (M, 2), of sides with something of the lattice to their right.
+
+    Also (M,) their signs: 1 of sides of rings that run as they should, outer ones from x to y and
+    holes the other way, else -1.
+    """
+    rings = [ring for polygon in polygons.rings for ring in polygon]
+    wanted = [-1 if hole else 1 for polygon in polygons.rings for hole in range(len(polygon))]
+    sizes = np.array([len(ring) for ring in rings])
+    firsts = np.cumsum(sizes) - sizes
+    starts = np.concatenate(rings) * scale
+    following = np.arange(1, len(starts) + 1)
+    following[firsts + sizes - 1] = firsts
+    ends = starts[following]
+    means = np.add.reduceat(starts, firsts) / sizes[:, None]
+    x, y = (starts - np.repeat(means, sizes, axis=0)).T
+    areas = np.add.reduceat(x * y[following] - y * x[following], firsts)
+    signs = np.repeat(np.where(areas * wanted > 0, 1.0, -1.0), sizes)
+    return _within(starts, ends, signs, shape)
 
 
-def _pieces(ring: Floats, shape: tuple[int, int]) -> Iterator[tuple[Floats, Floats]]:
-    """Starts and ends, (M, 2), of the sides cut at the lines between pixels, which end outside."""
-    for start, end in zip(ring, np.roll(ring, -1, axis=0), strict=True):
-        cuts = [np.array([0.0, 1.0])]
-        for a, b, size in zip(start, end, shape[::-1], strict=True):
-            lines = np.arange(max(0, np.ceil(min(a, b))), min(size, np.floor(max(a, b))) + 1)
-            if a != b:
-                cuts.append((lines - a) / (b - a))
-        at = np.unique(np.concatenate(cuts).clip(0, 1))[:, None]
-        places = start + at * (end - start)
-        yield places[:-1], places[1:]
+def _within(
+    starts: Floats, ends: Floats, signs: Floats, shape: tuple[int, int]
+) -> tuple[Floats, Floats, Floats]:
+    """Those sides that rise or fall within the rows, and begin or end left of the last column."""
+    low, high = np.minimum(starts, ends), np.maximum(starts, ends)
+    kept = (low[:, 1] < high[:, 1]) & (high[:, 1] > 0) & (low[:, 1] < shape[0])
+    kept &= low[:, 0] < shape[1]
+    return starts[kept], ends[kept], signs[kept]
 
 
-def _add(total: Floats, starts: Floats, ends: Floats) -> None:
+def _cut(
+    starts: Floats, ends: Floats, signs: Floats, axis: int, size: int
+) -> tuple[Floats, Floats, Floats]:
+    """Sides cut at the lines 0, ..., size between pixels along an axis, in their order."""
+    begin, end = starts[:, axis], ends[:, axis]
+    first = np.ceil(np.minimum(begin, end)).clip(0, size + 1)
+    last = np.floor(np.maximum(begin, end)).clip(-1, size)
+    lines = np.where(begin == end, 0, last - first + 1).clip(0).astype(np.int64)
+    side = np.repeat(np.arange(len(starts)), lines + 1)
+    after = np.cumsum(lines + 1)
+    number = np.arange(len(side)) - np.repeat(after - lines - 1, lines + 1)
+    stops = ends[side]
+    inner = number < lines[side]  # pieces that end at a line
+    of, count = side[inner], number[inner]
+    line = np.where(end[of] > begin[of], first[of] + count, last[of] - count)
+    at = ((line - begin[of]) / (end[of] - begin[of])).clip(0, 1)[:, None]
+    stops[inner] = starts[of] + at * (ends[of] - starts[of])
+    stops[inner, axis] = line
+    begins = np.roll(stops, 1, axis=0)
+    begins[number == 0] = starts
+    return begins, stops, signs[side]
+
+
+def _add(total: Floats, starts: Floats, ends: Floats, signs: Floats) -> None:
     """Add what is to the right of pieces of sides, which are in one pixel each.
 
     Args:
         total: (height, width + 1), of which sums along rows are the parts.
         starts: (M, 2).
         ends: (M, 2).
+        signs: (M,) by which they count.
     """
     height, width = total.shape[0], total.shape[1] - 1
-    middle, rise = (starts + ends) / 2, ends[:, 1] - starts[:, 1]
-    row = np.floor(middle[:, 1]).astype(np.int64)
-    there = (row >= 0) & (row < height) & (rise != 0)
-    row, rise = row[there], rise[there]
-    x = middle[there, 0].clip(0, width)
+    middle, rise = (starts + ends) / 2, (ends[:, 1] - starts[:, 1]) * signs
+    row = np.floor(middle[:, 1]).astype(np.int64).clip(0, height - 1)
+    x = middle[:, 0].clip(0, width)
     column = np.floor(x).astype(np.int64).clip(0, width - 1)
     beyond = x - column
     np.add.at(total, (row, column), -rise * (1 - beyond))
@@ -162,7 +225,8 @@ def read_polygons(file: Path) -> Polygons:
     """The polygons of a GeoJSON file: x, y in pixels, as tools for images write them.
 
     Args:
-        file: a Polygon, a MultiPolygon, a Feature of one, or a FeatureCollection of these.
+        file: a Polygon, a MultiPolygon, a Feature of one, or a collection of these. Heights, and
+            what is empty or null, are left out.
 
     Raises:
         InputError: it can't be read, or holds something else.
@@ -174,20 +238,34 @@ def read_polygons(file: Path) -> Polygons:
 
 
 def _of_geometry(value: Any, file: Path) -> Iterator[Any]:
-    """The polygons in a GeoJSON value."""
+    """The polygons in a GeoJSON value, x and y alone; those that are empty are left out."""
     match value:
         case {"type": "Polygon", "coordinates": [*rings]}:
-            yield rings
+            if rings and rings[0] != []:
+                yield [_plane(ring) for ring in rings]
         case {"type": "MultiPolygon", "coordinates": [*polygons]}:
-            yield from polygons
+            for polygon in polygons:
+                yield from _of_geometry({"type": "Polygon", "coordinates": polygon}, file)
+        case {"type": "Feature", "geometry": None}:
+            return
         case {"type": "Feature", "geometry": geometry}:
             yield from _of_geometry(geometry, file)
-        case {"type": "FeatureCollection", "features": [*features]} if features:
-            for feature in features:
-                yield from _of_geometry(feature, file)
+        case {"type": "FeatureCollection", "features": [*members]}:
+            for member in members:
+                yield from _of_geometry(member, file)
+        case {"type": "GeometryCollection", "geometries": [*members]}:
+            for member in members:
+                yield from _of_geometry(member, file)
         case _:
             kind = value.get("type") if isinstance(value, dict) else type(value).__name__
             raise InputError(f"{file} must hold Polygons or MultiPolygons. Got {kind!r:.40}.")
+
+
+def _plane(ring: Any) -> Any:
+    """A ring without heights."""
+    if not isinstance(ring, list):
+        return ring
+    return [corner[:2] if isinstance(corner, list) else corner for corner in ring]
 
 
 def fractions_of_array(values: Values) -> Floats:
@@ -204,14 +282,20 @@ def fractions_of_array(values: Values) -> Floats:
         float64, of the same shape, in [0, 1].
 
     Raises:
-        SpecError: anything else, NaN too.
+        SpecError: anything else, NaN too; an image of labels, or of fewer bits than its type has.
     """
     check_numbers(values)
     if values.dtype.newbyteorder("=") in IMAGE_TYPES and values.max(initial=0) > 1:
-        return values / np.float64(np.iinfo(values.dtype).max)
-    if not ((values >= 0) & (values <= 1)).all():  # which NaN is not
-        raise ambiguous("holds numbers outside [0, 1], or NaN; save the part of each pixel inside")
-    return values.astype(np.float64)
+        most = np.iinfo(values.dtype).max
+        top = values.max()
+        if top < most and ((values == 0) | (values == top)).all():
+            raise dim(values)
+        check_bright(values)
+        return values / np.float64(most)
+    if not within(values):
+        held = f"holds numbers outside [0, 1], or NaN: {spread(values)}"
+        raise ambiguous(f"{held}; save the part of each pixel inside")
+    return values.astype(np.float64).clip(0, 1)
 
 
 def _of_block(level_set: LevelSet, cells: int, sides: Sequence[tuple[int, int]]) -> Floats:

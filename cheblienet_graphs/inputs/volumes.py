@@ -18,7 +18,7 @@ import numpy as np
 from cheblienet_graphs.errors import Found, InputError, SpecError, needing
 from cheblienet_graphs.inputs.coordinates import has_coordinates
 from cheblienet_graphs.inputs.files import reading, reals, unmasked
-from cheblienet_graphs.inputs.masks import Booleans, Values, ambiguous
+from cheblienet_graphs.inputs.inside import Booleans, Values, ambiguous, spread
 from cheblienet_graphs.limits import file_path
 from cheblienet_graphs.typing import Floats
 
@@ -139,7 +139,8 @@ def inside_of_volume(values: Values) -> Booleans:
     inside: Booleans = values != 0
     others = values[inside]
     if others.size and not (others == others[0]).all():  # which NaN is not
-        raise ambiguous("holds more than one value besides 0, or NaN; save 0 and 1")
+        held = f"holds more than one value besides 0, or NaN: {spread(values)}"
+        raise ambiguous(f"{held}; save 0 and 1")
     return inside
 
 

@@ -245,4 +245,4 @@ def _draw(graph: OpenedGraph, asked: Asked, figure: Canvas) -> str:
     )
 
 
-FIGURE = Figure("spectrum", "The smallest eigenvalues and the exact ones", (6.0, 4.5), _draw)
+FIGURE = Figure("spectrum", "The smallest eigenvalues", (6.0, 4.5), _draw)

@@ -21,6 +21,8 @@ from cheblienet_graphs.typing import Floats, Indices
 
 MOST_IMAGES = 2**23
 """Most vertices and images of a search that needs more than one ring of images."""
+ODD = np.uint64(0x9E3779B97F4A7C15)
+"""Times which bits of coordinates are mixed, so that equal points come together when sorted."""
 PAIRS_AT_ONCE = 2**18
 """Most distances to images that are computed together."""
 
@@ -210,6 +212,26 @@ class PlacedPoints:
         ascending = np.lexsort((columns, row))
         return ends, columns[ascending], squared[place][ascending]
 
+    def thinned(self, copies: int) -> tuple["PlacedPoints", Indices, Indices]:
+        """The points, of which no more are left where they coincide: trees can't part these.
+
+        Args:
+            copies: most at one place, the first by number.
+
+        Returns:
+            These points, of a manifold with one vertex over each; (M,) their numbers, ascending;
+            and (N,) for each point its place among them, of one left out that of the last copy.
+        """
+        order, first = runs(self.columns)
+        last = np.minimum(np.arange(len(order)), first + copies - 1)
+        stands = np.empty_like(order)
+        stands[order] = order[last]
+        kept = np.flatnonzero(stands == np.arange(len(self)))
+        if len(kept) == len(self):
+            return self, kept, kept
+        few = replace(self, columns=self.columns[kept], base=self.base[kept])
+        return few, kept, np.searchsorted(kept, stands)
+
     def images(self, reach: float) -> tuple[Indices, Floats]:
         """The points, and all their images within a distance of the domain.
 
@@ -268,6 +290,21 @@ class PlacedPoints:
             self.periods or (),
             math.inf if self.periods is None else reach,
         )
+
+
+def runs(rows: Floats) -> tuple[Indices, Indices]:
+    """An order in which equal rows come together, by number, in time linear but for sorting.
+
+    Returns:
+        (N,) the order of rows (N, d), and for each place in it that of the first equal one.
+    """
+    keys = np.zeros(len(rows), np.uint64)
+    for column in rows.T:
+        keys = keys * ODD + np.ascontiguousarray(column + 0.0).view(np.uint64)
+    order = np.argsort(keys, kind="stable")
+    ordered = rows[order]
+    new = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))
+    return order, np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))
 
 
 def first_of_each(numbers: Indices, order: Indices) -> npt.NDArray[np.bool_]:

@@ -64,6 +64,8 @@ def placed_points(
         table = _in_degrees(table, angles, units)
     else:
         left_out("units", units, f"on {name}, where no column is an angle")
+    if name == "s2":
+        table[abs(table[:, 0]) == 90, 1] = 0  # a pole is one place
     if not geometry.base.flat:
         left_out("periodic", periodic, "on the sphere, which is closed already")
         return PlacedPoints(geometry, metric, *_on_the_sphere(table), None)

@@ -14,12 +14,13 @@ import numpy.typing as npt
 from scipy.spatial import KDTree
 
 from cheblienet_graphs import limits
+from cheblienet_graphs.errors import Found, Remedy, SpecError, Words
 from cheblienet_graphs.limits import integer
 from cheblienet_graphs.machine.threads import threads_each
 from cheblienet_graphs.search.choice import Choice, choose
 from cheblienet_graphs.search.lists import SLACK, nearest_images, search_of
 from cheblienet_graphs.search.nearest import Closest, Listing
-from cheblienet_graphs.search.placed import Cloud, PlacedPoints, first_of_each
+from cheblienet_graphs.search.placed import Cloud, PlacedPoints, first_of_each, runs
 from cheblienet_graphs.search.point_columns import placed_points
 from cheblienet_graphs.typing import Floats, Indices
 
@@ -27,6 +28,10 @@ CLOSE = 1e-6
 """Chords below this lose digits to the rounding of unit vectors."""
 FAR = 1.0
 """Arcs of chords above this are measured anew, as arcsin loses digits toward 1."""
+MOST_OVER_ONE = 4096
+"""Most points over one place of the base: a search by places compares each two of them."""
+QUERIES_AT_ONCE = 2**16
+"""Points whose neighbors a tree is asked for together; between them Ctrl-C is heard."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +79,16 @@ def listed_pairs(points: PlacedPoints, choice: Choice, listing: Listing) -> Pair
         listing: which of the nearest.
 
     Raises:
-        SpecError: these are too many.
+        SpecError: these are too many, or so are points over one place.
     """
+    if points.manifold.oriented and choice.engine == "pruned" and len(points) > MOST_OVER_ONE:
+        order, leader = runs(points.base)
+        most = int((np.arange(len(order)) - leader).max()) + 1
+        if most > MOST_OVER_ONE:
+            accepted = f"at most {MOST_OVER_ONE:,} over one place with the engine pruned"
+            found = Found(f"{most:,} that coincide but for their orientations")
+            remedy = Words("Leave some out, or use ", Remedy("engine", "keops"), ".")
+            raise SpecError("points", accepted, found, remedy)
     reach = points.likely_reach((listing.count + 1) / points.metric.eps)
     images = np.empty((len(points), listing.count), np.int64)
     while True:
@@ -139,15 +152,25 @@ def nearest_neighbors(
     given = {"eps": eps, "xi": xi, "period": period, "periodic": periodic, "units": units}
     placed = placed_points(points, manifold=manifold, **given)
     most = min(len(placed) - 1, limits.NEIGHBORS.high)
-    count = width = integer("k", k, limits.NEIGHBORS.low, most)
+    count = integer("k", k, limits.NEIGHBORS.low, most)
     choice = choose("random", engine, device)
     by_tree = engine == "auto" and device != "cuda" and not placed.manifold.oriented
-    if by_tree and (found := nearest_by_tree(placed, count)):
-        return found
-    pairs = listed_pairs(placed, choice, Closest(width))
+    # Copies beyond the first K + 1 are nobody's neighbors, and have those of the last of these.
+    few, kept, places = placed.thinned(count + 1)
+    found = nearest_by_tree(few, count) if by_tree else None
+    nearest, squared = found or _nearest_by_engine(few, count, choice)
+    if len(kept) == len(placed):
+        return nearest, squared
+    return kept[nearest][places], squared[places]
+
+
+def _nearest_by_engine(points: PlacedPoints, count: int, choice: Choice) -> tuple[Indices, Floats]:
+    """As `nearest_by_tree`, on any manifold."""
+    width = count
+    pairs = listed_pairs(points, choice, Closest(width))
     while pairs.first.sum(axis=1).min() < count:  # several images of few points are listed
         width *= 2
-        pairs = listed_pairs(placed, choice, Closest(width))
+        pairs = listed_pairs(points, choice, Closest(width))
     kept = pairs.first & (pairs.first.cumsum(axis=1) <= count)
     _, columns, squared = pairs.chosen(kept)
     columns, squared = columns.reshape(-1, count), squared.reshape(-1, count)
@@ -186,8 +209,10 @@ def _listed(tree: KDTree, count: int) -> tuple[Floats, Indices]:
     They are asked for leaf by leaf, so that what one of them reads serves the next.
     """
     threads, place = threads_each("pruned", processes=1), np.argsort(tree.indices)
-    chords, images = tree.query(tree.data[tree.indices], count, workers=threads)
-    return chords[place], images[place]
+    blocks = np.split(tree.indices, range(QUERIES_AT_ONCE, tree.n, QUERIES_AT_ONCE))
+    found = [tree.query(tree.data[block], count, workers=threads) for block in blocks]
+    chords, images = (np.concatenate(parts)[place] for parts in zip(*found, strict=True))
+    return chords, images
 
 
 def _without_self(chords: Floats, images: Indices) -> tuple[Floats, Indices]:

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from cheblienet_graphs.errors import Found, Remedy, SpecError, Words
 from cheblienet_graphs.inputs.files import unmasked
-from cheblienet_graphs.inputs.masks import LatLonMask, inside_of_array, inside_region
+from cheblienet_graphs.inputs.inside import inside_of_array
+from cheblienet_graphs.inputs.masks import LatLonMask, inside_region
 from cheblienet_graphs.inputs.polygons import Polygons, half_pixels
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.limits import choice, left_out

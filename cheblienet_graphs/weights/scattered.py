@@ -194,6 +194,7 @@ def point_laplacian(
     edges = partial(_edges, placed, choose("random", engine, device))
     rows, columns, squared = edges(count)
     if not len(squared):
+        _check_apart(placed)
         raise too_few(count, lambda more: len(edges(more)[2]) > 0)
     if not squared.any():
         raise SpecError("points", "such that neighbors are different", Found("only equal ones"))
@@ -206,6 +207,8 @@ def point_laplacian(
 
 def _edges(points: PlacedPoints, chosen: Choice, count: int) -> Edges:
     """The pairs of points that list each other, by the nearest image of both lists."""
+    # More copies than K + 1 at one place are in no whole shell, seen from there or from elsewhere.
+    points, numbers, _ = points.thinned(count + 2)
     pairs, vertices = listed_pairs(points, chosen, Shells(count, SHELL)), len(points)
     rows, columns, squared = pairs.chosen(pairs.first)
     order = np.lexsort((columns, rows))
@@ -215,7 +218,22 @@ def _edges(points: PlacedPoints, chosen: Choice, count: int) -> Edges:
     place[place == len(keys)] = 0
     mutual = keys[place] == opposite if len(keys) else np.empty(0, bool)
     squared = np.minimum(squared, squared[place])
-    return rows[mutual], columns[mutual], squared[mutual]
+    return numbers[rows[mutual]], numbers[columns[mutual]], squared[mutual]
+
+
+def _check_apart(points: PlacedPoints) -> None:
+    """Refuse points of which fewer than two are where so few coincide that there may be edges.
+
+    Raises:
+        SpecError: there are such points.
+    """
+    most = limits.NEIGHBORS.high + 1
+    _, kept, places = points.thinned(most)
+    numbers = np.bincount(places, minlength=len(kept))  # of the last copy, those left out, too
+    crowded = int((numbers + most - 1)[numbers > 1].sum())
+    if crowded > len(points) - 2:
+        found = Found(f"{crowded:,} of {len(points):,} that coincide, more than {most:,} each time")
+        raise SpecError("points", "at different places", found, "Leave out copies.")
 
 
 def _matrix(edges: Edges, vertices: int, *, normalized: bool) -> scipy.sparse.csr_array:

@@ -1,6 +1,7 @@
 """Parts of pixels: exact for polygons, close for level sets, those of arrays as they are."""
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,8 @@ from examined import allocated_by
 from failures import refusal_by
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.path import Path as MplPath
+from matplotlib.transforms import Bbox
 from refusing import refused
 from scipy.spatial import Delaunay
 
@@ -49,6 +52,67 @@ def test_areas_are_exact() -> None:
     assert halves[4, 5] == 1
     assert halves[6, 5] == 0.5
     assert halves.shape == (16, 16)
+
+
+def star(corners: int, center: tuple[float, float], radius: float, seed: int = 0) -> np.ndarray:
+    """A ring of random distances from a center, not convex."""
+    angles = np.linspace(0, 2 * np.pi, corners, endpoint=False)
+    radii = radius * np.random.default_rng(seed).uniform(0.6, 1, corners)
+    return center + radii[:, None] * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def clipped_areas(ring: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """The area of a ring in each pixel, as matplotlib clips it."""
+    path, areas = MplPath(np.vstack([ring, ring[:1]]), closed=True), np.zeros(shape)
+    for row, column in np.ndindex(shape):
+        box = Bbox([[column, row], [column + 1, row + 1]])
+        for part in path.clip_to_bbox(box).to_polygons():
+            (x, y), (last_x, last_y) = part.T, np.roll(part, 1, axis=0).T
+            areas[row, column] += abs((last_x * y - x * last_y).sum()) / 2
+    return areas
+
+
+@pytest.mark.parametrize("center", [(5.3, 6.1), (-4.0, 3.0), (9.0, 14.0), (5, 5), (40.0, 5.0)])
+def test_parts_are_exact_inside_and_across_the_sides_of_the_lattice(center: tuple) -> None:
+    """Of a ring with a hole, in either direction, of more pieces than are added at once, too."""
+    outer, hole = star(800, center, 6, 1), star(300, center, 3, 2)
+    exact = clipped_areas(outer, (11, 9)) - clipped_areas(hole, (11, 9))
+    for rings in ((outer, hole), (outer[::-1], hole), (outer, hole[::-1])):
+        assert coverage(Polygons.of(*rings), (11, 9)) == pytest.approx(exact, abs=1e-9)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(polygons, "AT_ONCE", 100)
+        assert coverage(Polygons.of(outer, hole), (11, 9)) == pytest.approx(exact, abs=1e-9)
+
+
+def test_corners_are_taken_together() -> None:
+    """No line of Python runs once a corner, in the lattice or outside."""
+
+    def calls(corners: int, center: tuple[int, int]) -> int:
+        ring, seen = Polygons.of(star(corners, center, 4)), []
+        sys.setprofile(lambda frame, event, argument: seen.append(event))
+        try:
+            coverage(ring, (9, 9))
+        finally:
+            sys.setprofile(None)
+        return len(seen)
+
+    for center in ((4, 4), (-60, 4), (60, 60)):
+        assert calls(3000, center) < calls(30, center) + 30
+
+
+def test_neighbors_that_overlap_are_named_by_their_place() -> None:
+    """By slivers, too, of which the part is as good as 1."""
+    left, right = [[0, 0], [4.001, 0], [4.001, 6], [0, 6]], [[4, 0], [8, 0], [8, 6], [4, 6]]
+    far = [[20, 20], [21, 20], [21, 21]]
+    several = Polygons([[far], [left], [right]])
+    message = (
+        r"neither overlap nor cross themselves\. Got 1\.00[0-9]+ times the area about "
+        r"x = 4\.[0-9]+, y = [0-9.]+\. Polygons 1, 2 overlap there, counted from 0; unite them"
+    )
+    refused(message, coverage, several, (6, 8), error=SpecError)
+    refused(message, half_pixels, several, (6, 8), error=SpecError)
+    bow = Polygons.of([[0, 0], [6, 6], [6, 0], [0, 4]])
+    refused("Polygon 0 crosses itself there", coverage, bow, (6, 6), error=SpecError)
 
 
 def test_level_sets_have_the_area_of_what_they_enclose() -> None:
@@ -206,6 +270,29 @@ def test_geojson_holds_polygons(tmp_path: Path) -> None:
     assert coverage(polygons, (6, 6)).sum() == pytest.approx(6 + 3)
 
 
+def test_geojson_as_other_tools_write_it(tmp_path: Path) -> None:
+    """Heights, geometries that are null, collections, and what is empty."""
+    high = [[*corner, 7.5] for corner in RING]
+    mixed = [*high[:2], *RING[2:]]
+    members = [
+        {"type": "Polygon", "coordinates": [mixed]},
+        {"type": "MultiPolygon", "coordinates": [[], [[]], [TRIANGLE]]},
+        {"type": "Polygon", "coordinates": []},
+        {"type": "GeometryCollection", "geometries": []},
+    ]
+    collection = {"type": "GeometryCollection", "geometries": members}
+    features = [
+        {"type": "Feature", "geometry": None},
+        {"type": "Feature", "geometry": collection},
+        {"type": "FeatureCollection", "features": []},
+    ]
+    document = {"type": "FeatureCollection", "features": features}
+    for written in (document, collection):
+        (tmp_path / "m.json").write_text(json.dumps(written))
+        polygons = read_mask(tmp_path / "m.json", "cut")
+        assert coverage(polygons, (6, 6)).sum() == pytest.approx(6 + 3)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -213,6 +300,11 @@ def test_geojson_holds_polygons(tmp_path: Path) -> None:
         ('{"type": "Point", "coordinates": [1, 2]}', "must hold Polygons or MultiPolygons"),
         ('{"type": "MultiPolygon", "coordinates": []}', "at least one ring"),
         ('{"type": "Polygon", "coordinates": [[[1, 2]]]}', "3 corners"),
+        ('{"type": "Polygon", "coordinates": [[1, 2, 3]]}', "3 corners"),
+        ('{"type": "Polygon", "coordinates": [1, 2]}', "3 corners"),
+        ('{"type": "FeatureCollection", "features": []}', "at least one ring"),
+        ('{"type": "Feature", "geometry": null}', "at least one ring"),
+        ('{"type": "GeometryCollection", "geometries": [{"type": "Point"}]}', "Got 'Point'"),
         ('{"type": "Polygon", "coordinates": [[["a", 2]]]}', "numbers"),
         ("[" * 10**5, "can't be read as a GeoJSON file"),
         ('{"type": "Feature", "geometry": ' * 10**5, "can't be read as a GeoJSON file"),

@@ -162,6 +162,12 @@ def test_figures_of_one_level_come_with_titles_and_reasons(monkeypatch: pytest.M
     assert "clg plot line" in [e.words for e in part.inside("code")]
 
 
+def test_a_heading_promises_no_exact_eigenvalues_where_there_are_none() -> None:
+    html = made("group", [figure_named("spectrum")])
+    assert "drawn alone, as no spectrum is known exactly" in named(html, "figures").words
+    assert "exact" not in named(html, "figure-spectrum-title").words
+
+
 def test_the_certificate_has_what_was_measured() -> None:
     [level] = reported("torus isotropic")[0].levels
     html = made("torus isotropic")

@@ -14,6 +14,7 @@ from sklearn.neighbors import BallTree
 from sphere_truth import latitudes_longitudes, plane_rows, s2_rows, so3_rows
 
 from cheblienet_graphs import GraphSpec, SpecError, nearest_neighbors
+from cheblienet_graphs.search import point_lists
 
 ENGINES = ("auto", "pruned")
 SPHERES = {
@@ -190,3 +191,77 @@ def test_refusals(points: Any, k: int, fields: dict[str, Any], message: str) -> 
     with pytest.raises(SpecError, match=message) as error:
         nearest_neighbors(points, k, **fields)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("manifold", "place", "fields"),
+    [
+        ("r2", [1.0, 2.0], {}),
+        ("r2", [0.4, 0.2], {"periodic": (1, 2)}),
+        ("r3", [1.0, 2.0, 3.0], {}),
+        ("s2", [50.0, 20.0], {}),
+        ("se2", [1.0, 2.0, 90.0], {"xi": 1}),
+        ("so3", [50.0, 20.0, 30.0], {"xi": 1}),
+        ("r3s2", [1.0, 2.0, 3.0, 0.0, 0.0, 1.0], {"xi": 1}),
+    ],
+)
+def test_many_points_that_coincide(manifold: str, place: list, fields: dict) -> None:
+    """As many as would take hours where each is compared with each."""
+    points = np.repeat([place], 10**5, axis=0)
+    points[[5, 70_000], 0] += [0.01, -0.02]
+    indices, squared = nearest_neighbors(points, 3, manifold=manifold, **fields)
+    there = np.delete(np.arange(len(points)), [5, 70_000])
+    assert (squared[there] < 1e-30).all()
+    assert np.isin(indices[there], there).all()
+    assert (indices != np.arange(len(points))[:, None]).all()
+    assert all(len(set(row)) == 3 for row in indices[::997].tolist())
+    assert indices[-1].tolist() == [0, 1, 2]
+    assert indices[0].tolist() == [1, 2, 3]
+    near = nearest_neighbors(points[:6], 3, manifold=manifold, **fields)
+    assert squared[5] == pytest.approx(near[1][5], rel=1e-9)
+    assert (squared[5] > 0).all()
+    assert 70_000 not in indices[5]
+
+
+def test_points_at_a_pole_coincide() -> None:
+    points = np.stack([np.full(10**5, -90.0), np.linspace(-180, 180, 10**5)], axis=1)
+    points[1, 0] = -80
+    squared = nearest_neighbors(points, 2, manifold="s2")[1]
+    assert (np.delete(squared, 1, axis=0) < 1e-30).all()
+    assert squared[1] == pytest.approx(np.radians(10) ** 2)
+
+
+def test_copies_are_nearest_as_by_all_pairs() -> None:
+    """With more and with fewer copies than neighbors."""
+    rng = np.random.default_rng(2)
+    places = rng.random((12, 2))
+    points = rng.permutation(np.repeat(places, [1, 1, 2, 3, 4, 5, 6, 7, 9, 20, 1, 4], axis=0))
+    truth = ((points[:, None] - points) ** 2).sum(axis=2)
+    for engine, count in itertools.product(ENGINES, (1, 4, 7)):
+        result = nearest_neighbors(points, count, manifold="r2", engine=engine)
+        assert differences(result, truth) == 0
+
+
+def test_many_orientations_over_one_place_are_refused() -> None:
+    points = np.ones((5000, 3))
+    points[:, 2] = np.linspace(0, 179, len(points))
+    message = "at most 4,096 over one place .* Got 5,000 that coincide but for their orient.*keops"
+    with pytest.raises(SpecError, match=message):
+        nearest_neighbors(points, 3, manifold="se2", xi=1, engine="pruned")
+
+
+def test_a_tree_is_asked_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that Ctrl-C is heard between two of them."""
+    points, given = np.random.default_rng(0).random((1000, 2)), []
+    whole = nearest_neighbors(points, 4, manifold="r2")
+
+    class Tree(KDTree):
+        def query(self, places: np.ndarray, *how: Any, **more: Any) -> Any:
+            given.append(len(places))
+            return super().query(places, *how, **more)
+
+    monkeypatch.setattr(point_lists, "KDTree", Tree)
+    monkeypatch.setattr(point_lists, "QUERIES_AT_ONCE", 300)
+    again = nearest_neighbors(points, 4, manifold="r2")
+    assert given == [300, 300, 300, 100]
+    assert all(map(np.array_equal, again, whole))

@@ -149,6 +149,25 @@ def test_refusals(given: dict[str, Any], message: str) -> None:
         point_laplacian(square, **{"manifold": "r2", **given})
 
 
+def test_many_points_that_coincide() -> None:
+    """None has a whole shell of at most K; the others are joined as without them."""
+    others = np.random.default_rng(4).random((40, 2))
+    crowd = np.repeat([[30.0, 30.0]], 10**5, axis=0)
+    points = np.concatenate([others[:20], crowd, others[20:]])
+    alone = point_laplacian(np.concatenate([others, crowd[:40]]), manifold="r2").toarray()[:40, :40]
+    found = point_laplacian(points, manifold="r2")
+    kept = np.r_[:20, len(points) - 20 : len(points)]
+    assert (found[kept][:, kept].toarray() == alone).all()
+    assert abs(found.sum() - alone.sum()) < 1e-9
+    assert np.count_nonzero(alone)
+    message = "points must be at different places. Got 100,000 of 100,001 that coincide, more than"
+    with pytest.raises(SpecError, match=message):
+        point_laplacian(points[19:-20], manifold="r2")
+    two = np.repeat([[1.0, 1.0], [2.0, 2.0]], 1026, axis=0)
+    with pytest.raises(SpecError, match="2,052 of 2,052 that coincide, more than 1,025 each time"):
+        point_laplacian(two, 8, manifold="r2")
+
+
 def test_equal_points_and_lonely_pairs_are_refused() -> None:
     points = np.random.default_rng(0).random((100, 2))
     for equal, count in ((np.zeros((5, 2)), 8), (np.repeat(points, 2, axis=0), 1)):
