@@ -11,6 +11,7 @@ from cheblienet_models.arguments import choice, flag, instance, integer
 from cheblienet_models.graphs.checkpoints import LOW_PASS, OPERATOR_NAMES, operators_of
 from cheblienet_models.graphs.filters import filtered
 from cheblienet_models.graphs.graph import Graph
+from cheblienet_models.graphs.mapped import OnGraph
 from cheblienet_models.layers.chebyshev import chebyshev, chebyshev_basis
 from cheblienet_models.layers.derivatives import (
     GradientNorm,
@@ -26,7 +27,7 @@ SMOOTHING = torch.tensor([[0.5], [-0.5]])
 """(I - L) / 2 as a Chebyshev series: x - Delta x / lambda_max."""
 
 
-class ChebConv(nn.Module):
+class ChebConv(OnGraph):
     """Spectral convolution by a polynomial of the rescaled Laplacian L = 2 Delta/lambda_max - I.
 
     y = sum_{k < K} T_k(L) x W_k + b with T_0 = 1, T_1 = L, T_k = 2 L T_{k-1} - T_{k-2}
@@ -81,6 +82,8 @@ class ChebConv(nn.Module):
         ValueError: a size below 1, other operators, or ones that the graph does not have, such as
             first-order ones where orientations count modulo pi, or handed ones in space.
     """
+
+    graph: Graph
 
     def __init__(
         self,

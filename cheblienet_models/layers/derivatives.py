@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from cheblienet_models.arguments import check_signal, flag, instance, integer
 from cheblienet_models.graphs.gradients import Gradients, block
 from cheblienet_models.graphs.graph import Graph
+from cheblienet_models.graphs.mapped import OnGraph
 from cheblienet_models.layers.chebyshev import as_rows, contracted
 from cheblienet_models.tensors import (
     Csr,
@@ -178,7 +179,7 @@ def derivatives(x: Tensor, gradients: Gradients, count: int, own: int = 0) -> Te
     return cast("Tensor", y)
 
 
-class Gradient(nn.Module):
+class Gradient(OnGraph):
     """The first derivatives of a signal along the frame of a graph, by the step of a vertex.
 
     A_f x = G_f x / unit_f for the fields that `graph.gradients.names` says, unit_f those of
@@ -198,6 +199,8 @@ class Gradient(nn.Module):
         ValueError: the graph has no gradients, or orientations modulo pi, over a half turn of which
             forward and sideways change their sign.
     """
+
+    graph: Graph
 
     handed = True
 
@@ -222,7 +225,7 @@ class Gradient(nn.Module):
         return logical(derivatives(vertex_major(x), gradients, len(gradients.names)))
 
 
-class GradientNorm(nn.Module):
+class GradientNorm(OnGraph):
     """Norms of mixed gradients, which depend on no frame: edges of every direction alike.
 
     On the plane and the sphere, with u and v the derivatives of x along the two fields (`Gradient`
@@ -252,6 +255,8 @@ class GradientNorm(nn.Module):
         TypeError: a size is no integer, or graph is something else, such as a whole pyramid.
         ValueError: a size below 1, the graph has no gradients, or it is in space and handed.
     """
+
+    graph: Graph
 
     def __init__(
         self, in_channels: int, out_channels: int, graph: Graph, *, handed: bool = True

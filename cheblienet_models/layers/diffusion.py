@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from cheblienet_models.arguments import check_signal, flag, instance, integer, is_sequence, number
 from cheblienet_models.errors import quoted
 from cheblienet_models.graphs.graph import Graph
+from cheblienet_models.graphs.mapped import OnGraph
 from cheblienet_models.graphs.polynomials import check_tolerance
 
 REACH = 16
@@ -15,7 +16,7 @@ REACH = 16
 time in which it would spread over half."""
 
 
-class Diffusion(nn.Module):
+class Diffusion(OnGraph):
     """Diffuses each channel for its own learned time, exp(-t Delta) x.
 
     Channels do not mix, and nothing else is learned: put it beside or between ChebConvs, or before
@@ -47,6 +48,8 @@ class Diffusion(nn.Module):
         ValueError: channels is below 1, the times are not positive and ascending, or the tolerance
             is out of range.
     """
+
+    graph: Graph
 
     def __init__(
         self,

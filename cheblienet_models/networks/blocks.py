@@ -17,7 +17,8 @@ from cheblienet_models.arguments import (
     number,
 )
 from cheblienet_models.graphs.graph import Graph
-from cheblienet_models.graphs.identity import Recorded
+from cheblienet_models.graphs.identity import EXTRA, Recorded
+from cheblienet_models.graphs.mapped import OnGraph
 from cheblienet_models.graphs.pyramid import Pyramid
 from cheblienet_models.layers.cheb_conv import ChebConv, Operators
 from cheblienet_models.layers.lifting import Lift, has_orientations, is_lifted
@@ -73,6 +74,14 @@ class Network(Recorded):
             raise ValueError(f"lift must be {onto}, {finest.grid}. Got one onto {grid}.")
         self.places = Lift(finest)
         self.lifted_channels: int = in_channels * getattr(self.lift, "num_scales", 1)
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *others: Any) -> None:
+        """Take it that layers of earlier checkpoints are on the graph that these name once."""
+        if f"{prefix}pyramid.{EXTRA}" in state_dict:
+            for place, layer in self.named_modules():
+                if isinstance(layer, OnGraph):
+                    state_dict.setdefault(f"{prefix}{place}.{EXTRA}", layer.get_extra_state())
+        super()._load_from_state_dict(state_dict, prefix, *others)
 
     def _of_layers(self, operators: str, *, handed: bool, low_pass: bool) -> dict[str, Any]:
         """The arguments of convolutions.
