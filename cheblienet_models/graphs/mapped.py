@@ -12,8 +12,9 @@ from torch import Tensor, nn
 from cheblienet_models.arguments import instance
 from cheblienet_models.errors import StoreError
 from cheblienet_models.graphs.identity import EXTRA, Identity, apart, levels_apart, told
+from cheblienet_models.missing import all_finite, has_values
 from cheblienet_models.store.csr import CsrArrays
-from cheblienet_models.tensors import Constants, Csr, all_finite, has_values
+from cheblienet_models.tensors import Constants, Csr
 
 
 class Directional(NamedTuple):
@@ -177,6 +178,7 @@ class OnGraph(nn.Module):
     """
 
     graph: "MappedLevel"
+    check_finite: bool = True
 
     def get_extra_state(self) -> Tensor:
         """(n,) uint8: the identity of its graph."""

@@ -71,6 +71,9 @@ class ChebConv(OnGraph):
         low_pass: one more sparse product.
 
     Attributes:
+        check_finite: True; whether signals are searched for missing and infinite values, which
+            would spread. On a GPU each call then waits for its queue: set it to False where
+            something before has looked, as networks do.
         weight: (K, in, out), or (1 + J (K - 1), in, out) with W_0 first, then W_1k, k = 1..K-1,
             and so on, or (K, (1 + J) in, out) with W_k above U_1k, U_2k, ... and J = 1 for norms;
             Kaiming-normal, the fan-in being the product of the first two.
@@ -140,10 +143,10 @@ class ChebConv(OnGraph):
 
         Raises:
             TypeError: x is no tensor.
-            ValueError: x has another shape, dtype or device; the message states both. Or a random
-                sub-graph is drawn, and the operators are directional.
+            ValueError: x has another shape, dtype or device, the message states both, or missing or
+                infinite values. Or a random sub-graph is drawn, and the operators are directional.
         """
-        check_input(f"ChebConv on {self.graph.label}", x, self.in_channels, self.graph, self.weight)
+        check_input(self, x, self.in_channels, self.graph, self.weight)
         if is_cast(x):
             x = x.to(torch.get_autocast_dtype(autocast_type(x)))
         y = self._summed(vertex_major(x))
@@ -191,6 +194,7 @@ class ChebConv(OnGraph):
             return self.fields
         channels = self.in_channels
         self.norms = GradientNorm(channels, channels, self.graph, handed=self.handed)
+        self.norms.check_finite = False
         return 1
 
     def _names(self) -> list[int]:

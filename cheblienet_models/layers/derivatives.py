@@ -21,6 +21,7 @@ from cheblienet_models.graphs.gradients import Gradients, block
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.mapped import OnGraph
 from cheblienet_models.layers.chebyshev import as_rows, contracted
+from cheblienet_models.missing import check_known
 from cheblienet_models.tensors import (
     Csr,
     csr_tensor,
@@ -194,6 +195,11 @@ class Gradient(OnGraph):
     Args:
         graph: built with `gradients`; shared, not copied.
 
+    Attributes:
+        check_finite: True; whether signals are searched for missing and infinite values, which
+            would spread. On a GPU each call then waits for its queue: set it to False where
+            something before has looked, as networks do.
+
     Raises:
         TypeError: graph is something else, such as a whole pyramid.
         ValueError: the graph has no gradients, or orientations modulo pi, over a half turn of which
@@ -217,11 +223,13 @@ class Gradient(OnGraph):
 
         Raises:
             TypeError: x is no tensor.
-            ValueError: x has another shape, dtype or device.
+            ValueError: x has another shape, dtype or device, or missing or infinite values.
         """
         graph, gradients = self.graph, fields_of(self.graph)
-        sizes = "B", "C", graph.num_vertices
-        check_signal(f"Gradient on {graph.label}", x, sizes, graph.values.device)
+        name, sizes = f"Gradient on {graph.label}", ("B", "C", graph.num_vertices)
+        check_signal(name, x, sizes, graph.values.device)
+        if self.check_finite:
+            check_known(name, x)
         return logical(derivatives(vertex_major(x), gradients, len(gradients.names)))
 
 
@@ -249,6 +257,9 @@ class GradientNorm(OnGraph):
         handed: whether there is a Q. There is none in space.
 
     Attributes:
+        check_finite: True; whether signals are searched for missing and infinite values, which
+            would spread. On a GPU each call then waits for its queue: set it to False where
+            something before has looked, as networks do.
         weight: (2, in, out), P and Q, or (1, in, out), P; normal, of variance 1 / (2 in) or 1 / in.
 
     Raises:
@@ -286,11 +297,9 @@ class GradientNorm(OnGraph):
 
         Raises:
             TypeError: x is no tensor.
-            ValueError: x has another shape, dtype or device; the message states both.
+            ValueError: x has another shape, dtype or device, or missing or infinite values.
         """
-        check_input(
-            f"GradientNorm on {self.graph.label}", x, self.in_channels, self.graph, self.weight
-        )
+        check_input(self, x, self.in_channels, self.graph, self.weight)
         signal = x.to(torch.promote_types(x.dtype, torch.float32))
         along = derivatives(vertex_major(signal), fields_of(self.graph), self.fields)
         y = norms(along, self._matrix().to(signal.dtype), self.fields)
@@ -334,16 +343,19 @@ def linear_fields(name: str, graph: Graph) -> Gradients:
     return gradients
 
 
-def check_input(name: str, x: Tensor, channels: int, graph: Graph, weight: Tensor) -> None:
+def check_input(layer: OnGraph, x: Tensor, channels: int, graph: Graph, weight: Tensor) -> None:
     """Check that a signal is one for a layer with weights on a graph.
 
     Raises:
         TypeError: it is no tensor.
-        ValueError: it has another shape, dtype or device.
+        ValueError: it has another shape, dtype or device, or missing or infinite values.
     """
+    name = f"{type(layer).__name__} on {graph.label}"
     check_signal(name, x, ("B", channels, graph.num_vertices), graph.values.device)
     if x.dtype != weight.dtype and not is_cast(x):
         raise ValueError(
             f"{name} takes {weight.dtype}, as its weights are. Got {x.dtype}; move either with "
             ".to()."
         )
+    if layer.check_finite:
+        check_known(name, x)
