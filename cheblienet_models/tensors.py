@@ -112,6 +112,8 @@ class Constants(nn.Module):
 
     _held: tuple[tuple[str, bool], ...] = ()
     """Names, and whether they are exact."""
+    _left: dict[str, Tensor] = {}  # noqa: RUF012 -- replaced, never changed
+    """Values of what is on `meta`, on the CPU: `.to_empty()` brings a network back from there."""
 
     def _hold(self, name: str, tensor: Tensor | None, *, exact: bool = False) -> None:
         """Have a tensor, or none, as the attribute of this name."""
@@ -134,9 +136,16 @@ class Constants(nn.Module):
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        left: dict[str, Tensor] = {}
         for name, exact in self._held:
-            if (tensor := getattr(self, name)) is not None:
-                setattr(self, name, moved(tensor, fn, exact=exact))
+            if (tensor := getattr(self, name)) is None:
+                continue
+            known = self._left[name].to(tensor.dtype) if name in self._left else tensor
+            new = moved(known, fn, exact=exact)
+            if new.is_meta and not known.is_meta:
+                left[name] = known.cpu()
+            setattr(self, name, new)
+        self._left = left
         return self
 
 

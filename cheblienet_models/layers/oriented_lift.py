@@ -7,7 +7,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from cheblienet_models.arguments import Sizes, check_signal, check_tensor, instance
+from cheblienet_models.arguments import Sizes, check_dtype, check_signal, check_tensor, instance
 from cheblienet_models.graphs.full_grid import FullGrid
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import Recorded
@@ -146,7 +146,7 @@ class OrientedLift(Recorded):
 
         Raises:
             TypeError: scores are no tensor.
-            ValueError: of Gabor filters, on a graph with a mask, or another shape.
+            ValueError: of Gabor filters, on a graph with a mask, or another shape or dtype.
         """
         if self.kind != "cake":
             raise ValueError("Gabor filters have no inverse: use OrientedLift(graph, kind='cake').")
@@ -158,6 +158,7 @@ class OrientedLift(Recorded):
             )
         scales = self.num_scales
         check_tensor("OrientedLift.inverse", scores)
+        check_dtype("OrientedLift.inverse", scores)
         if scores.ndim != 3 or scores.shape[1] % scales or scores.shape[2] != self.num_vertices:
             taken = f"(B, C{f' {scales}' * (scales > 1)}, {self.num_vertices})"
             raise ValueError(f"OrientedLift.inverse takes {taken}. Got {tuple(scores.shape)}.")
@@ -251,9 +252,9 @@ class Wavelets(Mapped):
         return torch.cat([lines, mirrored.flip(3)], dim=3)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
-        before = self.even.dtype
+        before = self.even.dtype, self.even.is_meta
         super()._apply(fn, recurse)
-        if self.even.dtype != before:
+        if (self.even.dtype, self.even.is_meta) != before:
             for name, constants in self._made_here().items():
                 setattr(self, name, constants.to(getattr(self, name)))
         return self
