@@ -5,7 +5,7 @@ packages that build graphs.
 """
 
 from cheblienet_models.errors import StoreError, UnreadableError
-from cheblienet_models.fields import UNSEEN, inpaint, smooth, smoothing_matrix
+from cheblienet_models.fields import inpaint, smooth, smoothing_matrix
 from cheblienet_models.graphs.checkpoints import load_weights
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
@@ -20,12 +20,13 @@ from cheblienet_models.layers.lifting import Lift, Project
 from cheblienet_models.layers.oriented_lift import OrientedLift
 from cheblienet_models.layers.pooling import GlobalPool, SpatialPool, SpatialUnpool
 from cheblienet_models.layers.portable import portable
+from cheblienet_models.missing import UNSEEN, check_finite
 from cheblienet_models.networks.blocks import BatchNorm, ResidualBlock
 from cheblienet_models.networks.unet import UNet
 from cheblienet_models.networks.wide_resnet import WideResNet
 from cheblienet_models.opening import Store, open_store
 from cheblienet_models.resampling import LatLonToVertices, VerticesToLatLon, regular_grid
-from cheblienet_models.tensors import check_finite, save_npz
+from cheblienet_models.tensors import save_npz
 
 __all__ = [
     "UNSEEN",

@@ -21,6 +21,8 @@ from cheblienet_models.errors import quoted
 Given = TypeVar("Given")
 Word = TypeVar("Word", bound=str)
 
+LARGEST = 2**63 - 1
+"""Integer that torch takes."""
 HINTS = {
     "Pyramid": ', as open_store("graphs.zarr")["NAME"] is',
     "Graph": ", a level of a pyramid as pyramid.levels[0] is",
@@ -47,7 +49,7 @@ def integer(name: str, given: object, least: int | None = None, most: float = ma
 
     Raises:
         TypeError: it is no integer.
-        ValueError: it is below the least one, or above the most.
+        ValueError: it is below the least one, above the most, or of more than 64 bits.
     """
     if isinstance(given, bool) or not isinstance(given, Integral):
         raise TypeError(f"{name} must be an integer. Got {quoted(given)}.")
@@ -55,6 +57,8 @@ def integer(name: str, given: object, least: int | None = None, most: float = ma
     if least is not None and not least <= count <= most:
         accepted = f"at least {least}" if most == math.inf else f"in [{least}, {most}]"
         raise ValueError(f"{name} must be {accepted}. Got {quoted(given)}.")
+    if abs(count) > LARGEST:
+        raise ValueError(f"{name} must be an integer of 64 bits. Got {quoted(given)}.")
     return count
 
 

@@ -1,4 +1,4 @@
-"""Tensors as every room uses them: memory layout, precision, sparse matrices, finite values."""
+"""Tensors as every room uses them: memory layout, precision, sparse matrices."""
 
 import os
 import warnings
@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.forward_ad import unpack_dual
 
-from cheblienet_models.arguments import check_tensor, file_path, instance
+from cheblienet_models.arguments import file_path, instance
 
 NAMESPACE = "cheblienet_models"
 """Of operators: the package that a saved program with them needs imported."""
@@ -112,6 +112,8 @@ class Constants(nn.Module):
 
     _held: tuple[tuple[str, bool], ...] = ()
     """Names, and whether they are exact."""
+    _left: dict[str, Tensor] = {}  # noqa: RUF012 -- replaced, never changed
+    """Values of what is on `meta`, on the CPU: `.to_empty()` brings a network back from there."""
 
     def _hold(self, name: str, tensor: Tensor | None, *, exact: bool = False) -> None:
         """Have a tensor, or none, as the attribute of this name."""
@@ -134,9 +136,16 @@ class Constants(nn.Module):
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        left: dict[str, Tensor] = {}
         for name, exact in self._held:
-            if (tensor := getattr(self, name)) is not None:
-                setattr(self, name, moved(tensor, fn, exact=exact))
+            if (tensor := getattr(self, name)) is None:
+                continue
+            known = self._left[name].to(tensor.dtype) if name in self._left else tensor
+            new = moved(known, fn, exact=exact)
+            if new.is_meta and not known.is_meta:
+                left[name] = known.cpu()
+            setattr(self, name, new)
+        self._left = left
         return self
 
 
@@ -327,45 +336,3 @@ def _check_csr(matrix: Tensor) -> None:
             "matrix must be a sparse CSR tensor of two dimensions, float32 or float64. Got "
             f"{matrix.dtype} of shape {tuple(matrix.shape)}, {matrix.layout}: x.to_sparse_csr()."
         )
-
-
-def check_finite(name: str, x: Tensor) -> None:
-    """Refuse a signal with NaN or infinite values, which a network would spread without a word.
-
-    One pass over the signal, which forces a synchronization on a GPU. Nothing is checked while a
-    program is compiled, exported, traced or captured, where values are not known.
-
-    Args:
-        name: of what the signal is given to.
-        x: (B, C, ...).
-
-    Raises:
-        TypeError: x is no tensor.
-        ValueError: a value is not finite; the message says how many are, and where the first is.
-    """
-    check_tensor(instance("name", name, str), x)
-    if not has_values(x) or all_finite(x):
-        return
-    bad = ~x.isfinite()
-    sample, channel, *place = bad.nonzero()[0].tolist()
-    unit = {1: "vertex", 2: "pixel"}.get(len(place), "voxel")
-    where = f"{unit} {place[0] if len(place) == 1 else tuple(place)}"
-    raise ValueError(
-        f"{name} takes finite values. Got {int(x.isnan().sum())} NaN and {int(x.isinf().sum())} "
-        f"infinite among {x.numel()}, the first in sample {sample}, channel {channel}, {where}: "
-        "fill them first, for instance with torch.nan_to_num and a channel that marks them."
-    )
-
-
-def all_finite(x: Tensor) -> bool:
-    """Whether no value is NaN or infinite."""
-    # A sum is quicker than a search, but that of finite values may overflow.
-    return bool(x.detach().sum().isfinite()) or bool(x.isfinite().all())
-
-
-def has_values(x: Tensor) -> bool:
-    """Whether values can be looked at: not while a program is compiled, exported or captured."""
-    tracing = torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
-    if torch.compiler.is_compiling() or tracing or x.is_meta:
-        return False
-    return not (x.is_cuda and torch.cuda.is_current_stream_capturing())

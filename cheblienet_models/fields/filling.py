@@ -9,12 +9,16 @@ from cheblienet_models.arguments import check_signal, check_values
 from cheblienet_models.graphs.filters import exact
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.pyramid import Pyramid, level_of
-from cheblienet_models.tensors import Csr, csr_tensor, logical, sparse_product, uncast, vertex_major
+from cheblienet_models.missing import UNSEEN, missing
+from cheblienet_models.tensors import (
+    Csr,
+    csr_tensor,
+    logical,
+    sparse_product,
+    uncast,
+    vertex_major,
+)
 
-UNSEEN = -1.6375e30
-"""What healpy writes where a map has no value."""
-CLOSE = 1e-5
-"""Of UNSEEN, as healpy compares: maps may have been rounded to float32."""
 RESIDUAL = 1e-11
 """At which the iteration ends, relative to where it starts."""
 MOST_STEPS = 20_000
@@ -140,12 +144,12 @@ def known_values(name: str, graph: Graph, x: Tensor) -> tuple[Tensor, Tensor]:
     check_signal(name, x, ("B", "C", graph.num_vertices), graph.values.device)
     check_values(name, x)
     wide = x.double()
-    missing = wide.isnan() | ((wide - UNSEEN).abs() <= CLOSE * -UNSEEN)
-    known = torch.where(missing, 0.0, wide)
+    left_out = missing(x)
+    known = torch.where(left_out, 0.0, wide)
     if not bool(known.isfinite().all()):
         count = int(known.isinf().sum())
         raise ValueError(
             f"{name} takes finite values, and NaN or {UNSEEN:g} where they are missing. Got "
             f"{count} infinite ones among {x.numel()}: make them NaN."
         )
-    return ~missing, known
+    return ~left_out, known

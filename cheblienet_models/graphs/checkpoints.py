@@ -10,6 +10,7 @@ from cheblienet_models.arguments import flag, instance
 from cheblienet_models.errors import StoreError, quoted
 from cheblienet_models.graphs.identity import (
     EXTRA,
+    LEVEL,
     Difference,
     Identity,
     Recorded,
@@ -18,7 +19,7 @@ from cheblienet_models.graphs.identity import (
     differences,
     told,
 )
-from cheblienet_models.graphs.mapped import Identified
+from cheblienet_models.graphs.mapped import Identified, OnGraph
 from cheblienet_models.graphs.pyramid import Pyramid
 from cheblienet_models.graphs.vertex_map import VertexMap
 
@@ -42,7 +43,8 @@ def load_weights(
     settings; other layers without weights can't be compared, nor what older checkpoints do not say.
 
     Args:
-        network: registers its pyramid, as WideResNet and UNet do.
+        network: of layers on graphs. Earlier versions said only of a network that registers its
+            pyramid, as WideResNet and UNet do, what it was trained on.
         state: of a network of the same layers. It is not changed.
         allow_other_graph: whether another graph will do; else this is `load_state_dict`.
 
@@ -59,20 +61,26 @@ def load_weights(
     flag("allow_other_graph", allow_other_graph)
     _check_names(state)
     own = network.state_dict()
-    recorded = _with_extra(network, Recorded)
+    recorded, layers = _with_extra(network, Recorded), _with_extra(network, OnGraph)
     later = {key: module for key, module in recorded.items() if module.since_later}
     lifts = {key: module for key, module in recorded.items() if key not in later}
     settings = _other_settings(lifts, state, leave=allow_other_graph)
-    _check(network, own, state, later)
+    _check(network, own, state, {*later, *layers})
     settings += _other_settings(later, state, leave=allow_other_graph)
     found: list[Difference] = []
     if not allow_other_graph:
-        for key, constants in _with_extra(network, Identified).items():
-            constants.set_extra_state(state[key])
+        for key, module in (*_with_extra(network, Identified).items(), *layers.items()):
+            if key in state:
+                module.set_extra_state(state[key])
     else:
-        graphs = _graphs(network)
-        for key, pyramid in graphs.items():
-            between = differences(Identity.decoded(state[key]), pyramid.identity)
+        pyramids = _with_extra(network, Pyramid)
+        graphs = {key: pyramid.identity for key, pyramid in pyramids.items()}
+        graphs |= {key: layer.graph.identity for key, layer in layers.items()}
+        sampled = tuple(key.removesuffix(EXTRA) for key, one in recorded.items() if one.sampled)
+        for key in _known(network, graphs, state):
+            between = differences(Identity.decoded(state[key]), graphs[key])
+            if key.startswith(sampled):  # whose settings tell the level
+                between = tuple(one for one in between if one.name != LEVEL)
             found += [difference for difference in between if difference not in found]
         found += [difference for difference in settings if difference not in found]
         maps = _with_extra(network, VertexMap)  # between these graphs, without weights of their own
@@ -91,16 +99,15 @@ def _check_names(state: object) -> None:
         raise TypeError(f"state must have entries by names, which are text. Got {quoted(odd[0])}.")
 
 
-def _graphs(network: nn.Module) -> dict[str, Pyramid]:
-    """The pyramids of a network by their keys in its state."""
-    modules = _with_extra(network, Pyramid)
-    if not modules:
+def _known(network: nn.Module, graphs: Mapping[str, Any], state: Mapping[str, Any]) -> list[str]:
+    """The keys by which a state tells graphs of a network."""
+    keys = [key for key in graphs if key in state]
+    if not keys:
         raise StoreError(
-            f"{type(network).__name__} does not register its pyramid, so its weights do not say "
-            "which graph they were trained on: set self.pyramid = pyramid in it before they are "
-            "saved, or use load_state_dict, which then compares nothing."
+            f"The weights of {type(network).__name__} do not say which graph they were trained on: "
+            "load them on that graph with load_state_dict, and save its state_dict()."
         )
-    return modules
+    return keys
 
 
 def _with_extra(network: nn.Module, kind: type[Kept]) -> dict[str, Kept]:

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cheblienet_models.arguments import check_signal, check_tensor
+from cheblienet_models.arguments import check_signal, check_tensor, check_values, number
 from cheblienet_models.graphs.polynomials import Polynomial, at_zero, check_tolerance, heat
 from cheblienet_models.tensors import Csr, Product, custom_op, logical, vertex_major
 
@@ -253,6 +253,8 @@ def diffuse(
     _checked(operator, "diffuse", x)
     check_tolerance(tolerance)
     times = times_of(t, x.shape[1])
+    if not x.is_meta:  # else the kernel would take what lies about for times
+        check_values("t", times)
     mass = operator.mass
     how = (0, operator.lambda_max, tolerance, *operator.laplacian, mass)
     root = torch.where(mass > 0, mass, 1).sqrt() if density else None
@@ -278,7 +280,7 @@ def times_of(t: object, channels: int | None = None) -> Tensor:
     elif isinstance(t, bool) or not isinstance(t, Real):
         found = type(t).__name__
     else:
-        return torch.tensor([float(t)], dtype=torch.float64)
+        return torch.tensor([number("t", t)], dtype=torch.float64)
     each = "C" if channels is None else channels
     raise ValueError(
         f"t must be a number, or a tensor of floating point of shape () or ({each},), one for each "

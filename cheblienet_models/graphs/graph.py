@@ -36,6 +36,7 @@ class Graph(MappedLevel):
 
     Attributes:
         label: name@version, level.
+        identity: what checkpoints say of layers on it.
         grid: (orientations, *base shape): (n_o, height, width) or (n_o, depth, height, width) on a
             lattice, (n_o, points) on the sphere and where points are random, (n_o, colatitudes,
             longitudes) where it is sampled equiangularly. Of all points, whatever a mask left out.

@@ -19,6 +19,8 @@ MAY_DIFFER = (
 )
 """Of a specification: where, and how finely, a manifold is sampled. The rest decides which operator
 the polynomials of a trained layer are of."""
+LEVEL = "level"
+"""Of a pyramid, in what layers may differ as well."""
 SHOWN = 4
 """So many fields, or settings, are named in an error."""
 EXTRA = "_extra_state"
@@ -52,15 +54,26 @@ class Identity:
         name, version: where it was opened from.
         spec_sha256: digest of its specification.
         spec: what it was built from, as JSON types; None in checkpoints that only have the digest.
+        level: the number of a level; None of the whole.
     """
 
     name: str
     version: str
     spec_sha256: str
     spec: dict[str, Any] | None
+    level: int | None = None
 
     def __str__(self) -> str:
-        return f"{self.name:.99}@{self.version:.99}"
+        of = "" if self.level is None else f", level {self.level}"
+        return f"{self.name:.99}@{self.version:.99}{of}"
+
+    def is_of(self, other: "Identity") -> bool:
+        """Whether both are the same numbers, whatever they are named."""
+        return (self.spec_sha256, self.level) == (other.spec_sha256, other.level)
+
+    def encoded(self) -> Tensor:
+        """(n,) uint8, as checkpoints have it."""
+        return encoded({name: value for name, value in vars(self).items() if value is not None})
 
     @classmethod
     def decoded(cls, state: Any) -> "Identity":
@@ -73,8 +86,9 @@ class Identity:
         if not {"name", "version", "spec_sha256"} <= recorded.keys():
             raise StoreError("The checkpoint does not say which graph it was trained on.")
         name, version, digest = (str(recorded[key]) for key in ("name", "version", "spec_sha256"))
-        spec = recorded.get("spec")
-        return cls(name, version, digest, spec if isinstance(spec, dict) else None)
+        spec, level = recorded.get("spec"), recorded.get("level")
+        known = spec if isinstance(spec, dict) else None
+        return cls(name, version, digest, known, level if type(level) is int else None)
 
 
 def differences(trained: Identity, here: Identity) -> tuple[Difference, ...]:
@@ -84,7 +98,7 @@ def differences(trained: Identity, here: Identity) -> tuple[Difference, ...]:
         StoreError: the two differ in more than `MAY_DIFFER`, or one specification is not known.
     """
     if trained.spec_sha256 == here.spec_sha256:
-        return ()
+        return levels_apart(trained, here)
     if trained.spec is None or here.spec is None:
         raise StoreError(
             f"The checkpoint names the graph that it was trained on, {trained}, but not that "
@@ -103,7 +117,13 @@ def differences(trained: Identity, here: Identity) -> tuple[Difference, ...]:
             "eigenpairs or gradients differ."
         )
     steps = Difference("xi in lattice units", *map(_xi_in_spacings, (trained.spec, here.spec)))
-    return (*differences, steps) if steps.trained != steps.here else tuple(differences)
+    differences += [steps] * (steps.trained != steps.here)
+    return *differences, *levels_apart(trained, here)
+
+
+def levels_apart(trained: Identity, here: Identity) -> tuple[Difference, ...]:
+    """In what level of their versions two parts differ, if they do."""
+    return (Difference(LEVEL, trained.level, here.level),) * (trained.level != here.level)
 
 
 def apart(trained: dict[str, Any], here: dict[str, Any]) -> list[Difference]:

@@ -1,6 +1,7 @@
 """The base of modules whose tensors are mapped from a store."""
 
 import copy
+import warnings
 import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Self
@@ -10,9 +11,10 @@ from torch import Tensor, nn
 
 from cheblienet_models.arguments import instance
 from cheblienet_models.errors import StoreError
-from cheblienet_models.graphs.identity import Identity, encoded
+from cheblienet_models.graphs.identity import EXTRA, Identity, apart, levels_apart, told
+from cheblienet_models.missing import all_finite, has_values
 from cheblienet_models.store.csr import CsrArrays
-from cheblienet_models.tensors import Constants, Csr, all_finite, has_values
+from cheblienet_models.tensors import Constants, Csr
 
 
 class Directional(NamedTuple):
@@ -148,7 +150,7 @@ class Identified(Mapped):
 
     def get_extra_state(self) -> Tensor:
         """(n,) uint8: its identity."""
-        return encoded(vars(self.identity))
+        return self.identity.encoded()
 
     def set_extra_state(self, state: Tensor) -> None:
         """Compare a checkpoint's graph or map with this one.
@@ -169,11 +171,67 @@ class Identified(Mapped):
         return f"{self.name}@{self.version}"
 
 
+class OnGraph(nn.Module):
+    """A layer of operators on a graph, which its checkpoints name and are compared with.
+
+    Those of earlier versions name none: they load, with a warning, and nothing is compared.
+    """
+
+    graph: "MappedLevel"
+    check_finite: bool = True
+
+    def get_extra_state(self) -> Tensor:
+        """(n,) uint8: the identity of its graph."""
+        return self.graph.identity.encoded()
+
+    def set_extra_state(self, state: Any) -> None:
+        """Compare a checkpoint's graph with its own.
+
+        Raises:
+            StoreError: they differ, or the state is not one of ours.
+        """
+        if isinstance(state, Tensor) and state.is_meta:
+            return  # as all values there, it says nothing
+        trained, here = Identity.decoded(state), self.graph.identity
+        if not trained.is_of(here):
+            fields = apart(trained.spec, here.spec or {}) if trained.spec else []
+            fields += levels_apart(trained, here)
+            then, now = (
+                told({field.name: getattr(field, side) for field in fields})
+                for side in ("trained", "here")
+            )
+            raise StoreError(
+                f"The checkpoint's {type(self).__name__} was trained on {trained}: {then}. This "
+                f"one is on {here}: {now}. Open the graph it was trained on, or use "
+                "load_weights(network, state, allow_other_graph=True)."
+            )
+
+    def _load_from_state_dict(
+        self, state_dict: Any, prefix: str, *others: Any, **named: Any
+    ) -> None:
+        """Compare before weights are loaded."""
+        key = f"{prefix}{EXTRA}"
+        if key in state_dict:
+            self.set_extra_state(state_dict[key])
+        elif any(name.startswith(prefix) for name in state_dict):
+            warnings.warn(
+                "The checkpoint is of an earlier version, which did not say of layers what graph "
+                "they were trained on: only pyramids that a network registers are compared. Save "
+                "its state_dict() again.",
+                stacklevel=2,
+            )
+        super()._load_from_state_dict(state_dict, prefix, *others, **named)
+        missing: list[str] = others[2]
+        if key in missing:
+            missing.remove(key)
+
+
 class MappedLevel(Mapped):
     """A module of the constants of a level: what is known of its points, and directions.
 
     Attributes:
         label: of the level, for messages.
+        identity: of the level, which checkpoints have of each layer on it.
         grid: (orientations, *base shape).
         sampling: as the specification names it; None where it names none.
         base_index: (points,) places of those inside among all, ascending; None without a mask.
@@ -181,6 +239,7 @@ class MappedLevel(Mapped):
     """
 
     label: str
+    identity: Identity
     grid: tuple[int, ...]
     sampling: str | None
     base_index: Tensor | None

@@ -1,6 +1,7 @@
 """Pyramids of graphs, which know which published version they are, and the maps between levels."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -101,6 +102,8 @@ class Pyramid(Identified):
         for kind, modules in (("level", levels), ("pool", poolings), ("unpool", unpoolings)):
             for level, module in enumerate(modules):
                 self.add_module(f"{kind}{level}", module)
+        for level, graph in enumerate(levels):
+            graph.identity = replace(identity, level=level)
         self._num_levels = len(levels)
         self.adopt_parts()
 

@@ -9,6 +9,7 @@ from torch import Tensor
 from cheblienet_models.arguments import check_signal, instance
 from cheblienet_models.graphs.identity import Identity
 from cheblienet_models.graphs.mapped import Identified, Reopen, made_of
+from cheblienet_models.missing import check_known
 from cheblienet_models.store.version import StoredMap
 from cheblienet_models.tensors import (
     autocast_type,
@@ -37,6 +38,9 @@ class VertexMap(Identified):
         stored: its arrays.
 
     Attributes:
+        check_finite: True; whether signals are searched for missing and infinite values, which
+            would spread. On a GPU each call then waits for its queue: set it to False where
+            something before has looked, as networks do.
         num_sources, num_targets: of the matrix.
         source_grid, target_grid: shapes of signals, orientations first, as of `Graph.grid`.
         source_coordinates, target_coordinates: (num_sources, d) and (num_targets, d) float64,
@@ -45,6 +49,7 @@ class VertexMap(Identified):
     """
 
     entries = "matrix"
+    check_finite: bool = True
     row_pointers: Tensor
     columns: Tensor
     values: Tensor
@@ -91,6 +96,8 @@ class VertexMap(Identified):
         """
         name = f"{self.identity.name}@{self.identity.version}"
         check_signal(name, x, ("B", "C", self.num_sources), self.values.device)
+        if self.check_finite:
+            check_known(name, x)
         dtype = torch.promote_types(self.values.dtype, x.dtype)
         rows = vertex_major(x).to(dtype)
         with torch.autocast(autocast_type(x), enabled=False):

@@ -11,6 +11,7 @@ from cheblienet_models.arguments import choice, flag, instance, integer
 from cheblienet_models.graphs.checkpoints import LOW_PASS, OPERATOR_NAMES, operators_of
 from cheblienet_models.graphs.filters import filtered
 from cheblienet_models.graphs.graph import Graph
+from cheblienet_models.graphs.mapped import OnGraph
 from cheblienet_models.layers.chebyshev import chebyshev, chebyshev_basis
 from cheblienet_models.layers.derivatives import (
     GradientNorm,
@@ -26,7 +27,7 @@ SMOOTHING = torch.tensor([[0.5], [-0.5]])
 """(I - L) / 2 as a Chebyshev series: x - Delta x / lambda_max."""
 
 
-class ChebConv(nn.Module):
+class ChebConv(OnGraph):
     """Spectral convolution by a polynomial of the rescaled Laplacian L = 2 Delta/lambda_max - I.
 
     y = sum_{k < K} T_k(L) x W_k + b with T_0 = 1, T_1 = L, T_k = 2 L T_{k-1} - T_{k-2}
@@ -70,6 +71,9 @@ class ChebConv(nn.Module):
         low_pass: one more sparse product.
 
     Attributes:
+        check_finite: True; whether signals are searched for missing and infinite values, which
+            would spread. On a GPU each call then waits for its queue: set it to False where
+            something before has looked, as networks do.
         weight: (K, in, out), or (1 + J (K - 1), in, out) with W_0 first, then W_1k, k = 1..K-1,
             and so on, or (K, (1 + J) in, out) with W_k above U_1k, U_2k, ... and J = 1 for norms;
             Kaiming-normal, the fan-in being the product of the first two.
@@ -81,6 +85,8 @@ class ChebConv(nn.Module):
         ValueError: a size below 1, other operators, or ones that the graph does not have, such as
             first-order ones where orientations count modulo pi, or handed ones in space.
     """
+
+    graph: Graph
 
     def __init__(
         self,
@@ -137,10 +143,10 @@ class ChebConv(nn.Module):
 
         Raises:
             TypeError: x is no tensor.
-            ValueError: x has another shape, dtype or device; the message states both. Or a random
-                sub-graph is drawn, and the operators are directional.
+            ValueError: x has another shape, dtype or device, the message states both, or missing or
+                infinite values. Or a random sub-graph is drawn, and the operators are directional.
         """
-        check_input(f"ChebConv on {self.graph.label}", x, self.in_channels, self.graph, self.weight)
+        check_input(self, x, self.in_channels, self.graph, self.weight)
         if is_cast(x):
             x = x.to(torch.get_autocast_dtype(autocast_type(x)))
         y = self._summed(vertex_major(x))
@@ -188,6 +194,7 @@ class ChebConv(nn.Module):
             return self.fields
         channels = self.in_channels
         self.norms = GradientNorm(channels, channels, self.graph, handed=self.handed)
+        self.norms.check_finite = False
         return 1
 
     def _names(self) -> list[int]:

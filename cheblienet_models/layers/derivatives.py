@@ -19,7 +19,9 @@ from torch import Tensor, nn
 from cheblienet_models.arguments import check_signal, flag, instance, integer
 from cheblienet_models.graphs.gradients import Gradients, block
 from cheblienet_models.graphs.graph import Graph
+from cheblienet_models.graphs.mapped import OnGraph
 from cheblienet_models.layers.chebyshev import as_rows, contracted
+from cheblienet_models.missing import check_known
 from cheblienet_models.tensors import (
     Csr,
     csr_tensor,
@@ -178,7 +180,7 @@ def derivatives(x: Tensor, gradients: Gradients, count: int, own: int = 0) -> Te
     return cast("Tensor", y)
 
 
-class Gradient(nn.Module):
+class Gradient(OnGraph):
     """The first derivatives of a signal along the frame of a graph, by the step of a vertex.
 
     A_f x = G_f x / unit_f for the fields that `graph.gradients.names` says, unit_f those of
@@ -193,11 +195,18 @@ class Gradient(nn.Module):
     Args:
         graph: built with `gradients`; shared, not copied.
 
+    Attributes:
+        check_finite: True; whether signals are searched for missing and infinite values, which
+            would spread. On a GPU each call then waits for its queue: set it to False where
+            something before has looked, as networks do.
+
     Raises:
         TypeError: graph is something else, such as a whole pyramid.
         ValueError: the graph has no gradients, or orientations modulo pi, over a half turn of which
             forward and sideways change their sign.
     """
+
+    graph: Graph
 
     handed = True
 
@@ -214,15 +223,17 @@ class Gradient(nn.Module):
 
         Raises:
             TypeError: x is no tensor.
-            ValueError: x has another shape, dtype or device.
+            ValueError: x has another shape, dtype or device, or missing or infinite values.
         """
         graph, gradients = self.graph, fields_of(self.graph)
-        sizes = "B", "C", graph.num_vertices
-        check_signal(f"Gradient on {graph.label}", x, sizes, graph.values.device)
+        name, sizes = f"Gradient on {graph.label}", ("B", "C", graph.num_vertices)
+        check_signal(name, x, sizes, graph.values.device)
+        if self.check_finite:
+            check_known(name, x)
         return logical(derivatives(vertex_major(x), gradients, len(gradients.names)))
 
 
-class GradientNorm(nn.Module):
+class GradientNorm(OnGraph):
     """Norms of mixed gradients, which depend on no frame: edges of every direction alike.
 
     On the plane and the sphere, with u and v the derivatives of x along the two fields (`Gradient`
@@ -246,12 +257,17 @@ class GradientNorm(nn.Module):
         handed: whether there is a Q. There is none in space.
 
     Attributes:
+        check_finite: True; whether signals are searched for missing and infinite values, which
+            would spread. On a GPU each call then waits for its queue: set it to False where
+            something before has looked, as networks do.
         weight: (2, in, out), P and Q, or (1, in, out), P; normal, of variance 1 / (2 in) or 1 / in.
 
     Raises:
         TypeError: a size is no integer, or graph is something else, such as a whole pyramid.
         ValueError: a size below 1, the graph has no gradients, or it is in space and handed.
     """
+
+    graph: Graph
 
     def __init__(
         self, in_channels: int, out_channels: int, graph: Graph, *, handed: bool = True
@@ -281,11 +297,9 @@ class GradientNorm(nn.Module):
 
         Raises:
             TypeError: x is no tensor.
-            ValueError: x has another shape, dtype or device; the message states both.
+            ValueError: x has another shape, dtype or device, or missing or infinite values.
         """
-        check_input(
-            f"GradientNorm on {self.graph.label}", x, self.in_channels, self.graph, self.weight
-        )
+        check_input(self, x, self.in_channels, self.graph, self.weight)
         signal = x.to(torch.promote_types(x.dtype, torch.float32))
         along = derivatives(vertex_major(signal), fields_of(self.graph), self.fields)
         y = norms(along, self._matrix().to(signal.dtype), self.fields)
@@ -329,16 +343,19 @@ def linear_fields(name: str, graph: Graph) -> Gradients:
     return gradients
 
 
-def check_input(name: str, x: Tensor, channels: int, graph: Graph, weight: Tensor) -> None:
+def check_input(layer: OnGraph, x: Tensor, channels: int, graph: Graph, weight: Tensor) -> None:
     """Check that a signal is one for a layer with weights on a graph.
 
     Raises:
         TypeError: it is no tensor.
-        ValueError: it has another shape, dtype or device.
+        ValueError: it has another shape, dtype or device, or missing or infinite values.
     """
+    name = f"{type(layer).__name__} on {graph.label}"
     check_signal(name, x, ("B", channels, graph.num_vertices), graph.values.device)
     if x.dtype != weight.dtype and not is_cast(x):
         raise ValueError(
             f"{name} takes {weight.dtype}, as its weights are. Got {x.dtype}; move either with "
             ".to()."
         )
+    if layer.check_finite:
+        check_known(name, x)

@@ -8,14 +8,16 @@ from torch import Tensor, nn
 from cheblienet_models.arguments import check_signal, flag, instance, integer, is_sequence, number
 from cheblienet_models.errors import quoted
 from cheblienet_models.graphs.graph import Graph
+from cheblienet_models.graphs.mapped import OnGraph
 from cheblienet_models.graphs.polynomials import check_tolerance
+from cheblienet_models.missing import check_known
 
 REACH = 16
 """Default times end where heat has spread over about an eighth of the domain: at 1 / REACH of the
 time in which it would spread over half."""
 
 
-class Diffusion(nn.Module):
+class Diffusion(OnGraph):
     """Diffuses each channel for its own learned time, exp(-t Delta) x.
 
     Channels do not mix, and nothing else is learned: put it beside or between ChebConvs, or before
@@ -40,6 +42,9 @@ class Diffusion(nn.Module):
         tolerance: as of `Graph.diffuse`.
 
     Attributes:
+        check_finite: True; whether signals are searched for missing and infinite values, which
+            would spread. On a GPU each call then waits for its queue: set it to False where
+            something before has looked, as networks do.
         log_times: (C,) logarithms of the times, the only parameter.
 
     Raises:
@@ -47,6 +52,8 @@ class Diffusion(nn.Module):
         ValueError: channels is below 1, the times are not positive and ascending, or the tolerance
             is out of range.
     """
+
+    graph: Graph
 
     def __init__(
         self,
@@ -86,10 +93,16 @@ class Diffusion(nn.Module):
 
         Raises:
             TypeError: x is no tensor.
-            ValueError: x has another shape, dtype or device, or a time has become too long.
+            ValueError: x has another shape, dtype or device, or missing or infinite values, or a
+                time has become too long.
         """
-        sizes = "B", self.channels, self.graph.num_vertices
-        check_signal(f"Diffusion on {self.graph.label}", x, sizes, self.graph.values.device)
+        name, sizes = (
+            f"Diffusion on {self.graph.label}",
+            ("B", self.channels, self.graph.num_vertices),
+        )
+        check_signal(name, x, sizes, self.graph.values.device)
+        if self.check_finite:
+            check_known(name, x)
         return self.graph.diffuse(
             x,
             self.times * (self.graph.eigenvalue_scale or 1.0),

@@ -7,12 +7,13 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from cheblienet_models.arguments import Sizes, check_signal, check_tensor, instance
+from cheblienet_models.arguments import Sizes, check_dtype, check_signal, check_tensor, instance
 from cheblienet_models.graphs.full_grid import FullGrid
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import Recorded
 from cheblienet_models.graphs.mapped import Mapped, made_of
 from cheblienet_models.layers.wavelets import Kind, checked_lengths, filters, pairs, waves
+from cheblienet_models.missing import check_known
 from cheblienet_models.tensors import autocast_type, logical, vertex_major
 
 
@@ -54,7 +55,7 @@ class OrientedLift(Recorded):
     The largest score over orientations keeps crossings. Their sum does not: see `Project`.
 
     On a graph with a mask images are full, and finite outside of it, too, where the filters see
-    them; scores are those of the vertices inside.
+    them: NaN there is refused, as it would be in all scores. These are of the vertices inside.
 
     On the sphere there is none, as there is no Fourier plane to cut. What could be had are second
     derivatives of a smoothed field along each alpha. These give no field back, as their sum is its
@@ -69,6 +70,9 @@ class OrientedLift(Recorded):
             first of 1. Of Gabor filters the wavelengths, about twice the width of a line.
 
     Attributes:
+        check_finite: True; whether signals are searched for missing and infinite values, which
+            would spread. On a GPU each call then waits for its queue: set it to False where
+            something before has looked, as networks do.
         lengths: (S,) of the scales, finest first.
         handed: whether there are odd filters.
 
@@ -78,6 +82,8 @@ class OrientedLift(Recorded):
             modulo 2 pi; another kind, or Gabor filters modulo 2 pi; fewer scales than one, or
             lengths that do not ascend or are too short.
     """
+
+    check_finite: bool = True
 
     def __init__(
         self, graph: Graph, kind: Kind = "cake", scales: int | Sequence[float] = 1
@@ -121,7 +127,9 @@ class OrientedLift(Recorded):
             ValueError: x has another shape, or no floating-point dtype.
         """
         sizes: list[Sizes] = [("B", "C", *size) for size in self.sizes]
-        check_signal(f"OrientedLift on {self.label}", x, sizes, words="an image")
+        check_signal(name := f"OrientedLift on {self.label}", x, sizes, words="an image")
+        if self.check_finite:
+            check_known(name, x)
         batch, channels = x.shape[:2]
         with torch.autocast(autocast_type(x), enabled=False):
             scores = self.wavelets(x.reshape(batch, channels, *self.grid[1:])).flatten(4)
@@ -138,7 +146,7 @@ class OrientedLift(Recorded):
 
         Raises:
             TypeError: scores are no tensor.
-            ValueError: of Gabor filters, on a graph with a mask, or another shape.
+            ValueError: of Gabor filters, on a graph with a mask, or another shape or dtype.
         """
         if self.kind != "cake":
             raise ValueError("Gabor filters have no inverse: use OrientedLift(graph, kind='cake').")
@@ -150,6 +158,7 @@ class OrientedLift(Recorded):
             )
         scales = self.num_scales
         check_tensor("OrientedLift.inverse", scores)
+        check_dtype("OrientedLift.inverse", scores)
         if scores.ndim != 3 or scores.shape[1] % scales or scores.shape[2] != self.num_vertices:
             taken = f"(B, C{f' {scales}' * (scales > 1)}, {self.num_vertices})"
             raise ValueError(f"OrientedLift.inverse takes {taken}. Got {tuple(scores.shape)}.")
@@ -243,9 +252,9 @@ class Wavelets(Mapped):
         return torch.cat([lines, mirrored.flip(3)], dim=3)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
-        before = self.even.dtype
+        before = self.even.dtype, self.even.is_meta
         super()._apply(fn, recurse)
-        if self.even.dtype != before:
+        if (self.even.dtype, self.even.is_meta) != before:
             for name, constants in self._made_here().items():
                 setattr(self, name, constants.to(getattr(self, name)))
         return self

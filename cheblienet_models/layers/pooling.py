@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from cheblienet_models.arguments import check_signal, choice, instance
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.pyramid import LevelMap, Pyramid
+from cheblienet_models.missing import check_known
 from cheblienet_models.tensors import logical, vertex_major
 
 Mode = Literal["max", "mean", "random"]
@@ -15,6 +16,8 @@ Mode = Literal["max", "mean", "random"]
 
 class _Reduce(nn.Module):
     """Each target vertex takes the max, the weighted mean or a random one of its sources."""
+
+    check_finite: bool = True
 
     def __init__(self, level_map: LevelMap, mode: Mode) -> None:
         super().__init__()
@@ -26,12 +29,20 @@ class _Reduce(nn.Module):
         Raises:
             TypeError: x is no tensor.
             ValueError: x has another shape or device, or no floating-point dtype where means are
-                taken.
+                taken, or missing or infinite values.
         """
         level_map, name = self.level_map, type(self).__name__
         sizes, device = ("B", "C", level_map.origins), level_map.weights.device
         check_signal(name, x, sizes, device, floating=self.mode != "max")
-        rows = vertex_major(x)
+        y = self._reduced(x)
+        if self.check_finite:
+            # A maximum hides UNSEEN, and what is drawn or repeated is not all, or more.
+            means = self.mode == "mean" and level_map.targets < level_map.origins
+            check_known(name, x, y if means else None)
+        return y
+
+    def _reduced(self, x: Tensor) -> Tensor:
+        level_map, rows = self.level_map, vertex_major(x)
         if self.mode == "random" and self.training:
             chosen = torch.multinomial(level_map.weights, 1)
             return logical(rows.index_select(0, level_map.sources.gather(1, chosen)[:, 0]))
@@ -58,6 +69,11 @@ class SpatialPool(_Reduce):
         mode: "max", "mean" (weighted by area), or "random": one source drawn for each vertex and
             call while training, the mean in eval mode.
 
+    Attributes:
+        check_finite: True; whether signals are searched for missing and infinite values, which
+            would spread. On a GPU each call then waits for its queue: set it to False where
+            something before has looked, as networks do.
+
     Raises:
         TypeError: pyramid is something else, such as one of its levels, or level is no integer.
         ValueError: another mode, or no such level.
@@ -74,6 +90,11 @@ class SpatialUnpool(_Reduce):
         pyramid: whose levels.
         level: the finer one, 0 the finest of all.
         mode: of the parents, as in SpatialPool; on lattices there is only one.
+
+    Attributes:
+        check_finite: True; whether signals are searched for missing and infinite values, which
+            would spread. On a GPU each call then waits for its queue: set it to False where
+            something before has looked, as networks do.
 
     Raises:
         TypeError: pyramid is something else, such as one of its levels, or level is no integer.
@@ -96,11 +117,18 @@ class GlobalPool(nn.Module):
             that on latitudes and longitudes the poles count for more than their share.
         keep: the graph whose orientations are kept; none where left out.
 
+    Attributes:
+        check_finite: True; whether signals are searched for missing and infinite values, which
+            would spread. On a GPU each call then waits for its queue: set it to False where
+            something before has looked, as networks do.
+
     Raises:
         TypeError: keep is no graph.
         ValueError: another mode, or a graph without orientations, or on the sphere, where they are
             counted from another direction at each point.
     """
+
+    check_finite: bool = True
 
     def __init__(self, mode: Literal["max", "mean"] = "max", keep: Graph | None = None) -> None:
         super().__init__()
@@ -118,9 +146,11 @@ class GlobalPool(nn.Module):
         """
         orientations, vertices = self.kept or (None, "V")
         check_signal("GlobalPool", x, ("B", "C", vertices), floating=self.mode == "mean")
-        if orientations is not None:
-            x = x.unflatten(2, (orientations, -1))
-        return x.amax(-1) if self.mode == "max" else x.mean(-1)
+        fibers = x if orientations is None else x.unflatten(2, (orientations, -1))
+        y = fibers.amax(-1) if self.mode == "max" else fibers.mean(-1)
+        if self.check_finite:
+            check_known("GlobalPool", x, y if self.mode == "mean" else None)
+        return y
 
     def extra_repr(self) -> str:
         """The line that print(layer) shows."""

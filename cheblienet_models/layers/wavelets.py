@@ -22,6 +22,8 @@ BAND = 0.8 * math.pi
 """Radians a pixel up to which the radial window is 1; it falls to 0 at pi."""
 FINEST = 4.0
 """Pixels: the first length where only the number of scales is given; the next ones double."""
+MOST_SCALES = 32
+"""The last one is wider than any image."""
 LEAST = {"cake": 1.0, "gabor": 2 * math.pi / BAND}
 """Pixels that a length must have at least: shorter ones are not in the band."""
 ACROSS = 0.4
@@ -37,14 +39,15 @@ def checked_lengths(kind: Kind, scales: int | Sequence[float]) -> tuple[float, .
     """
     choice("kind", kind, LEAST)
     given: Any = scales
-    if isinstance(given, int | np.integer) and not isinstance(given, bool) and given >= 1:
+    is_count = isinstance(given, int | np.integer) and not isinstance(given, bool)
+    if is_count and 1 <= given <= MOST_SCALES:
         return tuple(FINEST * 2.0**step for step in range(given))
     lengths = tuple(number("scales", length) for length in (given if is_sequence(given) else ()))
     ascending = all(a < b for a, b in pairwise(lengths))
     if not lengths or not ascending or not LEAST[kind] <= lengths[0] <= lengths[-1] < math.inf:
         raise ValueError(
-            f"scales must be a number of at least 1 or ascending lengths of at least "
-            f"{LEAST[kind]:g} pixels for kind={kind!r}. Got {quoted(scales)}."
+            f"scales must be a number of at least 1, at most {MOST_SCALES}, or ascending lengths "
+            f"of at least {LEAST[kind]:g} pixels for kind={kind!r}. Got {quoted(scales)}."
         )
     return lengths
 

@@ -17,13 +17,15 @@ from cheblienet_models.arguments import (
     number,
 )
 from cheblienet_models.graphs.graph import Graph
-from cheblienet_models.graphs.identity import Recorded
+from cheblienet_models.graphs.identity import EXTRA, Recorded
+from cheblienet_models.graphs.mapped import OnGraph
 from cheblienet_models.graphs.pyramid import Pyramid
 from cheblienet_models.layers.cheb_conv import ChebConv, Operators
 from cheblienet_models.layers.lifting import Lift, has_orientations, is_lifted
 from cheblienet_models.layers.oriented_lift import OrientedLift
 from cheblienet_models.layers.wavelets import Kind
-from cheblienet_models.tensors import check_finite, logical, vertex_major
+from cheblienet_models.missing import check_finite, check_known
+from cheblienet_models.tensors import logical, vertex_major
 
 Head = Literal["invariant", "oriented"]
 LiftChoice = Literal["repeat", "cake", "gabor"] | nn.Module
@@ -68,11 +70,27 @@ class Network(Recorded):
         self.in_channels = integer("in_channels", in_channels, 1)
         finest = pyramid.levels[0]
         self.lift = lift if isinstance(lift, nn.Module) else _made(finest, lift)
+        self._own_lift = self.lift is not lift
         if (grid := getattr(self.lift, "grid", finest.grid)) != finest.grid:
             onto = "onto the graph's (orientations, *base shape)"
             raise ValueError(f"lift must be {onto}, {finest.grid}. Got one onto {grid}.")
         self.places = Lift(finest)
         self.lifted_channels: int = in_channels * getattr(self.lift, "num_scales", 1)
+
+    def _look_once(self) -> None:
+        """Have layers not search what the network has searched, but for those of a given lift."""
+        given = set() if self._own_lift else {*self.lift.modules()}
+        for layer in {*self.modules()} - given - {self}:
+            if hasattr(layer, "check_finite"):
+                layer.check_finite = False  # type: ignore[assignment]
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *others: Any) -> None:
+        """Take it that layers of earlier checkpoints are on the graph that these name once."""
+        if f"{prefix}pyramid.{EXTRA}" in state_dict:
+            for place, layer in self.named_modules():
+                if isinstance(layer, OnGraph):
+                    state_dict.setdefault(f"{prefix}{place}.{EXTRA}", layer.get_extra_state())
+        super()._load_from_state_dict(state_dict, prefix, *others)
 
     def _of_layers(self, operators: str, *, handed: bool, low_pass: bool) -> dict[str, Any]:
         """The arguments of convolutions.
@@ -190,9 +208,16 @@ class ResidualBlock(nn.Module):
         graph: where.
         operators, handed, low_pass: of these, as ChebConv has them.
 
+    Attributes:
+        check_finite: True; whether signals are searched for missing and infinite values, which
+            would spread. On a GPU each call then waits for its queue: set it to False where
+            something before has looked, as networks do.
+
     Raises:
         TypeError, ValueError: as ChebConv.
     """
+
+    check_finite: bool = True
 
     def __init__(
         self,
@@ -216,9 +241,21 @@ class ResidualBlock(nn.Module):
         self.conv2 = conv(out_channels, **kind)
         same = in_channels == out_channels
         self.skip = nn.Identity() if same else conv(in_channels, kernel_size=1)
+        for layer in (self.conv1, self.conv2, self.skip):
+            layer.check_finite = False
 
     def forward(self, x: Tensor) -> Tensor:
-        """(B, in_channels, V) -> (B, out_channels, V)."""
+        """(B, in_channels, V) -> (B, out_channels, V).
+
+        Raises:
+            TypeError: x is no tensor.
+            ValueError: x has another shape, dtype or device, or missing or infinite values.
+        """
+        if self.check_finite:
+            graph, name = self.conv1.graph, f"ResidualBlock on {self.conv1.graph.label}"
+            sizes = "B", self.norm1.num_features, graph.num_vertices
+            check_signal(name, x, sizes, graph.values.device)
+            check_known(name, x)
         y: Tensor = self.conv1(torch.relu(self.norm1(x)))
         y = self.conv2(torch.relu(self.norm2(y)))
         x = self.skip(x)

@@ -112,6 +112,7 @@ class UNet(Network):
         self.classify: nn.Module = ChebConv(widths[1], num_classes, 1, levels[0])
         if head == "oriented":
             self.classify = nn.Linear(widths[1] * keep_orientations(levels[0]), num_classes)
+        self._look_once()
 
     def forward(self, signal: Tensor) -> Tensor:
         """(B, in_channels, *base shape) or lifted -> (B, num_classes, *base shape).

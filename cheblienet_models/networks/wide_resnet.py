@@ -111,6 +111,7 @@ class WideResNet(Network):
         self.global_pool = GlobalPool("mean" if pool == "mean" else "max", kept)
         orientations = kept.orientations if kept else 1
         self.classify = nn.Linear(channels * orientations, num_classes)
+        self._look_once()
 
     def forward(self, images: Tensor) -> Tensor:
         """(B, in_channels, *base shape) or lifted -> (B, num_classes).

@@ -24,6 +24,8 @@ Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
+MOST = 2**24
+"""Rows or columns of an image of the sphere."""
 SPACING = 1e-3
 """Coordinates may be off by this share of the step between two of them."""
 
@@ -32,18 +34,18 @@ def regular_grid(height: int, width: int, *, west: float) -> tuple[Tensor, Tenso
     """Centers of the pixels of an image of the whole sphere, north up.
 
     Args:
-        height: rows, at least 2.
-        width: columns, at least 2.
+        height: rows, at least 2, at most 2^24, of a meter each.
+        width: columns, as many.
         west: longitude of the image's left edge, degrees: 0 for [0, 360), -180 for [-180, 180).
 
     Returns:
         (height,) latitudes, descending, and (width,) longitudes, ascending, degrees, float64.
 
     Raises:
-        ValueError: a smaller image, or `west` outside [-360, 360].
+        ValueError: a smaller or larger image, or `west` outside [-360, 360].
     """
-    integer("height", height, 2)
-    integer("width", width, 2)
+    integer("height", height, 2, MOST)
+    integer("width", width, 2, MOST)
     if not -360 <= number("west", west) <= 360:
         raise ValueError(f"west must be in [-360, 360] degrees. Got {west}.")
     rows = torch.arange(height, dtype=torch.float64) + 0.5

@@ -40,10 +40,10 @@ class LatLonToVertices(Resampler):
     "conservative" those whose cell no pixel touches), which is an error unless `skipna` or `fill`
     is given: then they become `fill`.
 
-    With `skipna=True` fields may have NaN: averages are over what is valid, with weights that sum
-    to 1 there, and a point all of whose sources are NaN becomes `fill`, too. Resampling the field's
-    validity, 1.0 or 0.0, gives the share of each average that was valid: with "conservative", sums
-    with Graph.area times that share are integrals over the valid part.
+    With `skipna=True` fields may have NaN or UNSEEN: averages are over what is valid, with weights
+    that sum to 1 there, and a point all of whose sources are missing becomes `fill`, too.
+    Resampling the field's validity, 1.0 or 0.0, gives the share of each average that was valid:
+    with "conservative", sums with Graph.area times that share are integrals over the valid part.
 
     On a level with a mask, cells are those of the full sampling. That is computed for icospheres,
     HEALPix, equiangular and Gaussian grids; others are completed by rings of points, wherever a
@@ -64,7 +64,7 @@ class LatLonToVertices(Resampler):
             a hole, and longitudes with several, are refused.
         method: "bilinear", "conservative" or "nearest".
         level: of the pyramid, 0 the finest.
-        skipna: whether to leave NaN out instead of refusing it.
+        skipna: whether to leave NaN and UNSEEN out instead of refusing them.
         fill: the value of points without a source; NaN where it is left out. Integers, which have
             no NaN, need one.
 
@@ -82,12 +82,13 @@ class LatLonToVertices(Resampler):
         coordinates of this module, anywhere; others come first, in their order: (..., points).
 
         The result has the wider of x's dtype and the matrix's, of sums in float64; with "nearest"
-        that of x. Without skipna fields are searched for NaN, in one pass, which forces
-        a synchronization on a GPU. Gradients are finite, and 0 where x is NaN.
+        that of x. Without skipna fields are searched for missing values, in one pass, which forces
+        a synchronization on a GPU. Gradients are finite, and 0 where x is missing.
 
         Raises:
-            ValueError: x has another shape, other coordinates, NaN without skipna, a dtype without
-                fractions where averages are taken, or one without the value to fill in.
+            ValueError: x has another shape, other coordinates, missing values without skipna, a
+                dtype without fractions where averages are taken, or one without the value to fill
+                in.
         """
         if not isinstance(x, Tensor):
             field = self._field(x)
@@ -127,8 +128,8 @@ class VerticesToLatLon(Resampler):
     A grid may be a region, as for LatLonToVertices. On a level with a mask, the domain is the cells
     of the points inside, which are found as LatLonToVertices says: a pixel whose center
     ("conservative": whose whole area) is outside has no source and becomes `fill`, and corners of
-    facets that are outside count nothing. With `skipna=True` signals may have NaN, which averages
-    leave out; a pixel all of whose sources are NaN becomes `fill`, too.
+    facets that are outside count nothing. With `skipna=True` signals may have NaN or UNSEEN, which
+    averages leave out; a pixel all of whose sources are missing becomes `fill`, too.
 
     Args:
         pyramid: on the manifold s2 or so3.
@@ -136,7 +137,7 @@ class VerticesToLatLon(Resampler):
         longitudes: as of LatLonToVertices.
         method: "bilinear", "conservative" or "nearest".
         level: of the pyramid, 0 the finest.
-        skipna: whether to leave NaN out instead of refusing it.
+        skipna: whether to leave NaN and UNSEEN out instead of refusing them.
         fill: the value of pixels without a source; NaN where it is left out. Integers, which have
             no NaN, need one where there are such pixels.
 
@@ -152,13 +153,13 @@ class VerticesToLatLon(Resampler):
         """(B, C, points) -> (B, C, lat, lon), differentiable.
 
         The result has the wider of x's dtype and the matrix's, of sums in float64; with "nearest"
-        that of x. Without skipna fields are searched for NaN, in one pass, which forces
-        a synchronization on a GPU. Gradients are finite, and 0 where x is NaN.
+        that of x. Without skipna fields are searched for missing values, in one pass, which forces
+        a synchronization on a GPU. Gradients are finite, and 0 where x is missing.
 
         Raises:
             TypeError: x is no tensor.
-            ValueError: x has another shape or device, NaN without skipna, a dtype without
-                fractions where averages are taken, or one without the value to fill in.
+            ValueError: x has another shape or device, missing values without skipna, a dtype
+                without fractions where averages are taken, or one without the value to fill in.
         """
         words = "(batch, channels, points of one orientation)"
         return self._resampled(x, (self.num_points,), words).view(*x.shape[:2], *self.shape)

@@ -14,6 +14,7 @@ from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import is_spherical
 from cheblienet_models.graphs.pyramid import Pyramid, level_of
 from cheblienet_models.graphs.vertex_map import TRANSPOSED
+from cheblienet_models.missing import has_values, looks_known, missing
 from cheblienet_models.resampling.grids import (
     DataArray,
     check_degrees,
@@ -45,7 +46,7 @@ class Resampler(Constants):
         method: "bilinear", "conservative" or "nearest".
         label: of the level.
         num_points: of the level, without orientations.
-        skipna: whether NaN is left out of averages, else it is refused.
+        skipna: whether NaN and UNSEEN are left out of averages, else they are refused.
         fill: the value of what has no source; None where it is NaN.
     """
 
@@ -126,12 +127,12 @@ class Resampler(Constants):
                 f"{name} with method={self.method!r} takes floating-point fields. Got {x.dtype}: "
                 "use method='nearest' for labels, x.float() for numbers."
             )
-        searched = x.is_floating_point() and not self.skipna and not x.is_meta
-        missing = int(x.isnan().sum()) if searched else 0
-        if missing:
+        searched = x.is_floating_point() and not self.skipna and has_values(x)
+        count = int(missing(x).sum()) if searched and not looks_known(x) else 0
+        if count:
             raise ValueError(
-                f"{name} takes fields without NaN. Got {missing} NaN among {x.numel()} values: "
-                "fill them first, or leave them out with skipna=True."
+                f"{name} takes fields without NaN or UNSEEN. Got {count} of them among "
+                f"{x.numel()} values: fill them first, or leave them out with skipna=True."
             )
         if self._sourceless:
             check_fill(x.dtype, self._fill_value)
@@ -153,8 +154,8 @@ class Resampler(Constants):
         taken = x.index_select(2, self.columns[entry])
         if self._sourceless:
             taken = torch.where(self._has_source(), taken, taken.new_full((), self._fill_value))
-        if self.skipna and self.fill is not None and x.is_floating_point():
-            taken = torch.where(taken.isnan(), taken.new_full((), self.fill), taken)
+        if self.skipna and x.is_floating_point():
+            taken = torch.where(missing(taken), taken.new_full((), self._fill_value), taken)
         return taken
 
     def _averaged(self, x: Tensor) -> Tensor:
@@ -164,7 +165,7 @@ class Resampler(Constants):
             rows = vertex_major(x).double().flatten(1)
             if self.skipna:
                 # Before the product: 0 times NaN would be NaN, there and in the gradient.
-                valid = ~rows.isnan()
+                valid = ~vertex_major(missing(x)).flatten(1)
                 total = self._product(valid.double())
                 known = self._product(torch.where(valid, rows, 0.0))
                 has_source = total > 0

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from cheblienet_models.arguments import (
+    check_dtype,
     check_shape,
     check_values,
     choice,
@@ -78,11 +79,11 @@ def equivariance_error(
 
     Returns:
         Errors and floors, one for each angle. An error is 0 where both norms are, infinite where
-        f(x) alone is 0, NaN where an output is not finite.
+        f(x) alone is 0.
 
     Raises:
         TypeError: an argument is something else, or the module does not return a tensor.
-        ValueError: a shape does not fit, or an angle is not finite.
+        ValueError: a shape does not fit, or an angle, the signal or an output is not finite.
     """
     instance("module", module, nn.Module)
     check_values("signal", instance("signal", signal, Tensor))
@@ -90,18 +91,23 @@ def equivariance_error(
     degrees = _finite_angles(angles)
     if not signal.is_floating_point():
         raise TypeError(f"signal must be of floating point. Got {signal.dtype}.")
+    check_dtype("signal", signal)
     if turn is not None and not callable(turn):
         raise TypeError(f"turn must be a function, or None. Got {quoted(turn)}.")
     if turn is None:
         _check_images("signal", signal)
         signal = signal * window(signal)
+    _check_finite("signal must have finite values", signal)
     with evaluating(module), torch.no_grad():
-        still = image_of(module, signal)
+        still = _image_of(module, signal, "of the signal as it is")
         turns = output == "signal" or (output == "auto" and still.ndim == signal.ndim)
         if turn is None and turns:
             _check_images("The output", still)
         moved = turned_image if turn is None else _checked(turn)
-        outputs = [image_of(module, moved(signal, angle)) for angle in degrees]
+        outputs = [
+            _image_of(module, moved(signal, angle), f"of the signal turned by {angle:g} degrees")
+            for angle in degrees
+        ]
         wanted = [moved(still, angle) if turns else still for angle in degrees]
         within = _distance(still) <= 1 if turns and turn is None else None
         errors = tuple(
@@ -112,6 +118,22 @@ def equivariance_error(
         faded = still if within is None else still * window(still)
         output_floors = tuple(_floor(faded, angle, moved) for angle in degrees) if turns else None
     return AngleErrors(degrees, errors, floors, output_floors)
+
+
+def _image_of(module: nn.Module, signal: Tensor, words: str) -> Tensor:
+    """What a module makes of a signal, which words tell; its error would be no number otherwise."""
+    image = image_of(module, signal)
+    _check_finite(f"module must return finite values {words}", image)
+    return image
+
+
+def _check_finite(rule: str, x: Tensor) -> None:
+    bad = int((~x.isfinite()).sum())
+    if bad:
+        raise ValueError(
+            f"{rule}. Got {bad} NaN or infinite among {x.numel()}: where they are meant, as "
+            "outside of a mask, make them 0 in a module around it, as torch.nan_to_num does."
+        )
 
 
 def _checked(turn: Turn) -> Turn:
@@ -146,7 +168,7 @@ def turned_image(images: Tensor, angle: float) -> Tensor:
         ValueError: the shape does not fit, or the angle is not finite.
     """
     _check_images("images", images)
-    (angle,) = _finite_angles([angle])
+    (angle,) = _finite_angles([angle], "angle")
     height, width = images.shape[2:]
     whole = 90 if height == width else 180
     times = round(angle / whole)
@@ -238,15 +260,15 @@ def _check_images(name: str, images: Tensor) -> None:
         )
 
 
-def _finite_angles(angles: Sequence[float]) -> tuple[float, ...]:
+def _finite_angles(angles: Sequence[float], name: str = "angles") -> tuple[float, ...]:
     """Degrees as floats."""
     given: Any = angles
     if isinstance(given, Tensor):
-        check_values("angles", given)
+        check_values(name, given)
     given = given.tolist() if hasattr(given, "tolist") else given  # of tensors and arrays
     if not is_sequence(given):
-        raise TypeError(f"angles must be a list of degrees. Got {quoted(angles)}.")
-    degrees = tuple(number("angles", angle) for angle in given)
+        raise TypeError(f"{name} must be a list of degrees. Got {quoted(angles)}.")
+    degrees = tuple(number(name, angle) for angle in given)
     if not all(map(math.isfinite, degrees)):
-        raise ValueError(f"angles must be finite. Got {quoted(angles)}.")
+        raise ValueError(f"{name} must be finite. Got {quoted(angles)}.")
     return degrees

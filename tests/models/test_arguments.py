@@ -1,5 +1,6 @@
 """Layers and networks made with, or given, something else than they take: one line says what."""
 
+import pytest
 import torch
 from refusing import refused
 
@@ -40,6 +41,17 @@ def test_what_is_no_pyramid_or_graph_is_refused(pyramid: Pyramid) -> None:
     for kind in (*SIZES, Lift, OrientedLift, Project):
         message = r"graph must be a Graph, .* Got Pyramid\.$"
         refused(message, kind, *SIZES.get(kind, ()), pyramid, error=TypeError)
+
+
+@pytest.mark.parametrize("odd", [2**63, 10**400, -(10**400)])
+def test_integers_that_torch_does_not_take_are_refused(pyramid: Pyramid, odd: int) -> None:
+    fine = pyramid.levels[0]
+    for call, name in (
+        (lambda: ChebConv(odd, 2, 2, fine), "in_channels"),
+        (lambda: ChebConv(2, odd, 2, fine), "out_channels"),
+        (lambda: WideResNet(pyramid, 1, odd), "num_classes"),
+    ):
+        refused(f"^{name} must be (an integer of 64 bits|at least 1). Got (an int|9)", call)
 
 
 def test_other_kinds_are_refused(pyramid: Pyramid) -> None:

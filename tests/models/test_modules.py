@@ -221,6 +221,21 @@ def test_modules(pyramids: models.Store) -> None:
             assert all(p.grad is not None and p.grad.is_meta for p in moved.parameters())
 
 
+def test_from_meta_and_back(pyramids: models.Store) -> None:
+    """What does not learn is there again; weights are loaded, as torch's own networks do it."""
+    for module, shape in layers(pyramids):
+        module, x = copy.deepcopy(module).eval(), torch.randn(shape)
+        expected, state = module(x), {k: v.clone() for k, v in module.state_dict().items()}
+        for wide in (False, True):
+            away = copy.deepcopy(module).to("meta")
+            away = (away.double() if wide else away).to_empty(device="cpu")
+            away.load_state_dict(state)
+            kinds = {held.dtype for held in constants(away) if held.is_floating_point()}
+            assert kinds <= {torch.float64 if wide else torch.float32}
+            y = away(x.double() if wide else x)
+            assert torch.equal(y, copy.deepcopy(module).double()(x.double()) if wide else expected)
+
+
 def test_methods_of_graphs(pyramids: models.Store) -> None:
     graph = copy.deepcopy(pyramids["se2"].levels[0]).to("meta")
     t = torch.rand(3, device="meta", requires_grad=True)

@@ -1,10 +1,14 @@
 """Weights that go from one graph to another: which may, what is said, what is refused."""
 
+import copy
 import io
 import json
 import math
+import pickle
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 import pytest
@@ -15,7 +19,19 @@ from torch import Tensor, nn
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.samplings.points import Random
-from cheblienet_models import ChebConv, Pyramid, StoreError, WideResNet, load_weights, open_store
+from cheblienet_models import (
+    ChebConv,
+    Diffusion,
+    Gradient,
+    GradientNorm,
+    Graph,
+    Pyramid,
+    StoreError,
+    WideResNet,
+    load_weights,
+    open_store,
+    sample_edges,
+)
 from cheblienet_models.graphs.identity import _xi_in_spacings
 
 BASE = {"orientations": 4, "levels": 2, "lambda_max": 2}
@@ -30,6 +46,9 @@ SPECS = {
     "closed": GraphSpec("se2", 8, orientations=4, levels=2, weights="selling", boundary="periodic"),
     "sphere": GraphSpec("s2", subdivisions=2, levels=2),
     "healpix": GraphSpec("s2", nside=4, levels=2),
+    "round": GraphSpec("se2", 8, eps=1, **BASE),
+    "arrows": GraphSpec("se2", 8, period="2pi", gradients=True, **BASE),
+    "round-arrows": GraphSpec("se2", 8, eps=1, period="2pi", gradients=True, **BASE),
     "turning-sphere": GraphSpec("so3", subdivisions=1, xi=0.5, **BASE),
 }
 graphs = store_of(SPECS)
@@ -39,11 +58,15 @@ def make(pyramid: Pyramid, in_channels: int = 1) -> WideResNet:
     return WideResNet(pyramid, in_channels, 2, kernel_size=2, depth=1, widen=1, pool="mean")
 
 
-def saved(network: nn.Module) -> dict[str, Tensor]:
+def reread(state: Any) -> Any:
     file = io.BytesIO()
-    torch.save(network.state_dict(), file)
+    torch.save(state, file)
     file.seek(0)
     return torch.load(file, weights_only=True)
+
+
+def saved(network: nn.Module) -> dict[str, Tensor]:
+    return reread(network.state_dict())
 
 
 def as_state(document: object) -> Tensor:
@@ -171,11 +194,135 @@ def test_other_layers_are_refused_in_one_line(graphs: Path) -> None:
     assert torch.equal(network.conv.weight, before)
 
 
+LAYERS = {
+    "laplacian": lambda graph: ChebConv(1, 2, 3, graph),
+    "first-order": lambda graph: ChebConv(1, 2, 3, graph, operators="first-order"),
+    "diffusion": lambda graph: Diffusion(1, graph),
+    "norm": lambda graph: GradientNorm(1, 2, graph),
+    "gradient": Gradient,
+}
+"""All that compute with the operators of a graph."""
+
+
+class Own(nn.Module):
+    """A network that registers no pyramid, and lets its layer work after weights of others."""
+
+    def __init__(self, graph: Graph, layer: str = "laplacian") -> None:
+        super().__init__()
+        self.mix = nn.Conv1d(1, 1, 1)
+        self.layer = LAYERS[layer](graph)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.layer(self.mix(x))
+
+    @classmethod
+    def load_from_checkpoint(cls, file: Path, **hyperparameters: Any) -> Self:
+        """As Lightning's modules do it: made of what was saved, with what is given instead."""
+        checkpoint = torch.load(file, weights_only=True)
+        network = cls(**{**checkpoint["hyper_parameters"], **hyperparameters})
+        network.load_state_dict(checkpoint["state_dict"], strict=True)
+        return network
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_layers_refuse_another_graph(graphs: Path, layer: str) -> None:
+    """In any module, with its fields; nothing of the layer is loaded."""
+    store = open_store(graphs)
+    network = Own(store["arrows"].levels[0], layer)
+    state = saved(network)
+    for name, level, then, now in (
+        ("round-arrows", 0, r"eps=0\.31.*", "eps=1.0"),
+        ("arrows", 1, "level=0", "level=1"),
+    ):
+        other = Own(store[name].levels[level], layer)
+        before = [value.clone() for value in other.layer.parameters()]
+        message = (
+            rf"checkpoint's {type(network.layer).__name__} was trained on arrows@v001, level 0: "
+            rf"{then}\. This one is on {name}@v001, level {level}: {now}\..*allow_other_graph"
+        )
+        refused(message, other.load_state_dict, state, error=StoreError)
+        refused(message, load_weights, other, state, error=StoreError)
+        assert all(map(torch.equal, other.layer.parameters(), before))
+    again, x = Own(open_store(graphs)["arrows"].levels[0], layer), torch.randn(1, 1, 256)
+    assert again.load_state_dict(state) == ([], [])
+    assert torch.equal(again(x), network(x))
+    assert load_weights(again, state) == ()
+
+
 def test_networks_that_do_not_register_their_pyramid(graphs: Path) -> None:
-    conv = nn.Sequential(ChebConv(1, 2, 2, open_store(graphs)["patches"].levels[0]))
-    message = "Sequential does not register its pyramid.*self.pyramid"
-    refused(message, load_weights, conv, saved(conv), allow_other_graph=True, error=StoreError)
-    assert load_weights(conv, saved(conv)) == ()
+    store = open_store(graphs)
+    network = Own(store["patches"].levels[0])
+    other = Own(store["images"].levels[1])
+    apart = load_weights(other, saved(network), allow_other_graph=True)
+    assert {d.name: (d.trained, d.here) for d in apart} == {
+        "size": ([8, 8], [12, 16]),
+        "level": (0, 1),
+    }
+    assert torch.equal(other.layer.weight, network.layer.weight)
+    message, unlike = (
+        "trained on patches@v001, level 0 with eps=0.31",
+        Own(store["round"].levels[0]),
+    )
+    load = partial(load_weights, allow_other_graph=True)
+    refused(message, load, unlike, saved(network), error=StoreError)
+    old = {key: value for key, value in saved(network).items() if "_extra_state" not in key}
+    refused("weights of Own do not say which graph", load, other, old, error=StoreError)
+
+
+def test_layers_of_older_checkpoints_load_with_a_warning(graphs: Path) -> None:
+    graph = open_store(graphs)["patches"].levels[0]
+    network, x = Own(graph), torch.randn(1, 1, 256)
+    old = {key: value for key, value in saved(network).items() if "_extra_state" not in key}
+    for load in (Own.load_state_dict, load_weights):
+        again = Own(graph)
+        with pytest.warns(UserWarning, match="of an earlier version, which did not say of layers"):
+            load(again, old)
+        assert torch.equal(again(x), network(x))
+    part = {key: value for key, value in old.items() if key.startswith("mix")}
+    assert Own(graph).load_state_dict(part, strict=False).missing_keys == [
+        "layer.weight",
+        "layer.bias",
+    ]
+
+
+def test_a_file_of_lightning_is_refused_on_another_graph(graphs: Path, tmp_path: Path) -> None:
+    store = open_store(graphs)
+    patches, other = store["patches"].levels[0], store["round"].levels[0]
+    network, x, file = Own(patches), torch.randn(1, 1, 256), tmp_path / "last.ckpt"
+    kept = {"state_dict": network.state_dict(), "hyper_parameters": {"layer": "laplacian"}}
+    torch.save({**kept, "epoch": 3, "pytorch-lightning_version": "2.5.0"}, file)
+    again = Own.load_from_checkpoint(file, graph=patches)
+    assert torch.equal(again(x), network(x))
+    message = r"eps=0\.31.* eps=1\.0"
+    refused(message, Own.load_from_checkpoint, file, graph=other, error=StoreError)
+
+
+def test_the_identity_is_the_graphs_and_small(graphs: Path) -> None:
+    """However a layer came about, and whatever part of the graph it works on."""
+    graph = open_store(graphs)["patches"].levels[0]
+    network = Own(graph)
+    state = network.state_dict()
+    assert state["layer._extra_state"].nbytes < 600
+    sample_edges(graph, 0.5)
+    copies: list[Callable[[], nn.Module]] = [
+        lambda: copy.deepcopy(network),
+        lambda: pickle.loads(pickle.dumps(network)),
+        lambda: copy.deepcopy(network).double(),
+        lambda: copy.deepcopy(network).to("meta"),
+    ]
+    for copied in copies:
+        one = copied()
+        assert torch.equal(one.state_dict()["layer._extra_state"], state["layer._extra_state"])
+        assert one.layer.graph.identity.spec is one.layer.graph.spec
+    compiled = torch.compile(Own(graph), backend="eager")
+    compiled.load_state_dict({f"_orig_mod.{key}": value for key, value in state.items()})
+    sample_edges(graph, 1)
+    x = torch.randn(1, 1, 256)
+    assert torch.equal(compiled(x), network(x))
+    program = torch.export.export(network.eval(), (x,))
+    assert set(program.state_dict) == {name for name, _ in network.named_parameters()}
+    on_meta = {key: value.to("meta") for key, value in state.items()}
+    copy.deepcopy(network).to("meta").load_state_dict(on_meta)
 
 
 def test_checkpoints_from_before_hold_no_specification(graphs: Path) -> None:

@@ -99,6 +99,12 @@ def test_other_times_are_refused(heated_graphs: Path) -> None:
     graph = level(heated_graphs, "normalized")
     diffuse = partial(graph.diffuse, signal(graph, torch.float32))
     refused(r"times t from 0, finite\. Got ", diffuse, torch.tensor([1.0, -2.0, 0.0]))
+    refused("^t takes a tensor with values. Got one on meta", diffuse, torch.ones(3).to("meta"))
+    for t in (10**400, -(10**400)):
+        for method in (diffuse, graph.diffusion_polynomial):
+            refused(
+                "^t must be a number that a float holds. Got an integer of 1329 bits", method, t
+            )
     for t in ("1", None, [0.1], True, torch.ones(2), torch.ones(1, 3), torch.tensor(1)):
         refused(r"of shape \(\) or \(3,\), one for each channel\. Got", diffuse, t)
 

@@ -118,7 +118,7 @@ def test_initial_weights_are_kaiming(graph: Graph) -> None:
     assert conv.weight.shape == (4, 64, 64)
     assert conv.weight.std().item() == pytest.approx((2 / (4 * 64)) ** 0.5, rel=0.03)
     assert (conv.bias == 0).all()
-    assert list(conv.state_dict()) == ["weight", "bias"]
+    assert list(conv.state_dict()) == ["weight", "bias", "_extra_state"]
     assert ChebConv(2, 5, 4, graph, operators="directional").weight.shape == (1 + 3 * 3, 2, 5)
 
 

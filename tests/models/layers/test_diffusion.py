@@ -21,7 +21,7 @@ def test_each_channel_diffuses_for_its_own_time(graph: Graph) -> None:
         expected = graph.diffuse(x, layer.times * graph.eigenvalue_scale, density=density)
         assert torch.equal(layer(x), expected)
     assert Diffusion(4, graph).density
-    assert list(layer.state_dict()) == ["log_times"]
+    assert list(layer.state_dict()) == ["log_times", "_extra_state"]
     older.eigenvalue_scale = None  # times are of Delta
     layer = Diffusion(4, older)
     assert layer.times[0].item() == pytest.approx(1 / graph.lambda_max)

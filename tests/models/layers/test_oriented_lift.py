@@ -166,7 +166,8 @@ def test_refusals(graphs: Store) -> None:
     graph = graphs["wide"].levels[0]
     for kind, scales, message in (
         ("wavelet", 1, r"kind must be 'cake' or 'gabor'\. Got 'wavelet'"),
-        ("cake", 0, r"scales must be a number of at least 1 or ascending .* pixels.*Got 0"),
+        ("cake", 0, r"scales must be a number of at least 1, at most 32, or ascending .*Got 0"),
+        ("cake", 10**400, "at most 32, or ascending .* pixels.*Got an integer of 1329 bits"),
         ("cake", (0.5,), "at least 1 pixels for kind='cake'"),
         ("gabor", (2.0,), "at least 2.5 pixels for kind='gabor'"),
         *(("cake", scales, "Got") for scales in (True, (), (4.0, 4.0), (3.0, math.inf), "8")),
@@ -176,4 +177,6 @@ def test_refusals(graphs: Store) -> None:
     refused(r"takes \(B, C, 13, 20\) or \(B, C, 260\), that is", lift, torch.zeros(2, 3, 20, 13))
     for channels, vertices in ((3, 1560), (0, 1559)):
         refused(r"takes \(B, C 2, 1560\)\. Got", lift.inverse, torch.zeros(2, channels, vertices))
+    tiny = torch.zeros(2, 6, 1560).to(torch.float8_e4m3fn)
+    refused(r"inverse takes .*float8_e4m3fn: convert with \.float\(\)", lift.inverse, tiny)
     refused("no inverse: use", OrientedLift(graph, "gabor").inverse, torch.zeros(2, 3, 1560))

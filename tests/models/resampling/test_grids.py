@@ -16,7 +16,11 @@ def test_regular_grids_are_centers_of_pixels() -> None:
     assert latitudes.tolist() == [67.5, 22.5, -22.5, -67.5]
     assert longitudes.tolist() == [-157.5, -112.5, -67.5, -22.5, 22.5, 67.5, 112.5, 157.5]
     assert regular_grid(4, 8, west=0)[1][0] == 22.5
-    refused("height must be at least 2. Got 1", regular_grid, 1, 8, west=0)
+    for low in (-(10**400), 1):
+        refused(r"height must be in \[2, 16777216\]. Got ", regular_grid, low, 8, west=0)
+    for high in (2**70, 2**40, 10**400):
+        refused(r"height must be in \[2, 16777216\]", regular_grid, high, 8, west=0)
+        refused(r"width must be in \[2, 16777216\]", regular_grid, 8, high, west=0)
     refused(r"west must be in \[-360, 360\]", regular_grid, 4, 8, west=math.nan)
 
 

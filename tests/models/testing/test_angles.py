@@ -138,6 +138,28 @@ def refuse(error: type[Exception], message: str, **given: object) -> None:
     refused(message, equivariance_error, **{**valid, **given}, error=error)
 
 
+class Log(nn.Module):
+    """Of negative numbers it is none."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.log(x)
+
+
+def test_outputs_that_are_not_finite_are_refused() -> None:
+    """Their error would be no number."""
+    bright = torch.zeros(1, 1, 8, 8)
+    bright[0, 0, 2, 2] = 1
+    refuse(ValueError, "Got 63 NaN or infinite among 64: wh", module=Log(), signal=bright)
+    dark = -torch.ones(1, 1, 8, 8)
+    refuse(ValueError, "of the signal as it is. Got 64 ", module=Log(), signal=dark)
+    only_turned = torch.ones(1, 1, 18, 36)
+    given = {"module": Log(), "signal": only_turned, "turn": lambda x, degrees: x - degrees}
+    refuse(ValueError, "of the signal turned by 45 degrees. Got 648 NaN", **given)
+    bright[0, 0, 1, 1] = math.nan
+    refuse(ValueError, "signal must have finite values. Got 1 NaN", signal=bright)
+    refuse(ValueError, "float8_e4m3fn: convert", signal=bright.to(torch.float8_e4m3fn))
+
+
 def test_refusals() -> None:
     refuse(TypeError, "floating point. Got t", signal=torch.zeros(1, 1, 8, 8).long())
     refuse(ValueError, r"signal takes \(B, C, H, W\)", signal=torch.zeros(1, 8, 8))
@@ -145,6 +167,11 @@ def test_refusals() -> None:
     refuse(TypeError, "angles must be a list of degrees. Got 45.0", angles=45.0)
     refuse(ValueError, "angles must be finite", angles=[math.nan])
     refuse(TypeError, "angles must be a number", angles=["a"])
+    refuse(ValueError, "angles takes a tensor with values. Got", angles=torch.ones(2).to("meta"))
+    refuse(ValueError, "angles must be a number that a float holds", angles=[10**400])
+    for odd in (torch.ones((), device="meta"), [[1.0], [2.0, 3.0]]):
+        message = "^angle must be a number"
+        refused(message, turned_image, torch.zeros(1, 1, 8, 8), odd, error=TypeError)
     refuse(TypeError, "turn must be a function, or None. Got 3", turn=3)
     refuse(ValueError, r"turn must return a tensor \(1, 1, 8, 8\)", turn=lambda x, _: x[0])
     refuse(ValueError, "as given. Got NoneType", turn=lambda *_: None)
