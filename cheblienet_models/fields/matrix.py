@@ -8,8 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from cheblienet_models.arguments import number
+from cheblienet_models.arguments import flag, number
 from cheblienet_models.fields.smoothing import Beam, beam_of
+from cheblienet_models.graphs.families import check_family
 from cheblienet_models.graphs.filters import exact
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.pyramid import Pyramid, level_of
@@ -25,7 +26,12 @@ FINER = 100
 
 
 def smoothing_matrix(
-    pyramid: Pyramid, fwhm: float, *, level: int = 0, tolerance: float = 1e-4
+    pyramid: Pyramid,
+    fwhm: float,
+    *,
+    level: int = 0,
+    tolerance: float = 1e-4,
+    allow_inconsistent: bool = False,
 ) -> Tensor:
     """`smooth` of fields without missing values, as a sparse matrix whose rows sum to 1.
 
@@ -41,6 +47,7 @@ def smoothing_matrix(
         level: of the pyramid, 0 the finest.
         tolerance: in [1e-8, 0.1]: entries are left out that are smaller than this times the largest
             of their row, and the rest divided by its sum.
+        allow_inconsistent: as of `smooth`.
 
     Returns:
         (V, V) sparse CSR float32, on the CPU. Entries below 0, of the size of the tolerance, occur.
@@ -48,12 +55,14 @@ def smoothing_matrix(
     Raises:
         TypeError: an argument is of another type.
         ValueError: fwhm or the tolerance is out of range, there is no such level, or the graph has
-            no `eigenvalue_scale`.
+            no `eigenvalue_scale`, or does not converge to its metric.
     """
     graph = level_of(pyramid, level)
     if not 1e-8 <= number("tolerance", tolerance) <= 0.1:
         raise ValueError(f"tolerance must be in [1e-08, 0.1]. Got {tolerance!r}.")
     beam = beam_of(pyramid, graph, fwhm)
+    if not flag("allow_inconsistent", allow_inconsistent):
+        check_family("smoothing_matrix", graph)
     longest = float(beam.exponent(torch.tensor(graph.lambda_max, dtype=torch.float64)))
     squarings = max(0, math.ceil(math.log2(longest / SHORT)))
     brief = replace(beam, time=beam.time / 2**squarings)
