@@ -74,7 +74,8 @@ def beam(**_: object) -> None:
         for width in WIDTHS:
             fwhm = math.radians(width)
             exact = torch.tensor([left(degree, fwhm) for degree in DEGREES], dtype=torch.float64)
-            ways = [way(pyramid, x, fwhm) for way in (diffused, smooth)]
+            smoothed = smooth(pyramid, x, fwhm, allow_inconsistent=True)
+            ways = [diffused(pyramid, x, fwhm), smoothed]
             shares = [(x * y).sum(2) / (x * x).sum(2) / exact - 1 for y in ways]
             rests = [(y - exact[:, None] * x).norm(dim=2) / x.norm(dim=2) for y in ways]
             cells = [f"{float(each.abs().max()):.2%}" for each in (*shares, *rests)]

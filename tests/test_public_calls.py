@@ -24,7 +24,7 @@ from cheblienet_models.testing import assert_equivariant, equivariance_error, tu
 
 pytestmark = OFF_THEIR_METRIC
 
-CALLED_WITHIN = {"get_extra_state", "set_extra_state", "compare", "decoded", "finite"}
+CALLED_WITHIN = {"get_extra_state", "set_extra_state", "compare", "decoded", "finite", "first_look"}
 """Methods that torch or other modules of the packages call, as they do all those of GraphSpec."""
 
 RETURNED = {"Plan", "Published", "PublishedMap", "DataArray", "Basis"}

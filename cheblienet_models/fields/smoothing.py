@@ -225,6 +225,18 @@ def _weighed(blur: Blur, positions: Tensor, x: Tensor, tilts: Tensor) -> Tensor:
     return (blur(x[:, None] * _with_ones(positions)) * tilts).sum(1)
 
 
+def plane_weights(beam: Beam) -> Tensor:
+    """(1 + k, V): what weighs S(x) and S(x r) in `smooth` where all values are known.
+
+    Args:
+        beam: on a graph of which a mask or a region left points out.
+    """
+    heat, positions = beam.heat(), beam.positions
+    known = torch.ones_like(positions[:1], dtype=torch.bool)
+    tilts, _ = _tilts(heat, positions, RIDGE * 2 * beam.time, known)
+    return (tilts / _weighed(heat, positions, known.double(), tilts)[:, None])[0]
+
+
 def _with_ones(positions: Tensor) -> Tensor:
     return torch.cat([positions.new_ones(1, positions.shape[1]), positions])
 
