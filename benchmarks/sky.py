@@ -3,14 +3,16 @@
 beam: random harmonics of one degree, all orders, at nside 64. The share of them that is left,
 beside exp(-l (l + 1) s^2 / 2): the largest relative error of it over degrees 8, 16, ... 64, and the
 largest root of the mean square of all that differs, in units of the field's; `diffuse` alone beside
-`smooth`. edges: a field of degrees up to 4 on half of the sphere, smoothed; the largest error
-beside the whole field smoothed exactly, in units of its largest value, with zeros for what is
+`smooth`. samplings: the largest relative error of that share on other samplings, with Voronoi
+weights, over degrees up to the root of a twelfth of their points, nside on HEALPix, for beams of 1,
+2 and 5.5 spacings. edges: a field of degrees up to 4 on half of the sphere, smoothed; the largest
+error beside the whole field smoothed exactly, in units of its largest value, with zeros for what is
 missing, with means of what is known, and by `smooth`; and how far a constant of 1 moves. holes: a
 harmonic function with a hole of 0.5 radians, filled; the largest error in units of its largest
 value there, and the order. matrix: entries a row, the largest error of the field of edges, and
 processor seconds.
 
-    python benchmarks/sky.py [beam|edges|holes|matrix]
+    python benchmarks/sky.py [beam|samplings|edges|holes|matrix]
 """
 
 import math
@@ -33,6 +35,7 @@ WEIGHTS: dict[str, dict[str, Any]] = {
     "matched, K = 24": {"weights": "matched", "neighbors": 24},
     "kernel, K = 20": {"neighbors": 20},
 }
+SPACINGS = (1.0, 2.0, 5.5)
 AXIS = (0.3, -0.5, 0.8)
 
 
@@ -74,11 +77,38 @@ def beam(**_: object) -> None:
         for width in WIDTHS:
             fwhm = math.radians(width)
             exact = torch.tensor([left(degree, fwhm) for degree in DEGREES], dtype=torch.float64)
-            ways = [way(pyramid, x, fwhm) for way in (diffused, smooth)]
+            smoothed = smooth(pyramid, x, fwhm, allow_inconsistent=True)
+            ways = [diffused(pyramid, x, fwhm), smoothed]
             shares = [(x * y).sum(2) / (x * x).sum(2) / exact - 1 for y in ways]
             rests = [(y - exact[:, None] * x).norm(dim=2) / x.norm(dim=2) for y in ways]
             cells = [f"{float(each.abs().max()):.2%}" for each in (*shares, *rests)]
             print_row(name, width, *cells)
+
+
+def samplings(**_: object) -> None:
+    """Print errors of what is left of harmonics on other samplings."""
+    given: dict[str, dict[str, Any]] = {
+        "HEALPix, nside 16": {"nside": 16},
+        "icosphere, 4 subdivisions": {"subdivisions": 4},
+        "octahedral Gaussian, O24": {"gaussian": "O24"},
+        "regular Gaussian, F12": {"gaussian": "F12"},
+        "equiangular, bandlimit 16": {"bandlimit": 16},
+        "4,000 random points": {"points": 4000},
+    }
+    print_head("sampling", "points", "degrees to", *(f"{width} spacings" for width in SPACINGS))
+    for name, fields in given.items():
+        pyramid = pyramid_of(GraphSpec("s2", **fields, levels=1, weights="voronoi"))
+        area = pyramid.levels[0].area.double()
+        top = math.isqrt(len(area) // 12)
+        degrees = sorted({1, top // 2, 3 * top // 4, top})
+        x = torch.cat([harmonic(pyramid, degree) for degree in degrees], dim=1)
+        spacing, cells = math.sqrt(4 * math.pi / len(area)), []
+        for width in SPACINGS:
+            y = smooth(pyramid, x, width * spacing)
+            exact = torch.tensor([left(d, width * spacing) for d in degrees], dtype=torch.float64)
+            share = (area * x * y).sum(2) / (area * x * x).sum(2) / exact - 1
+            cells.append(f"{float(share.abs().max()):.2%}")
+        print_row(name, f"{len(area):,}", top, *cells)
 
 
 def field_and_beams(pyramid: Pyramid) -> tuple[Tensor, dict[int, Tensor]]:
@@ -148,7 +178,7 @@ def matrix(**_: object) -> None:
             print_row(width, *cells)
 
 
-PARTS = {"beam": beam, "edges": edges, "holes": holes, "matrix": matrix}
+PARTS = {"beam": beam, "samplings": samplings, "edges": edges, "holes": holes, "matrix": matrix}
 
 if __name__ == "__main__":
     run_parts(__doc__, PARTS)

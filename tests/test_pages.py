@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from marks import OFF_THEIR_METRIC
 from masks import disc
 from PIL import Image
 
@@ -126,6 +127,7 @@ def namespace_after(example: str) -> dict[str, Any]:
     return names
 
 
+@OFF_THEIR_METRIC
 @pytest.mark.slow
 def test_examples_run_in_order_each_by_itself() -> None:
     build(GraphSpec("se2", 16), "graphs.zarr")

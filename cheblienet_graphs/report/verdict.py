@@ -25,7 +25,7 @@ from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.search.stencil import Stencils
-from cheblienet_graphs.spec import GraphSpec, fibers, words
+from cheblienet_graphs.spec import GraphSpec, edges, fibers, words
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.weights.edges import KernelWeights
 
@@ -167,9 +167,8 @@ def _coarse_fiber(spec: GraphSpec, comparison: Comparison, close: dict[str, str]
 
 def levels_off(spec: GraphSpec) -> list[Finding]:
     """The fault of weights whose eigenvalues stay off however many points there are."""
-    drifting = spec.sampling in ("random", "unstructured")
-    stay = spec.weights == "kernel" or (spec.weights == "matched" and drifting)
-    if spec.sampling_kind.regular or not stay:
+    mended = edges.levels_off(spec)  # on lattices moments are compared instead
+    if spec.sampling_kind.regular or mended is None or mended.field == "laplacian":
         return []
     return [Finding("levels off", numbers={"weights": spec.weights})]
 

@@ -6,13 +6,16 @@ and torch both run them.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.limits import Given, choice, flag, integer, left_out, number
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.samplings import SamplingKind
+
+if TYPE_CHECKING:
+    from cheblienet_graphs.spec.graph_spec import GraphSpec
 
 DIRECTIONS = ("forward", "sideways", "rotation")
 """Those of an oriented plane with Laplacians of their own: its left-invariant frame."""
@@ -212,3 +215,29 @@ def _directional(
     ):
         left_out("directional", delta if excluded else None, where, remedy)
     return number("directional", delta, *limits.DIRECTIONAL)
+
+
+def levels_off(spec: "GraphSpec") -> Remedy | None:
+    """What to build with where eigenvalues stay off those of the metric, however many the points.
+
+    They do where first moments do not vanish or second ones are not those of the metric, and where
+    a Laplacian is normalized by degrees that are not as the areas. On a lattice symmetry makes
+    kernel weights isotropic, and degrees equal, where the metric is isotropic.
+
+    Returns:
+        The field to change, with the value where one is known; None where they converge.
+    """
+    manifold, regular = spec.geometry, spec.sampling_kind.regular
+    cubic = len(set(spec.spacing or ())) < 2
+    if spec.weights == "kernel" and (manifold.oriented or not (regular and cubic)):
+        if regular:
+            return Remedy("weights", "selling")
+        if not manifold.oriented:
+            return Remedy("weights", "voronoi")
+        return Remedy("size") if manifold.base.flat else Remedy("weights", "matched")
+    if spec.weights == "matched" and spec.sampling in ("random", "unstructured"):
+        return Remedy("subdivisions") if manifold.oriented else Remedy("weights", "voronoi")
+    equal = regular and (spec.orientations == 1 or spec.eps == 1)
+    if spec.laplacian == "normalized" and not equal:
+        return Remedy("laplacian", "combinatorial")
+    return None

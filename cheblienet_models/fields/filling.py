@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from cheblienet_models.arguments import check_signal, check_values
+from cheblienet_models.graphs.families import warn_of_family
 from cheblienet_models.graphs.filters import exact
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.pyramid import Pyramid, level_of
@@ -34,6 +35,11 @@ def inpaint(pyramid: Pyramid, x: Tensor, *, level: int = 0) -> Tensor:
 
     Conjugate gradients in float64 take steps in proportion to the width of the holes.
 
+    With kernel weights, the default, off isotropic lattices, with matched weights on random or
+    given points, and with a normalized Laplacian where degrees are not as areas, values are
+    between the known ones but not those of the metric's harmonic function, however many points.
+    The first call on such a graph warns.
+
     Args:
         pyramid: of the field, on any manifold.
         x: (B, C, V), any floating point dtype, with NaN or UNSEEN where values are missing; each
@@ -51,6 +57,7 @@ def inpaint(pyramid: Pyramid, x: Tensor, *, level: int = 0) -> Tensor:
     """
     graph = level_of(pyramid, level)
     known, values = known_values("inpaint", graph, x)
+    warn_of_family("inpaint", graph)
     if bool(known.all()):
         return x.clone()
     filled, reached = _filled(graph, vertex_major(known), vertex_major(values))

@@ -1,108 +1,250 @@
-"""Smoothing as a sparse matrix, made by squaring that of a short time again and again."""
+"""Smoothing as a sparse matrix: rows of the filter, those of a block of neighbors at a time.
 
-import math
-from dataclasses import replace
+A block's rows are those of the same polynomial of the part of the Laplacian on the vertices within
+some edges of the block. What sums of rows lack there is what the beam carries further, as heat is
+lost at a side that absorbs it: the part grows until they lack next to nothing.
+
+What is left out of a row is added to its diagonal, with pairs of entries left out together: so sums
+of rows are 1, and integrals stay, as the polynomial is symmetric.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from cheblienet_models.arguments import number
-from cheblienet_models.fields.smoothing import Beam, beam_of
+from cheblienet_models.arguments import flag, number
+from cheblienet_models.fields.smoothing import Beam, Blur, beam_of, plane_weights
+from cheblienet_models.graphs.families import check_family
 from cheblienet_models.graphs.filters import exact
-from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.pyramid import Pyramid, level_of
 from cheblienet_models.tensors import Csr, csr_tensor
 
 if TYPE_CHECKING:
     import scipy.sparse
 
-SHORT = 0.25
-"""Largest exponent of the time that is squared: polynomials of few terms do for it."""
-FINER = 100
-"""Entries of factors are left out below the tolerance over this."""
+LEFT_OUT = 0.4
+"""Most that is left out of a row, in units of the tolerance: on the diagonal it counts again."""
+BEYOND = 0.02
+"""Most that sums of a block's rows may lack, in the same units."""
+BLOCK = 256
+"""Most rows of a block."""
+FEWEST_STEPS = 4
+"""Edges around the first block, to begin with."""
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
 
 
 def smoothing_matrix(
-    pyramid: Pyramid, fwhm: float, *, level: int = 0, tolerance: float = 1e-4
+    pyramid: Pyramid,
+    fwhm: float,
+    *,
+    level: int = 0,
+    tolerance: float = 1e-4,
+    allow_inconsistent: bool = False,
 ) -> Tensor:
     """`smooth` of fields without missing values, as a sparse matrix whose rows sum to 1.
 
-    On graphs with a mask or a region, rows are means at the sides, where `smooth` fits planes.
-
-    `save_npz` writes it in the layout of scipy.sparse.save_npz, as weather models read smoothing
-    matrices. A row has about 2.6 log10(1 / tolerance) (fwhm / spacing)^2 entries on s2, the
-    spacing being the root of a point's area; time goes with the square of that.
+    It keeps constants and, without a mask or a region on s2, integrals, sum(N x) with N
+    `Graph.mass`, both to rounding in float32. `save_npz` writes it in the layout of
+    scipy.sparse.save_npz, as weather models read smoothing matrices. A row has about
+    2.6 log10(2.5 / tolerance) (fwhm / spacing)^2 entries on s2, the spacing being the root of a
+    point's area; time goes with that number, and with the square root of lambda_max.
 
     Args:
         pyramid: of the fields.
         fwhm: as of `smooth`.
         level: of the pyramid, 0 the finest.
-        tolerance: in [1e-8, 0.1]: entries are left out that are smaller than this times the largest
-            of their row, and the rest divided by its sum.
+        tolerance: in [1e-8, 0.1]: the matrix times a field differs from the field smoothed by at
+            most this times the field's largest value, rounding in float32 apart.
+        allow_inconsistent: as of `smooth`.
 
     Returns:
-        (V, V) sparse CSR float32, on the CPU. Entries below 0, of the size of the tolerance, occur.
+        (V, V) sparse CSR float32, on the CPU. Entries below 0 occur, as
+        polynomials of the Laplacian have them where few points lie within the beam.
 
     Raises:
         TypeError: an argument is of another type.
         ValueError: fwhm or the tolerance is out of range, there is no such level, or the graph has
-            no `eigenvalue_scale`.
+            no `eigenvalue_scale`, or does not converge to its metric.
     """
     graph = level_of(pyramid, level)
     if not 1e-8 <= number("tolerance", tolerance) <= 0.1:
         raise ValueError(f"tolerance must be in [1e-08, 0.1]. Got {tolerance!r}.")
     beam = beam_of(pyramid, graph, fwhm)
-    longest = float(beam.exponent(torch.tensor(graph.lambda_max, dtype=torch.float64)))
-    squarings = max(0, math.ceil(math.log2(longest / SHORT)))
-    brief = replace(beam, time=beam.time / 2**squarings)
-    matrix = _series(graph, brief, tolerance / FINER)
-    for _ in range(squarings):
-        matrix = _sparse(matrix @ matrix, tolerance / FINER)
-    return _tensor(_sparse(matrix, tolerance))
+    if not flag("allow_inconsistent", allow_inconsistent):
+        check_family("smoothing_matrix", graph)
+    rows = _Rows.of(beam)
+    fits = len(beam.positions) > 0 and graph.base_index is not None
+    return _tensor(rows.fitted(tolerance) if fits else rows.symmetric(tolerance))
 
 
-def _series(graph: Graph, beam: Beam, tolerance: float) -> "scipy.sparse.csr_array":
-    """The beam as a matrix of values, by the recursion of Chebyshev's polynomials."""
-    import scipy.sparse  # networks and graphs do without scipy
+@dataclass(frozen=True)
+class _Rows:
+    """Rows of a beam's polynomials.
 
-    step = _random_walk(graph)
-    coefficients = beam.blur().polynomial.coefficients[:, 0].tolist()
-    before, last = scipy.sparse.eye_array(step.shape[0], format="csr"), step
-    total = coefficients[0] * before
-    for coefficient in coefficients[1:]:
-        total = total + coefficient * last
-        before, last = last, 2 * (step @ last) - before
-    return _sparse(total, tolerance)
+    Args:
+        beam: of the graph.
+        laplacian: (V, V) float64, its spectrum within [-1, 1].
+        root: (V,) of the mass; 1 where that is 0.
+        places: (V, k), by which vertices are cut into blocks.
+    """
+
+    beam: Beam
+    laplacian: "scipy.sparse.csr_array"
+    root: Floats
+    places: Floats
+
+    @classmethod
+    def of(cls, beam: Beam) -> "_Rows":
+        """Those of a beam on its graph."""
+        import scipy.sparse  # networks and graphs do without scipy
+
+        operator = beam.graph.operator()
+        parts = exact(operator.laplacian, operator.mass)
+        pointers, columns, values = (part.cpu().numpy() for part in parts)
+        mass = operator.mass.double().cpu().numpy()
+        root = np.sqrt(np.where(mass > 0, mass, 1))
+        laplacian = scipy.sparse.csr_array((values, columns, pointers), shape=(len(root),) * 2)
+        places = beam.positions.T if len(beam.positions) else beam.graph.coordinates
+        return cls(beam, laplacian, root, places.cpu().numpy())
+
+    def symmetric(self, tolerance: float) -> "scipy.sparse.csr_array":
+        """The beam: N^-1/2 p N^1/2, without pairs of small entries."""
+        found = []
+        for block, part, (p,) in self._blocks(tolerance, self.beam.blur()):
+            rows = p * self.root[part] / self.root[block, None]
+            found.append(_Kept.of(block, part, rows, tolerance).holding(p))
+        kept = _collected(found, len(self.root))
+        count = kept.copy()
+        count.data[:] = 1  # 1 where one row has left an entry out
+        count = (count + count.T).tocsr()
+        count.data = 1 / count.data
+        matrix = (kept + kept.T).multiply(count).tocsr()
+        matrix.data *= self.root[matrix.indices]
+        matrix.data /= np.repeat(self.root, np.diff(matrix.indptr))
+        return matrix
+
+    def fitted(self, tolerance: float) -> "scipy.sparse.csr_array":
+        """As `smooth` fits planes at sides: of the heat kernel, and the beam less that kernel."""
+        found = []
+        weights = plane_weights(self.beam).cpu().numpy()
+        powers = np.concatenate([np.ones((1, len(self.root))), self.places.T])
+        for block, part, both in self._blocks(tolerance, self.beam.heat(), self.beam.blur()):
+            heat, blurred = (p * self.root[part] / self.root[block, None] for p in both)
+            rows = heat * (weights[:, block].T @ powers[:, part]) + blurred - heat
+            found.append(_Kept.of(block, part, rows, tolerance).holding(rows))
+        return _collected(found, len(self.root))
+
+    def _blocks(
+        self, tolerance: float, *blurs: Blur
+    ) -> Iterator[tuple[Indices, Indices, list[Floats]]]:
+        """Vertices, those around them, and (block, part) of each polynomial."""
+        series = [blur.polynomial.coefficients[:, 0].tolist() for blur in blurs]
+        steps, degree = FEWEST_STEPS, max(map(len, series)) - 1
+        for block in _blocks(self.places):
+            steps, part = max(FEWEST_STEPS, steps - 1), np.array([], int)
+            while True:
+                before, part = len(part), self._around(block, min(steps, degree))
+                within = np.searchsorted(part, block)
+                inner = self.laplacian[part][:, part]
+                sums = (each[within] for each in _sums(inner, self.root[part], series))
+                lacking = max(abs(each / self.root[block] - 1).max() for each in sums)
+                if lacking <= BEYOND * tolerance or steps >= degree or len(part) == before:
+                    break
+                steps += max(1, steps // 4)
+            start = np.zeros((len(part), len(block)))
+            start[within, np.arange(len(block))] = 1
+            yield block, part, [each.T for each in _sums(inner, start, series)]
+
+    def _around(self, block: Indices, steps: int) -> Indices:
+        """The vertices within so many edges of a block, ascending."""
+        part = block
+        for _ in range(steps):
+            wider = np.unique(self.laplacian[part].indices)  # diagonals are among them
+            if len(wider) == len(part):
+                break
+            part = wider
+        return part.astype(np.intp)
 
 
-def _random_walk(graph: Graph) -> "scipy.sparse.csr_array":
-    """N^-1/2 L N^1/2, which acts on values."""
+@dataclass(frozen=True)
+class _Kept:
+    """Entries of rows that are not left out.
+
+    Args:
+        rows, columns: (n,) of the whole matrix.
+        which: where they are among a block's.
+        values: (n,).
+    """
+
+    rows: Indices
+    columns: Indices
+    which: tuple[Indices, ...]
+    values: Floats
+
+    @classmethod
+    def of(cls, block: Indices, part: Indices, rows: Floats, tolerance: float) -> "_Kept":
+        """The largest of each row of a block, and its diagonal."""
+        size = abs(rows)
+        ascending = np.sort(size, axis=1)
+        few = (np.cumsum(ascending, axis=1) <= LEFT_OUT * tolerance).sum(1, keepdims=True)
+        least = np.take_along_axis(ascending, np.minimum(few, len(part) - 1), 1)
+        which = np.nonzero((size >= least) | (block[:, None] == part))
+        return cls(block[which[0]], part[which[1]], which, rows[which])
+
+    def holding(self, values: Floats) -> "_Kept":
+        """The same entries of other rows of the block."""
+        return replace(self, values=values[self.which])
+
+
+def _collected(found: list[_Kept], size: int) -> "scipy.sparse.csr_array":
+    """One matrix of the entries of all blocks."""
     import scipy.sparse
 
-    operator = graph.operator()
-    pointers, columns, values = (
-        part.cpu().numpy() for part in exact(operator.laplacian, operator.mass)
+    rows, columns, values = (
+        np.concatenate([getattr(kept, name) for kept in found])
+        for name in ("rows", "columns", "values")
     )
-    mass = operator.mass.double().cpu().numpy()
-    root = np.sqrt(np.where(mass > 0, mass, 1))
-    parts = values * root[columns] / np.repeat(root, np.diff(pointers)), columns, pointers
-    return scipy.sparse.csr_array(parts, shape=(len(root), len(root)))
+    return scipy.sparse.csr_array((values, (rows, columns)), shape=(size, size))
 
 
-def _sparse(matrix: Any, tolerance: float) -> "scipy.sparse.csr_array":
-    """Without the small entries of each row, and divided by its sum."""
-    lengths = np.diff(matrix.indptr)
-    size = np.abs(matrix.data)
-    least = tolerance * np.maximum.reduceat(size, matrix.indptr[:-1])
-    matrix.data[size < np.repeat(least, lengths)] = 0
-    matrix.eliminate_zeros()
-    matrix.data /= np.repeat(matrix.sum(1), np.diff(matrix.indptr))
-    return matrix
+def _blocks(places: Floats) -> Iterator[Indices]:
+    """Vertices in blocks of neighbors, ascending: cut in two along their longest side."""
+    left = [np.arange(len(places))]
+    while left:
+        block = left.pop()
+        if len(block) <= BLOCK:
+            yield np.sort(block)
+            continue
+        axis = np.ptp(places[block], axis=0).argmax()
+        half = np.argsort(places[block, axis], kind="stable")
+        left += [block[half[: len(half) // 2]], block[half[len(half) // 2 :]]]
+
+
+def _sums(matrix: Any, start: Floats, series: list[list[float]]) -> list[Floats]:
+    """sum_k c_k T_k(matrix) start, for each series."""
+    totals = [coefficients[0] * start for coefficients in series]
+    before, last = start, matrix @ start
+    for k in range(1, max(map(len, series))):
+        for total, coefficients in zip(totals, series, strict=True):
+            if k < len(coefficients):
+                total += coefficients[k] * last
+        before, last = last, 2 * (matrix @ last) - before
+    return totals
 
 
 def _tensor(matrix: Any) -> Tensor:
+    """The matrix in float32, with a diagonal that makes sums of rows 1."""
     matrix.sort_indices()
-    parts = matrix.indptr, matrix.indices, matrix.data.astype(np.float32)
+    values = matrix.data.astype(np.float32)
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    diagonal = rows == matrix.indices
+    values[diagonal] = 0
+    values[diagonal] = 1 - np.bincount(rows, values.astype(np.float64), matrix.shape[0])
+    parts = matrix.indptr, matrix.indices, values
     return csr_tensor(Csr._make(map(torch.from_numpy, parts)), matrix.shape[1])

@@ -33,9 +33,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from cheblienet_models.arguments import number
+from cheblienet_models.arguments import flag, number
 from cheblienet_models.errors import quoted
 from cheblienet_models.fields.filling import known_values
+from cheblienet_models.graphs.families import check_family
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.polynomials import Function, Polynomial
 from cheblienet_models.graphs.pyramid import Pyramid, level_of
@@ -147,7 +148,14 @@ def _unit_vectors(graph: Graph) -> Tensor:
     return torch.stack([sine * gamma.cos(), sine * gamma.sin(), beta.cos()])
 
 
-def smooth(pyramid: Pyramid, x: Tensor, fwhm: float, *, level: int = 0) -> Tensor:
+def smooth(
+    pyramid: Pyramid,
+    x: Tensor,
+    fwhm: float,
+    *,
+    level: int = 0,
+    allow_inconsistent: bool = False,
+) -> Tensor:
     """Smooth fields as by a Gaussian beam, missing values left out; differentiable in x.
 
     On s2 harmonics of degree l are multiplied by exp(-l (l + 1) s^2 / 2) with s = fwhm /
@@ -160,11 +168,17 @@ def smooth(pyramid: Pyramid, x: Tensor, fwhm: float, *, level: int = 0) -> Tenso
     the field. On other manifolds they are means, off by 0.8 s times the slope there. Points that a
     mask or a region of the graph left out count as missing.
 
+    Graphs whose eigenvalues stay off those of their metric, however many points, are refused:
+    kernel weights, the default, off isotropic lattices; matched weights on random or given points;
+    a normalized Laplacian where degrees are not as areas. Errors there may exceed what smoothing
+    changes.
+
     Args:
         pyramid: of the field. Weights "voronoi" are the most accurate on s2.
         x: (B, C, V), any floating point dtype; each channel may miss other values.
         fwhm: full width at half maximum: radians in (0, pi] on s2, else a length of the metric.
         level: of the pyramid, 0 the finest.
+        allow_inconsistent: take such graphs all the same; it is then their own heat kernel.
 
     Returns:
         (B, C, V) in the dtype of x, computed in float64.
@@ -172,11 +186,14 @@ def smooth(pyramid: Pyramid, x: Tensor, fwhm: float, *, level: int = 0) -> Tenso
     Raises:
         TypeError: an argument is of another type.
         ValueError: x has another shape, dtype or device, or infinite values; fwhm is out of range;
-            there is no such level, or the graph has no `eigenvalue_scale`.
+            there is no such level, or the graph has no `eigenvalue_scale`, or does not converge to
+            its metric.
     """
     graph = level_of(pyramid, level)
     known, values = known_values("smooth", graph, x)
     beam = beam_of(pyramid, graph, fwhm)
+    if not flag("allow_inconsistent", allow_inconsistent):
+        check_family("smooth", graph)
     if bool(known.all()) and graph.base_index is None:
         return beam.blur()(values).to(x.dtype)
     mean = values.sum(2, keepdim=True) / known.sum(2, keepdim=True).clamp(min=1)
@@ -206,6 +223,18 @@ def _fitted(blur: Blur, positions: Tensor, ridge: float, known: Tensor, values: 
 def _weighed(blur: Blur, positions: Tensor, x: Tensor, tilts: Tensor) -> Tensor:
     """S(x) - u . S(x r) of x (n, V), tilts (n, 1 + k, V) being 1 and -u."""
     return (blur(x[:, None] * _with_ones(positions)) * tilts).sum(1)
+
+
+def plane_weights(beam: Beam) -> Tensor:
+    """(1 + k, V): what weighs S(x) and S(x r) in `smooth` where all values are known.
+
+    Args:
+        beam: on a graph of which a mask or a region left points out.
+    """
+    heat, positions = beam.heat(), beam.positions
+    known = torch.ones_like(positions[:1], dtype=torch.bool)
+    tilts, _ = _tilts(heat, positions, RIDGE * 2 * beam.time, known)
+    return (tilts / _weighed(heat, positions, known.double(), tilts)[:, None])[0]
 
 
 def _with_ones(positions: Tensor) -> Tensor:

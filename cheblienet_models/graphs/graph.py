@@ -10,6 +10,7 @@ from cheblienet_models.arguments import check_signal, flag, instance
 from cheblienet_models.errors import MissingEigenpairsError
 from cheblienet_models.graphs import exports, filters
 from cheblienet_models.graphs.edges import EdgeList, Neighbors, edge_list, neighbors_of
+from cheblienet_models.graphs.families import warn_of_family
 from cheblienet_models.graphs.full_grid import SMALL, FullGrid, Order, small_pixels
 from cheblienet_models.graphs.gradients import Gradients
 from cheblienet_models.graphs.mapped import MappedLevel, Reopen
@@ -343,10 +344,10 @@ class Graph(MappedLevel):
         to the tolerance. Constants and the sum stay to rounding, whatever t lambda_max.
 
         For a time t of the operator, whose eigenvalues are `eigenvalue_scale` times those of Delta,
-        diffuse for `t * graph.eigenvalue_scale`. The entries 1, eps^2 and xi^-2 of R^-1 are the
-        diffusivities D11, D22 and D33 of the literature on orientation scores; its hypoelliptic
-        diffusions have D22 = 0 (a small eps) and, of an operator D11 d_forward^2 + D33
-        d_rotation^2, t D11 as time here and xi^-2 = D33 / D11.
+        diffuse for `t * graph.eigenvalue_scale`: off by some percent where `Diffusion` says, and
+        the first call warns. The entries 1, eps^2 and xi^-2 of R^-1 are the diffusivities D11, D22
+        and D33 of the literature on orientation scores; its hypoelliptic diffusions have D22 = 0 (a
+        small eps) and, of D11 d_forward^2 + D33 d_rotation^2, t D11 as time and xi^-2 = D33 / D11.
 
         Args:
             x: (B, C, V), of any floating point dtype; under autocast it is not cast.
@@ -368,6 +369,7 @@ class Graph(MappedLevel):
                 not finite, or so long that the degree would exceed 65,536; the tolerance is out of
                 range.
         """
+        warn_of_family("diffuse", self)
         operator = self.operator(training=training)
         return filters.diffuse(operator, x, t, tolerance, density=flag("density", density))
 

@@ -88,6 +88,12 @@ class Mapped(Constants):
             self._looked_at.add(name)
         return tensor
 
+    def first_look(self, name: str) -> bool:
+        """Whether something is looked at for the first time, by this or by what it is a copy of."""
+        first = name not in self._looked_at
+        self._looked_at.add(name)
+        return first
+
     def _finite_matrix(self, prefix: str = "") -> Csr:
         """A matrix that is held under a prefix; its values are looked at as `finite` does."""
         pointers = getattr(self, f"{prefix}row_pointers")
@@ -232,6 +238,7 @@ class MappedLevel(Mapped):
     Attributes:
         label: of the level, for messages.
         identity: of the level, which checkpoints have of each layer on it.
+        spec: of the pyramid, as JSON types.
         grid: (orientations, *base shape).
         sampling: as the specification names it; None where it names none.
         base_index: (points,) places of those inside among all, ascending; None without a mask.
@@ -240,6 +247,7 @@ class MappedLevel(Mapped):
 
     label: str
     identity: Identity
+    spec: dict[str, Any]
     grid: tuple[int, ...]
     sampling: str | None
     base_index: Tensor | None

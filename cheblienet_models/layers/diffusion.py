@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from cheblienet_models.arguments import check_signal, flag, instance, integer, is_sequence, number
 from cheblienet_models.errors import quoted
+from cheblienet_models.graphs.families import warn_of_family
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.mapped import OnGraph
 from cheblienet_models.graphs.polynomials import check_tolerance
@@ -27,6 +28,11 @@ class Diffusion(OnGraph):
     Times are those of the operator that the graph discretizes where its `eigenvalue_scale` is
     known, so they mean the same on finer and coarser levels of a metric, and a state_dict loads on
     any; where it is None they are times of Delta.
+
+    With kernel weights, the default, off isotropic lattices, with matched weights on random or
+    given points, and with a normalized Laplacian where degrees are not as areas, times are off by
+    some percent that do not vanish with more points. The first layer on such a graph warns; trained
+    layers run as they did.
 
     Args:
         channels: C, at least 1.
@@ -68,6 +74,7 @@ class Diffusion(OnGraph):
         self.channels = integer("channels", channels, 1)
         self.graph = instance("graph", graph, Graph)
         graph.laplacian_parts()  # refused here where they are damaged
+        warn_of_family("Diffusion", graph)
         shortest, longest = _default_times(graph) if times is None else _checked_times(times)
         check_tolerance(tolerance)
         self.density, self.tolerance = flag("density", density), tolerance

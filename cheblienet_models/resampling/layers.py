@@ -30,7 +30,8 @@ class LatLonToVertices(Resampler):
     keeps integrals, those of points being sums with the cells' areas: Graph.area, unless areas of
     points were given. Cells are HEALPix' own pixels, bands of equiangular grids, with
     limits halfway, and of Gaussian ones, as high as their weights; else Voronoi's. Areas that they
-    share with pixels are exact to rounding.
+    share with pixels are exact to rounding. Grids given by `pl`, whose areas are those of a
+    quadrature and no cells', are refused.
     "nearest" takes the pixel that a point is in, of any dtype: for labels; on a border it takes
     either. All of them keep constants.
 
@@ -69,8 +70,8 @@ class LatLonToVertices(Resampler):
             no NaN, need one.
 
     Raises:
-        ValueError: another manifold, level, method or grid; coordinates in radians; points beyond
-            the grid, without skipna or fill.
+        ValueError: another manifold, level, method or grid; "conservative" on a grid given by `pl`;
+            coordinates in radians; points beyond the grid, without skipna or fill.
     """
 
     _direction = "to points"

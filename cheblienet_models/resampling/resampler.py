@@ -73,6 +73,8 @@ class Resampler(Constants):
         self._longitudes = checked_longitudes(longitudes)
         check_degrees(self._latitudes, self._longitudes)
         self.method = choice("method", method, get_args(Method))
+        if self.method == "conservative":
+            _check_areas(graph)
         self.skipna = flag("skipna", skipna)
         self.fill = None if fill is None else number("fill", fill)
         self.label, self.num_points = graph.label, graph.num_points
@@ -230,6 +232,20 @@ class Resampler(Constants):
         rows, columns = self.shape
         extra = ", skipna=True" * self.skipna + f", fill={self.fill}" * (self.fill is not None)
         return f"{self.label}, {rows} x {columns}, method={self.method!r}{extra}"
+
+
+def _check_areas(graph: Graph) -> None:
+    """See that integrals by the areas of a graph are those by its cells.
+
+    Raises:
+        ValueError: its cells are Voronoi's, its areas those of a quadrature.
+    """
+    if graph.sampling == "reduced-gaussian":
+        raise ValueError(
+            "method must be 'bilinear' or 'nearest' on reduced Gaussian grids given by `pl`, whose "
+            f"areas are no cells', so that integrals would change. Got 'conservative' on "
+            f"{graph.label}: build it with `gaussian`, or with its points as `coordinates`."
+        )
 
 
 def _graph_of(pyramid: Pyramid, level: int) -> Graph:

@@ -28,7 +28,8 @@ field[land] = np.nan
 
 folder = tempfile.TemporaryDirectory()
 sea = LatLonMask(~land, latitudes, longitudes)
-pyramid = open_or_build(GraphSpec("s2", subdivisions=4, levels=1, mask=sea), folder.name)
+spec = GraphSpec("s2", subdivisions=4, levels=1, mask=sea, weights="voronoi")
+pyramid = open_or_build(spec, folder.name)
 graph = pyramid.levels[0]
 
 # %%

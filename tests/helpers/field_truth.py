@@ -45,6 +45,25 @@ def weights(graph: Graph) -> np.ndarray:
     return (found + found.T) / 2
 
 
+def dense_beam(pyramid: Pyramid, fwhm: float) -> np.ndarray:
+    """(V, V) exp(-t (q + a q^2 + (2 a^2 - b) q^3)) of averages, by eigenvalues q of the operator.
+
+    On s2 a and b are the means of c / 8 and c^2 / 144 by w c, c = 1 - cos of an edge; else 0.
+    """
+    graph = pyramid.levels[0]
+    w, root = weights(graph), graph.mass.double().sqrt().numpy()
+    operator = graph.eigenvalue_scale * (np.diag(w.sum(1)) - w) / np.outer(root, root)
+    q, waves = np.linalg.eigh(operator)
+    second = third = 0.0
+    if pyramid.spec["manifold"] == "s2":
+        points = vectors(pyramid)
+        apart = np.where(w != 0, 1 - points @ points.T, 0)
+        second = (w * apart**2).sum() / (w * apart).sum() / 8
+        third = max(2 * second**2 - (w * apart**3).sum() / (w * apart).sum() / 144, 0.0)
+    share = np.exp(-((SIGMA * fwhm) ** 2) / 2 * (q + second * q**2 + third * q**3))
+    return waves @ np.diag(share) @ waves.T * root[None, :] / root[:, None]
+
+
 def signal(*channels: np.ndarray) -> torch.Tensor:
     """(1, C, V) float64."""
     return torch.from_numpy(np.stack(channels))[None]

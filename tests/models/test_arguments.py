@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from marks import OFF_THEIR_METRIC
 from refusing import refused
 
 from cheblienet_models import (
@@ -89,6 +90,7 @@ def test_tensors_stand_for_arrays() -> None:
     refused("^x must be numbers", real_array, "x", torch.complex(x, x).conj(), error=TypeError)
 
 
+@OFF_THEIR_METRIC
 def test_what_functions_return_is_dense(pyramid: Pyramid) -> None:
     graph, x = pyramid.levels[0], torch.zeros(1, 1, 1024)
     images, there = torch.ones(1, 1, 8, 8), torch.empty((), device="meta")
@@ -121,6 +123,7 @@ def test_signals_on_another_device_are_refused(pyramid: Pyramid) -> None:
     refused("takes a tensor on cpu, where its graph is. Got one on meta", conv, x)
 
 
+@OFF_THEIR_METRIC
 def test_signals_of_integers_are_refused(pyramid: Pyramid) -> None:
     """Images are often uint8: a mean of them would be 0, a product an error of torch's."""
     graph, image = pyramid.levels[0], torch.zeros(1, 1, 16, 16, dtype=torch.uint8)

@@ -6,10 +6,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from marks import OFF_THEIR_METRIC
 from refusing import refused
 
 from cheblienet_models import UNSEEN, Store, inpaint
 from cheblienet_models.fields import filling
+
+pytestmark = OFF_THEIR_METRIC
 
 
 @pytest.mark.parametrize("name", ["kernel", "plane", "turning"])

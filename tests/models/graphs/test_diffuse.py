@@ -13,6 +13,7 @@ import pytest
 import scipy.sparse.linalg
 import torch
 from heated import GRAPHS, far, signal
+from marks import OFF_THEIR_METRIC
 from refusing import refused
 from stores import level, pyramid_of
 from torch import Tensor, nn
@@ -20,6 +21,8 @@ from torch import Tensor, nn
 from cheblienet_graphs import GraphSpec
 from cheblienet_models import Graph, portable
 from cheblienet_models.graphs.polynomials import Polynomial
+
+pytestmark = OFF_THEIR_METRIC
 
 DECADES = 10.0 ** np.arange(-2, 5)
 """Times, in units of 1 / lambda_max."""

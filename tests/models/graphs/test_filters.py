@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 import torch
 from heated import GRAPHS, far, signal
+from marks import OFF_THEIR_METRIC
 from refusing import refused
 from stores import level
 from torch import Tensor, nn
 
 from cheblienet_models import Graph, Pyramid, portable, sample_edges
 from cheblienet_models.graphs.filters import diffused, diffused_twice, filtered
+
+pytestmark = OFF_THEIR_METRIC
 
 
 @pytest.mark.parametrize("tolerance", [1e-3, 1e-10])

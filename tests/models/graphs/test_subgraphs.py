@@ -5,11 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from marks import OFF_THEIR_METRIC
 from refusing import refused
 from spectral import delta_of
 from stores import level
 
 from cheblienet_models import ChebConv, Graph, Pyramid, WideResNet, sample_edges, sample_vertices
+
+pytestmark = OFF_THEIR_METRIC
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from first_order import ARROWS, PLAIN, SPECS, dense
+from marks import OFF_THEIR_METRIC
 from refusing import refused
 from torch import Tensor, nn
 
@@ -164,6 +165,7 @@ def test_refusals(gradient_graphs: Store, directional: Store) -> None:
     refused("name must be 'x' or 'y'", plane.gradients.matrix, "rotation")
 
 
+@OFF_THEIR_METRIC
 def test_forward_mode_is_refused(gradient_graphs: Store) -> None:
     """Torch would drop tangents of signals, weights and times without a word."""
     graph = gradient_graphs["arrows"].levels[0]

@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 import torch
+from marks import OFF_THEIR_METRIC
 from refusing import refused
 from stores import pyramid_of
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_models import Diffusion, Graph, Pyramid, open_store, sample_vertices
 from cheblienet_models.testing import assert_equivariant
+
+pytestmark = OFF_THEIR_METRIC
 
 
 def test_each_channel_diffuses_for_its_own_time(graph: Graph) -> None:

@@ -1,0 +1,58 @@
+"""Graphs whose eigenvalues stay off those of their metric, however many points: refused, or told.
+
+Beams and times of the operator have no meaning there beyond some percent.
+"""
+
+import warnings
+
+import torch
+
+from cheblienet_models.graphs.mapped import MappedLevel
+
+
+def why_off(graph: MappedLevel) -> str:
+    """What is wrong with the family of a graph and what to build; empty where it converges."""
+    # Opening a graph does without it.
+    from cheblienet_graphs.spec import GraphSpec, edges
+
+    spec = GraphSpec.from_dict(graph.spec)
+    if (mended := edges.levels_off(spec)) is None:
+        return ""
+    what = f"{spec.weights} weights" if mended.field != "laplacian" else "a normalized Laplacian"
+    given = f"{mended}" if mended.value is not None else f"the points that {mended} gives"
+    return (
+        f"{graph.label} has {what}, with which eigenvalues stay off those of its metric, however "
+        f"many points: build it with {given}"
+    )
+
+
+def check_family(name: str, graph: MappedLevel) -> None:
+    """See that the eigenvalues of a graph converge under refinement.
+
+    Args:
+        name: of the function that needs it, for messages.
+        graph: that it is asked to use.
+
+    Raises:
+        ValueError: they stay off those of its metric.
+    """
+    if why := why_off(graph):
+        raise ValueError(
+            f"{name} takes a graph that converges to its metric. {why}, or give "
+            "`allow_inconsistent=True`."
+        )
+
+
+def warn_of_family(name: str, graph: MappedLevel) -> None:
+    """Warn, once for each graph and its copies, that its eigenvalues stay off those of its metric.
+
+    Programs that are compiled or exported do not look.
+
+    Args:
+        name: of what uses the graph, for the message.
+        graph: that is used.
+    """
+    if torch.compiler.is_compiling() or not graph.first_look("family"):
+        return
+    if why := why_off(graph):
+        warnings.warn(f"{name} is off by some percent: {why}.", stacklevel=3)
