@@ -82,7 +82,8 @@ def verdict(arrays: LevelArrays, components: int, comparison: Comparison) -> Fin
         ends = "around the torus" if periodic else "from its middle to the boundary"
         return Finding("coarse lattice", numbers={"ends": ends})
     if not wrong and not areas and not apart:
-        if few_samples(spec, sampled.metric, comparison) and not comparison.all_agree:
+        highest = float(comparison.exact.max(initial=0.0))
+        if few_samples(spec, sampled.metric, highest) and not comparison.all_agree:
             return _coarse_fiber(spec, comparison, close)
         if comparison.unknown is not None:
             return Finding("not compared", numbers=close | {"why": comparison.unknown})
@@ -134,7 +135,7 @@ def _coarse_spectrum(
     )
 
 
-def few_samples(spec: GraphSpec, metric: Metric, comparison: Comparison) -> bool:
+def few_samples(spec: GraphSpec, metric: Metric, highest: float = 0.0) -> bool:
     """Whether a fiber carries too few functions.
 
     Of the first ones besides constants, two of an angle and five of an axis, eigenvalues are exact
@@ -144,7 +145,7 @@ def few_samples(spec: GraphSpec, metric: Metric, comparison: Comparison) -> bool
     Args:
         spec: of the build.
         metric: asked for on the level.
-        comparison: of its first eigenvalues with the exact ones.
+        highest: of the eigenvalues compared, in the operator's units.
     """
     if not spec.geometry.oriented:
         return False
@@ -152,8 +153,7 @@ def few_samples(spec: GraphSpec, metric: Metric, comparison: Comparison) -> bool
     known = spec.fiber.spectrum(max(LONGEST, count + 1))
     first = sum(value <= known[1] for value in known)
     second = sum(value == known[first] for value in known)
-    highest = float(comparison.exact.max(initial=0.0)) * metric.xi**2
-    return count < first + second / 2 or known[count] <= highest
+    return count < first + second / 2 or known[count] <= highest * metric.xi**2
 
 
 def _coarse_fiber(spec: GraphSpec, comparison: Comparison, close: dict[str, str]) -> Finding:
