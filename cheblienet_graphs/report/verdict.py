@@ -89,7 +89,7 @@ def verdict(arrays: LevelArrays, components: int, comparison: Comparison) -> Fin
             return Finding("not compared", numbers=close | {"why": comparison.unknown})
         if fits:
             return Finding("consistent", numbers=close | error | _compared(comparison))
-        if comparison.too_coarse(reach):
+        if comparison.too_coarse(reach) or _converges(spec):
             return _coarse_spectrum(spec, metrics, comparison, close | error)
     causes = [Finding("apart", numbers={"count": components})] if apart else []
     causes += wrong + areas
@@ -172,6 +172,14 @@ def levels_off(spec: GraphSpec) -> list[Finding]:
     if spec.sampling_kind.regular or not stay:
         return []
     return [Finding("levels off", numbers={"weights": spec.weights})]
+
+
+def _converges(spec: GraphSpec) -> bool:
+    """Whether eigenvalues are off only where cells are large, as finite volumes' are on any points.
+
+    How long edges are on average says little where cells differ much in size.
+    """
+    return spec.weights == "voronoi" and spec.laplacian == "combinatorial"
 
 
 def unlike_areas(arrays: LevelArrays) -> list[Finding]:
@@ -300,12 +308,14 @@ def remedy(
             return Finding("either", (), least, others[:2])
         return Finding("one of three", (), least, others)
     if spec.weights == "voronoi":
+        if spec.laplacian == "normalized":
+            return _advice("use", Remedy("laplacian", "combinatorial"))
         one_number = spec.coordinates is None and not isinstance(spec.level_size(0), tuple)
         return _advice("larger", Remedy(kind.field)) if one_number else None
-    if manifold.oriented and spec.weights == "matched" and levels_off(spec):
-        return None
     if not manifold.oriented:
         return _advice("use", Remedy("weights", "voronoi"))
+    if spec.weights == "matched":
+        return None  # their moments are right, and longer edges only add to the errors
     most = min(limits.NEIGHBORS.high, spec.full_points(0) * spec.orientations - 1)
     count = max(spec.searched_neighbors, manifold.least_matched_neighbors)
     if spec.weights == "kernel" and not manifold.base.flat and count <= most:
