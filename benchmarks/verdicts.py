@@ -81,13 +81,21 @@ def sized(random: np.random.Generator, manifold: str, weights: str) -> dict[str,
     return {"size": tuple(map(int, shape))}
 
 
-def drawn(random: np.random.Generator) -> Iterator[GraphSpec]:
-    """Specifications of all manifolds and weights in turn."""
+def drawn(
+    random: np.random.Generator, levels: int = 1, further: Choices | None = None
+) -> Iterator[GraphSpec]:
+    """Specifications of all manifolds and weights in turn.
+
+    Args:
+        random: what they are drawn with.
+        levels: of each.
+        further: values of fields besides those of `FIELDS`, or instead.
+    """
     kinds = [(manifold, weights) for manifold, every in WEIGHTS.items() for weights in every]
     while True:
         for manifold, weights in kinds:
-            fields = {"weights": weights, "levels": 1, **sized(random, manifold, weights)}
-            for name, values in FIELDS[manifold].items():
+            fields = {"weights": weights, "levels": levels, **sized(random, manifold, weights)}
+            for name, values in (FIELDS[manifold] | (further or {})).items():
                 value = values[random.integers(len(values))]
                 fields |= {} if value is None else {name: value}
             if weights in ("selling", "voronoi"):

@@ -20,6 +20,7 @@ from cheblienet_graphs.report.verdict import closeness, faults, levels_off, reme
 from cheblienet_graphs.search.connected import Components, lattice_components
 from cheblienet_graphs.search.stencil import reach
 from cheblienet_graphs.spec import GraphSpec, words
+from cheblienet_graphs.spec.fields import halvable
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import LevelFacts
 from cheblienet_graphs.typing import Indices
@@ -121,7 +122,7 @@ def sentences(spec: GraphSpec, checks: Sequence[LevelCheck], spell: Spell = str)
         spell: writes parameters.
     """
     findings = [f for level in checks for f in (level.finding, *_others(spec, level))]
-    return lines(findings, [level.level for level in checks], spell)
+    return lines(findings, [level.level for level in checks], spell) + _one_level(spec)
 
 
 def summary(spec: GraphSpec, checks: Sequence[LevelCheck], spell: Spell = str) -> list[str]:
@@ -136,8 +137,21 @@ def summary(spec: GraphSpec, checks: Sequence[LevelCheck], spell: Spell = str) -
     others = [finding for level in checks for finding in _others(spec, level)]
     spoiling = lines((f for f in others if f.kind not in HARMLESS), every, spell)
     if realized := _realized(spec, [level.finding for level in checks]):
-        return [realized.sentence(spell), *spoiling]
-    return [*lines((level.finding for level in checks), every, spell), *spoiling]
+        return [realized.sentence(spell), *spoiling, *_one_level(spec)]
+    moments = lines((level.finding for level in checks), every, spell)
+    return [*moments, *spoiling, *_one_level(spec)]
+
+
+def _one_level(spec: GraphSpec) -> list[str]:
+    """Why a lattice has no further level, and what to do; nothing where it could have none."""
+    size = spec.level_size(0)
+    if spec.levels > 1 or not isinstance(size, tuple) or not spec.sampling_kind.regular:
+        return []
+    if (others := halvable(size)) is None:
+        return []
+    padded, cropped = others
+    numbers = {"size": "x".join(map(str, size)), "padded": padded, "cropped": cropped}
+    return [Finding("one level", numbers=numbers).sentence()]
 
 
 def _realized(spec: GraphSpec, moments: Sequence[Finding]) -> Finding | None:

@@ -2,7 +2,8 @@
 
 These neighbors are not the Laplacian's. The metric that finds them is isotropic, with rotations by
 the step between orientations as long as the spacing of points: on an elongated neighborhood weights
-would be thousands of times as large. Shells are whole, as symmetries would break otherwise.
+would be thousands of times as large. Shells are whole, as symmetries would break otherwise, and for
+the same reason neighbors that are equally far two ways around are none.
 """
 
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from cheblienet_graphs.gradients.source import Rows, Source, components, least_norm
+from cheblienet_graphs.gradients.source import Rows, Source, components, equally_far, least_norm
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.search.choice import Choice
@@ -67,7 +68,7 @@ class SearchedGradient(Source):
 
     def _of_vertices(self, own: Indices, lists: Indices) -> Rows:
         columns = np.where(lists < self._sampled.sampling.num_vertices, lists, -1)
-        parts = self._components(own, columns)
+        parts, columns = self._components(own, columns)
         squared = np.where(columns < 0, np.inf, (parts**2).sum(axis=2))
         order = np.argsort(squared, axis=1, kind="stable")
         columns, squared = (np.take_along_axis(part, order, axis=1) for part in (columns, squared))
@@ -86,13 +87,17 @@ class SearchedGradient(Source):
     def _coordinates(self) -> Floats:
         return self._sampled.sampling.coordinates()
 
-    def _components(self, own: Indices, columns: Indices) -> Floats:
-        """(N, K, d) of the logarithms to neighbors, in units of the spacing and the step."""
+    def _components(self, own: Indices, columns: Indices) -> tuple[Floats, Indices]:
+        """(N, K, d) of the logarithms to neighbors, in units of the spacing and the step.
+
+        And their columns, -1 for those equally far two ways around.
+        """
         both = np.repeat(own, columns.shape[1]), columns.ravel()
         starts, ends = (self._coordinates[vertices] for vertices in both)
         manifold, sampling = self._sampled.manifold, self._sampled.sampling
+        twice = equally_far(manifold, self._spacings, starts, ends).reshape(columns.shape)
         parts = components(manifold, sampling, self._spacings, starts, ends)
-        return parts.reshape(*columns.shape, -1)
+        return parts.reshape(*columns.shape, -1), np.where(twice, -1, columns)
 
 
 def _whole_shells(squared: Floats, fewest: int) -> Indices:

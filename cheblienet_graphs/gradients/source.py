@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.manifolds.moments import logarithms
@@ -21,6 +22,10 @@ from cheblienet_graphs.typing import Floats, Indices
 SINGULAR = 1e-2
 """Combinations of moments whose singular values are smaller, in units of the largest, are left
 alone: on points of a conic, as on a circle around a pole, weights would grow without bound."""
+EQUAL = 1e-6
+"""Relative difference of lengths that are equal."""
+NEARBY = 1e-9
+"""Angles, radians, that are this at least where the other way around is measured."""
 COLLINEAR = 1e-3
 """Directions whose singular values are smaller, in units of the largest, are not there."""
 
@@ -83,6 +88,30 @@ def components(
     least = (scaled**2).sum(axis=1).argmin(axis=0)
     chosen: Floats = np.take_along_axis(scaled, least[None, None], axis=0)[0].T
     return chosen
+
+
+def equally_far(
+    manifold: Manifold, spacings: Floats, starts: Floats, ends: Floats
+) -> npt.NDArray[np.bool_]:
+    """(N,) whether neighbors on the sphere have two shortest logarithms, as at half a period.
+
+    A function there has two Taylor series, and rounding would choose between them.
+
+    Args:
+        manifold: of which these are points.
+        spacings: (d,) the unit along each direction.
+        starts: (N, c) coordinates.
+        ends: (N, c) those of neighbors.
+    """
+    if manifold.base.flat:
+        return np.zeros(len(starts), bool)
+    logs = logarithms(manifold, starts, ends)
+    angles = np.sqrt((logs**2).sum(axis=1))  # of rotations, or arcs: those by 2 pi lead back
+    lengths = np.sqrt(((logs / spacings[:, None]) ** 2).sum(axis=1))
+    back = lengths * (2 * np.pi / np.maximum(angles, NEARBY) - 1)
+    least, second = np.sort(np.concatenate([lengths, back]), axis=0)[:2]
+    equal: npt.NDArray[np.bool_] = second <= least * (1 + EQUAL)
+    return equal
 
 
 def least_norm(components: Floats) -> Floats:

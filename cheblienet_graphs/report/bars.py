@@ -5,6 +5,9 @@ Where errors fall with the square of the spacing, an eigenvalue is below the ope
 on all levels, so what sampling it does to eigenvalues is no part of that: to first order it is the
 sum over the fiber's modes of each mode's share of an eigenvector times the error of the mode's own
 eigenvalue. Source: Richardson's extrapolation, and first-order perturbation theory.
+
+Both are first terms of expansions, which hold where they are small: a bar beyond a tenth of its
+eigenvalue is none. Nor are those of larger eigenvalues, as the order of these is not known.
 """
 
 from dataclasses import dataclass
@@ -13,11 +16,12 @@ import numpy as np
 import scipy.sparse
 import scipy.sparse.csgraph
 
+from cheblienet_graphs.report.comparison import AGREEING
 from cheblienet_graphs.report.moments import metrics_of, scale_of
 from cheblienet_graphs.report.spectra import computed_eigenvalues
-from cheblienet_graphs.report.verdict import faults
+from cheblienet_graphs.report.verdict import faults, few_samples
 from cheblienet_graphs.sparse import CAST_AT_ONCE
-from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec import GraphSpec, fibers
 from cheblienet_graphs.spectrum.numeric import ROUNDING, Eigenpairs, Eigenvalues, extreme_eigenpairs
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats
@@ -32,7 +36,8 @@ class ErrorBars:
 
     Args:
         unknown: why nothing is estimated; None where something is.
-        bars: of the first of them, as many as the coarser level has: |error|, as estimated.
+        bars: of the first of them, up to the one where the estimate does not hold: |error|, as
+            estimated.
         extrapolated: the same eigenvalues less their estimated errors.
     """
 
@@ -69,7 +74,19 @@ def error_bars(arrays: LevelArrays, spectrum: Eigenvalues) -> ErrorBars:
     positive = values > ROUNDING * arrays.of_level.lambda_max * scale  # others are of constants
     bars = np.where(positive, abs(of_base) + abs(of_fiber) + STORED * values, 0.0)
     extrapolated = np.where(positive, np.maximum(values - of_base - of_fiber, 0.0), 0.0)
-    return ErrorBars(None, tuple(bars.tolist()), tuple(extrapolated.tolist()))
+    known = _known(arrays, values, bars)
+    if known < count and not positive[:known].any():
+        return ErrorBars(f"they are larger than {AGREEING:.0%}".replace("%", " %"))
+    return ErrorBars(None, tuple(bars[:known].tolist()), tuple(extrapolated[:known].tolist()))
+
+
+def _known(arrays: LevelArrays, values: Floats, bars: Floats) -> int:
+    """The number of eigenvalues before the first whose estimated error says nothing."""
+    spec, metric = arrays.spec, arrays.sampled.metric
+    small = bars <= AGREEING * values
+    carried = [not few_samples(spec, metric, value) for value in values.tolist()]
+    fails = ~(small & carried) & (bars > 0)
+    return int(fails.argmax()) if fails.any() else len(values)
 
 
 def _no_family(arrays: LevelArrays) -> str | None:
@@ -80,19 +97,37 @@ def _no_family(arrays: LevelArrays) -> str | None:
     if spec.mask is not None and spec.mask_edge != "cut":
         return "a mask of whole pixels or points ends where these do"
     if spec.weights == "voronoi":
-        given = spec.coordinates is not None and spec.coordinates.areas == "given"
-        return "areas are given" if given else None
+        if spec.coordinates is not None and spec.coordinates.areas == "given":
+            return "areas are given"
+        alike = spec.sampling not in ("random", "unstructured")
+        return _unequal_degrees(spec) if alike else "cells of such points are not alike on levels"
     if not spec.sampling_kind.regular:
         return f"with {spec.weights} weights they need not converge on irregular points"
     if not _ends_right(spec):
         return "open sides are not corrected"
     if spec.geometry.oriented and spec.weights != "selling":
         return f"edges of {spec.weights} weights are along base and fiber at once"
-    if spec.geometry.oriented and spec.laplacian == "normalized":
-        return "degrees, which the Laplacian is normalized by, are not equal"
+    if spec.geometry.oriented and few_samples(spec, arrays.sampled.metric):
+        return f"there are too few {fibers.words(spec)}"
+    coarser = LevelArrays(arrays.version, arrays.facts, arrays.level + 1)
+    if spec.mask is None and _most_neighbors(coarser) < _most_neighbors(arrays):
+        return "stencils are as wide as the coarser level"
     metrics = metrics_of(arrays)
     wrong = not metrics or faults(spec, arrays.sampled.metric, metrics)
-    return "second moments are not known to be those of the metric" if wrong else None
+    moments = "second moments are not known to be those of the metric" if wrong else None
+    return _unequal_degrees(spec) or moments
+
+
+def _most_neighbors(arrays: LevelArrays) -> int:
+    return int(np.diff(arrays.laplacian.indptr).max())
+
+
+def _unequal_degrees(spec: GraphSpec) -> str | None:
+    """That a Laplacian is normalized by degrees that differ; None where they do not."""
+    equal = spec.sampling_kind.regular and not spec.geometry.oriented
+    if spec.laplacian == "combinatorial" or equal:
+        return None
+    return "degrees, which the Laplacian is normalized by, are not equal"
 
 
 def _ends_right(spec: GraphSpec) -> bool:

@@ -75,6 +75,10 @@ TEMPLATES = {
     "more": "more {0} may help",
     "larger": "a larger {0} may help",
     # remarks
+    "one level": (
+        "1 level, as half of {size} is not whole: pad images to {padded}, as networks do with "
+        "pad=True, or crop them to {cropped}"
+    ),
     "one component": "one component",
     "components": APART,
     "components, neighbors": APART + "; more {0} may connect them",

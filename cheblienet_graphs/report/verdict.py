@@ -82,13 +82,14 @@ def verdict(arrays: LevelArrays, components: int, comparison: Comparison) -> Fin
         ends = "around the torus" if periodic else "from its middle to the boundary"
         return Finding("coarse lattice", numbers={"ends": ends})
     if not wrong and not areas and not apart:
-        if few_samples(spec, sampled.metric, comparison) and not comparison.all_agree:
+        highest = float(comparison.exact.max(initial=0.0))
+        if few_samples(spec, sampled.metric, highest) and not comparison.all_agree:
             return _coarse_fiber(spec, comparison, close)
         if comparison.unknown is not None:
             return Finding("not compared", numbers=close | {"why": comparison.unknown})
         if fits:
             return Finding("consistent", numbers=close | error | _compared(comparison))
-        if comparison.too_coarse(reach):
+        if comparison.too_coarse(reach) or _converges(spec):
             return _coarse_spectrum(spec, metrics, comparison, close | error)
     causes = [Finding("apart", numbers={"count": components})] if apart else []
     causes += wrong + areas
@@ -134,7 +135,7 @@ def _coarse_spectrum(
     )
 
 
-def few_samples(spec: GraphSpec, metric: Metric, comparison: Comparison) -> bool:
+def few_samples(spec: GraphSpec, metric: Metric, highest: float = 0.0) -> bool:
     """Whether a fiber carries too few functions.
 
     Of the first ones besides constants, two of an angle and five of an axis, eigenvalues are exact
@@ -144,7 +145,7 @@ def few_samples(spec: GraphSpec, metric: Metric, comparison: Comparison) -> bool
     Args:
         spec: of the build.
         metric: asked for on the level.
-        comparison: of its first eigenvalues with the exact ones.
+        highest: of the eigenvalues compared, in the operator's units.
     """
     if not spec.geometry.oriented:
         return False
@@ -152,8 +153,7 @@ def few_samples(spec: GraphSpec, metric: Metric, comparison: Comparison) -> bool
     known = spec.fiber.spectrum(max(LONGEST, count + 1))
     first = sum(value <= known[1] for value in known)
     second = sum(value == known[first] for value in known)
-    highest = float(comparison.exact.max(initial=0.0)) * metric.xi**2
-    return count < first + second / 2 or known[count] <= highest
+    return count < first + second / 2 or known[count] <= highest * metric.xi**2
 
 
 def _coarse_fiber(spec: GraphSpec, comparison: Comparison, close: dict[str, str]) -> Finding:
@@ -171,6 +171,14 @@ def levels_off(spec: GraphSpec) -> list[Finding]:
     if spec.sampling_kind.regular or mended is None or mended.field == "laplacian":
         return []
     return [Finding("levels off", numbers={"weights": spec.weights})]
+
+
+def _converges(spec: GraphSpec) -> bool:
+    """Whether eigenvalues are off only where cells are large, as finite volumes' are on any points.
+
+    How long edges are on average says little where cells differ much in size.
+    """
+    return spec.weights == "voronoi" and spec.laplacian == "combinatorial"
 
 
 def unlike_areas(arrays: LevelArrays) -> list[Finding]:
@@ -299,12 +307,14 @@ def remedy(
             return Finding("either", (), least, others[:2])
         return Finding("one of three", (), least, others)
     if spec.weights == "voronoi":
+        if spec.laplacian == "normalized":
+            return _advice("use", Remedy("laplacian", "combinatorial"))
         one_number = spec.coordinates is None and not isinstance(spec.level_size(0), tuple)
         return _advice("larger", Remedy(kind.field)) if one_number else None
-    if manifold.oriented and spec.weights == "matched" and levels_off(spec):
-        return None
     if not manifold.oriented:
         return _advice("use", Remedy("weights", "voronoi"))
+    if spec.weights == "matched":
+        return None  # their moments are right, and longer edges only add to the errors
     most = min(limits.NEIGHBORS.high, spec.full_points(0) * spec.orientations - 1)
     count = max(spec.searched_neighbors, manifold.least_matched_neighbors)
     if spec.weights == "kernel" and not manifold.base.flat and count <= most:

@@ -304,7 +304,28 @@ def _accepted_levels(kind: type[SamplingKind], finest: Size, possible: int) -> s
         return (
             f"an integer in [1, {possible}] for {'x'.join(map(str, finest))} ({sides}; images "
             f"(B, C, {shape})): each level halves {'both' if len(finest) == 2 else 'all'} sides, "
-            "which must come out whole and at least 2"
+            f"which must come out whole and at least 2{_as_others(finest)}"
         )
     size = quoted(finest) if isinstance(finest, tuple) else finest
     return f"an integer in [1, {possible}] for {kind.field} {size}"
+
+
+def halvable(finest: tuple[int, ...]) -> tuple[str, str] | None:
+    """The next larger and smaller sizes of a lattice that have three levels.
+
+    Args:
+        finest: (width, height), or (width, height, depth).
+
+    Returns:
+        None where the lattice has two levels, or is too small for a worthwhile second one.
+    """
+    worthwhile = min(finest) >= 2 * limits.SMALLEST_DEFAULT_SIDE
+    if not worthwhile or not any(side % 2 for side in finest):
+        return None
+    padded, cropped = ("x".join(str((side + more) // 4 * 4) for side in finest) for more in (3, 0))
+    return padded, cropped
+
+
+def _as_others(finest: tuple[int, ...]) -> str:
+    found = halvable(finest)
+    return ", as those of {} or {} do".format(*found) if found else ""

@@ -1,5 +1,6 @@
 """What networks are made of: an entrance for signals, batch normalization, residual blocks."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal, get_args
 
@@ -42,6 +43,7 @@ class Network(Recorded):
         num_classes: of the output.
         lift: of images; a module that names no `sizes` takes other images than `Lift` does.
         check_finite: whether signals are searched for values that are not finite.
+        pad: whether images smaller than the graph are padded.
 
     Attributes:
         lifted_channels: those of a lifted image.
@@ -49,7 +51,8 @@ class Network(Recorded):
 
     Raises:
         TypeError: pyramid is something else, such as a store, or a number is no integer.
-        ValueError: a number below 1, or a lift that there is not or the graph does not allow.
+        ValueError: a number below 1, a lift that there is not or the graph does not allow, or pad
+            on points that are no lattice.
     """
 
     since_later = True
@@ -62,6 +65,7 @@ class Network(Recorded):
         lift: LiftChoice,
         *,
         check_finite: bool,
+        pad: bool = False,
     ) -> None:
         super().__init__()
         self.check_finite = flag("check_finite", check_finite)
@@ -75,6 +79,12 @@ class Network(Recorded):
             onto = "onto the graph's (orientations, *base shape)"
             raise ValueError(f"lift must be {onto}, {finest.grid}. Got one onto {grid}.")
         self.places = Lift(finest)
+        self.pad = flag("pad", pad)
+        if pad and finest.sampling != "lattice":
+            raise ValueError(
+                f"pad=True takes a lattice, whose images have sides. {finest.label} has "
+                f"{finest.sampling} points: leave it out."
+            )
         self.lifted_channels: int = in_channels * getattr(self.lift, "num_scales", 1)
 
     def _look_once(self) -> None:
@@ -107,6 +117,32 @@ class Network(Recorded):
             )
         return {"operators": operators, "handed": handed, "low_pass": low_pass}
 
+    def _margins(self, shape: Sequence[int]) -> list[tuple[int, int]]:
+        """Pixels that images of a shape lack before and after each side; none of other signals."""
+        finest = self.pyramid.levels[0]
+        sides = finest.grid[1:]
+        if finest.sampling != "lattice" or len(shape) != 2 + len(sides):
+            return []
+        lacking = [side - own for side, own in zip(sides, shape[2:], strict=True)]
+        if min(lacking) < 0 or not any(lacking) or shape[1] != self.in_channels:
+            return []
+        return [(each // 2, each - each // 2) for each in lacking]
+
+    def _padded(self, signal: Tensor) -> Tensor:
+        """Images as large as the graph, zeros around smaller ones; other signals as they are."""
+        if not self.pad or not isinstance(signal, Tensor) or signal.layout != torch.strided:
+            return signal
+        margins = self._margins(signal.shape)
+        around = [pixels for pair in reversed(margins) for pixels in pair]
+        return nn.functional.pad(signal, around) if margins else signal
+
+    def _cut_back(self, known: Tensor, shape: Sequence[int]) -> Tensor:
+        """(B, C, *base shape) without what was padded of signals of a shape."""
+        margins = self._margins(shape) if self.pad else []
+        for dim, (before, _) in enumerate(margins, start=2):
+            known = known.narrow(dim, before, shape[dim])
+        return known
+
     def _check_shape(self, signal: Tensor) -> None:
         """Check that a signal is an image of the graph's sizes, or as large as a lifted one.
 
@@ -125,6 +161,8 @@ class Network(Recorded):
         if signal.shape[2:] in bases and signal.shape[1] != self.in_channels:
             remedy = f" Its in_channels is {self.in_channels}: construct it with "
             remedy += f"in_channels={signal.shape[1]}, or give as many channels as it has."
+        if not self.pad and self._margins(signal.shape):
+            remedy = " Construct it with pad=True, which pads smaller images."
         check_signal(name, signal, taken, words="", remedy=remedy)
 
     def _lifted(self, x: Tensor) -> Tensor:

@@ -60,6 +60,10 @@ class UNet(Network):
         head: "invariant", projection over orientations, or "oriented": the channels of all
             orientations at a point are classified together, and nothing is projected. What is
             classified, `features`, turns with the image; the prediction does not.
+        pad: whether images with fewer pixels than the graph's are taken, which has to be a
+            lattice: zeros are put around them, as many before as after, or one more after, and
+            cut off the prediction.
+            Checkpoints do not know of it.
 
     Raises:
         TypeError: pyramid is something else, such as a store, or a number is no integer.
@@ -84,8 +88,10 @@ class UNet(Network):
         handed: bool = True,
         low_pass: bool = False,
         head: Head = "invariant",
+        pad: bool = False,
     ) -> None:
-        super().__init__(pyramid, in_channels, num_classes, lift, check_finite=check_finite)
+        checks = {"check_finite": check_finite, "pad": pad}
+        super().__init__(pyramid, in_channels, num_classes, lift, **checks)
         self.channels = widths = _checked_channels(pyramid, channels)
         self.settings = {"pool": pool, "unpool": unpool, "project": project}
         choice("head", head, get_args(Head))
@@ -137,9 +143,9 @@ class UNet(Network):
             x = self.project(self.classify(x))
         full_grid = self.places.grid_places
         known = full_grid.filled(torch.log_softmax(x, dim=1), math.nan)
-        return (
-            known if full_grid.small_places is None else torch.log_softmax(known, dim=1)
-        )  # of means, too
+        if full_grid.small_places is not None:
+            known = torch.log_softmax(known, dim=1)  # of means, too
+        return self._cut_back(known, signal.shape)
 
     def features(self, signal: Tensor) -> Tensor:
         """What is classified, before its norm: images as of `forward` -> (B, C, V).
@@ -147,6 +153,7 @@ class UNet(Network):
         Raises:
             TypeError, ValueError: as `forward`.
         """
+        signal = self._padded(signal)
         self._check_shape(signal)
         x: Tensor = self.conv(self._lifted(signal))
         skips: list[Tensor] = []
@@ -170,9 +177,13 @@ def default_channels(levels: int) -> tuple[int, ...]:
 def _checked_channels(pyramid: Pyramid, channels: Sequence[int] | None) -> tuple[int, ...]:
     levels, label = len(pyramid.levels), f"{pyramid.name}@{pyramid.version}"
     if levels < 2:
+        remedy, (_, *sides) = "build one with `levels=2` or more.", pyramid.levels[0].grid
+        if pyramid.levels[0].sampling == "lattice" and any(side % 2 for side in sides):
+            others = " x ".join(str(-(-side // 4) * 4) for side in sides)
+            size = " x ".join(map(str, sides))
+            remedy = f"half of {size} is not whole: build one of {others}, and give pad=True."
         raise ValueError(
-            f"UNet takes a pyramid of at least two levels. {label} has {levels}; build one with "
-            "`levels=2` or more."
+            f"UNet takes a pyramid of at least two levels. {label} has {levels}; {remedy}"
         )
     if channels is None:
         return default_channels(levels)

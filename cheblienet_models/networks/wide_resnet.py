@@ -56,6 +56,9 @@ class WideResNet(Network):
             every orientation of a feature has weights of its own. Turning an image by 90 degrees
             rolls `features` along orientations, and so the output changes; take it where upright
             things are to be told from turned ones.
+        pad: whether images with fewer pixels than the graph's are taken, which has to be a
+            lattice: zeros are put around them, as many before as after, or one more after.
+            Checkpoints do not know of it.
 
     Raises:
         TypeError: pyramid is something else, such as a store, or a number is no integer.
@@ -82,8 +85,10 @@ class WideResNet(Network):
         low_pass: bool = False,
         first_level: int = 0,
         head: Head = "invariant",
+        pad: bool = False,
     ) -> None:
-        super().__init__(pyramid, in_channels, num_classes, lift, check_finite=check_finite)
+        checks = {"check_finite": check_finite, "pad": pad}
+        super().__init__(pyramid, in_channels, num_classes, lift, **checks)
         first_level = integer("first_level", first_level, 0, len(pyramid.levels) - 1)
         self.settings = {"first_level": first_level, "pool": pool}
         choice("head", head, get_args(Head))
@@ -137,6 +142,7 @@ class WideResNet(Network):
         Raises:
             TypeError, ValueError: as `forward`.
         """
+        images = self._padded(images)
         if hasattr(self.lift, "sizes"):  # a module of one's own may take other images
             self._check_shape(images)
         x = self.conv(self.down(self._lifted(images)))

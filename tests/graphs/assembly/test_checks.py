@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cheblienet_graphs import GraphSpec, build, inspect
+from cheblienet_graphs import GraphSpec, SpecError, build, inspect
 from cheblienet_graphs.assembly.checks import sentences, summary
 from cheblienet_graphs.search import connected
 
@@ -62,3 +62,29 @@ def test_a_broken_lattice_is_not_built_in_silence(
     moments, components = sentences(SPECS["broken"], built.checks)
     assert "not consistent with the metric: orientations are not connected" in moments
     assert components == "level 0: has at least 54 components; `clg inspect` counts them"
+
+
+@pytest.mark.parametrize(
+    ("manifold", "size", "said"),
+    [
+        ("r2", 51, "1 level, as half of 51x51 is not whole: pad images to 52x52"),
+        ("r2", (64, 33), "half of 64x33 is not whole: pad images to 64x36"),
+        ("r2", 52, ""),
+        ("r2", 15, ""),
+    ],
+)
+def test_odd_sides_say_why_there_is_one_level(
+    tmp_path: Path, manifold: str, size: object, said: str
+) -> None:
+    spec = GraphSpec(manifold, size)
+    built = build(spec, tmp_path / "g.zarr", device="cpu")
+    for lines in (summary(spec, built.checks), sentences(spec, built.checks)):
+        text = "\n".join(lines)
+        assert said in text
+        assert ("not whole" in text) == bool(said)
+
+
+def test_what_odd_sides_are_told_has_levels() -> None:
+    with pytest.raises(SpecError, match=r"as those of 52x52 or 48x48 do\. Got 2\."):
+        GraphSpec("r2", 51, levels=2)
+    assert [GraphSpec("r2", size, levels=3).levels for size in ("52x52", "48x48")] == [3, 3]

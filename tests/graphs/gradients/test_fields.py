@@ -120,3 +120,34 @@ def test_they_commute_with_motions_and_change_sign_in_mirrors(
             np.testing.assert_allclose(moved, sign * matrix, atol=2e-7 * abs(matrix).max())
     assert {name.split("_")[0] for name in exact} & {"flip", "reflection"}
     assert len(exact) >= 3
+
+
+AWAY = [
+    {"manifold": "so3", "subdivisions": 1, "orientations": 3},
+    {"manifold": "so3", "bandlimit": 4, "orientations": 4},
+    {"manifold": "so3", "gaussian": "F4", "orientations": 4, **TURNED},
+    {"manifold": "so3", "bandlimit": 4, "orientations": 4, **TURNED},
+    {"manifold": "s2", "bandlimit": 2},
+    {"manifold": "s2", "nside": 1},
+]
+
+
+@pytest.mark.parametrize("how", AWAY, ids=lambda how: "-".join(map(str, how.values())))
+def test_neighbors_half_a_period_away_break_no_symmetry(
+    tmp_path: Path, how: dict[str, Any]
+) -> None:
+    """Such neighbors have two logarithms, of which rounding would choose one.
+
+    Modulo pi, and on the sphere, symmetries turn frames: lengths of gradients are what stays.
+    """
+    (arrays,) = built(GraphSpec(**how, gradients=True, levels=1), tmp_path)
+    matrices = [wide(matrix) for matrix in arrays.gradients.values()]
+    values = np.random.default_rng(0).normal(size=(len(arrays.coordinates), 8))
+    lengths = sum((matrix @ values) ** 2 for matrix in matrices[:2])
+    for name, permutation in arrays.sampling.symmetries():
+        if "approximate" in name:
+            continue
+        moved = sum((matrix @ values[permutation]) ** 2 for matrix in matrices[:2])
+        np.testing.assert_allclose(moved, lengths[permutation], atol=1e-5 * lengths.max())
+    constants = [matrix @ np.ones(len(values)) for matrix in matrices]
+    np.testing.assert_allclose(constants, 0, atol=1e-4)

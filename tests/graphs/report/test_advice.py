@@ -1,9 +1,10 @@
 """Advice can be followed: a graph of the same kind has what it names, and is another graph."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
 from many_specs import MANY_SPECS
 
 from cheblienet_graphs import GraphSpec
@@ -15,6 +16,7 @@ from cheblienet_graphs.report.moments import EffectiveMetric
 from cheblienet_graphs.report.text import connections
 from cheblienet_graphs.report.verdict import faults, remedy
 
+CELLS: dict[str, Any] = {"weights": "voronoi", "levels": 1}
 SMALLER = {"unlinked", "components, fiber"}
 """Kinds whose parameter should be smaller."""
 UNLINKED = EffectiveMetric(0, 1.0, None, 0.0, 2.0, 0.0, squared_reach=1.0)
@@ -83,3 +85,26 @@ def test_more_neighbors_than_there_are_are_not_advised() -> None:
         found = remedy(spec, sampled)
         assert found is not None
         assert found.kind == ("more" if subdivisions == 0 else "together")
+
+
+def test_normalized_voronoi_graphs_are_told_what_helps_them(report_on: Callable) -> None:
+    off = report_on(GraphSpec("s2", gaussian="O8", **CELLS, laplacian="normalized")).levels[0]
+    assert off.spectral_error > 0.3
+    assert off.verdict.endswith(": use `laplacian='combinatorial'`")
+    mended = report_on(GraphSpec("s2", gaussian="O8", **CELLS)).levels[0]
+    assert mended.consistency == "consistent"
+    assert mended.spectral_error < 0.02
+
+
+@pytest.mark.parametrize("field", [{"subdivisions": 2}, {"nside": 2}, {"points": 60}])
+def test_matched_graphs_are_not_told_to_take_more_neighbors(field: dict[str, Any]) -> None:
+    spec = GraphSpec("so3", orientations=6, weights="matched", neighbors=24, levels=1, **field)
+    assert remedy(spec, cast("Any", SimpleNamespace(manifold=spec.geometry))) is None
+
+
+@pytest.mark.parametrize("finest", [2, 4])
+def test_points_that_are_refined_in_a_region_alone_are_too_coarse(
+    finest: int, report_on: Callable
+) -> None:
+    spec = GraphSpec("s2", refined=(0, finest, -10, 35, 30, 60), **CELLS)
+    assert report_on(spec).levels[0].consistency == "too coarse"

@@ -251,3 +251,30 @@ def test_refusals(pyramid: Pyramid, make: Make) -> None:
     refused("lift must be 'repeat', 'cake', 'gabor' or a module", make, pyramid, lift="wavelet")
     other, message = Lift(pyramid.levels[1]), "lift must be onto .* Got one onto "
     refused(message, make, pyramid, lift=other)
+
+
+@MAKE
+def test_images_smaller_than_the_graph_are_padded(pyramid: Pyramid, make: Make) -> None:
+    """The torus has 16 x 16 pixels: 13 lack one before and two after, 15 one after."""
+    images = torch.randn(2, 2, 13, 15)
+    full = torch.zeros(2, 2, 16, 16)
+    full[:, :, 1:14, :15] = images
+    padded, plain = make(pyramid, pad=True), make(pyramid)
+    plain.load_state_dict(padded.state_dict())
+    expected, found = plain(full), padded(images)
+    expected = expected if expected.dim() == 2 else expected[:, :, 1:14, :15]
+    assert torch.equal(found, expected)
+    assert torch.equal(padded(full), plain(full))
+    lifted = Lift(pyramid.levels[0])(full)
+    assert torch.equal(padded(lifted), plain(lifted))
+    refused(r"16, 16\).* Got \(2, 2, 13, 15\)\. Construct it with pad=True", plain, images)
+    refused(r"takes .* Got \(2, 2, 13, 17\)\.$", padded, torch.randn(2, 2, 13, 17))
+    refused(r"takes .* Got \(2, 1, 13, 15\)\.", padded, torch.randn(2, 1, 13, 15))
+    refused(r"takes a torch\.Tensor", padded, images.numpy(), error=TypeError)
+    refused("pad must be True or False", make, pyramid, pad=1, error=TypeError)
+
+
+@MAKE
+def test_points_without_sides_are_not_padded(symmetric_graphs: Path, make: Make) -> None:
+    sphere = open_store(symmetric_graphs)["s2"]
+    refused("pad=True takes a lattice, .* has icosahedral points", make, sphere, pad=True)

@@ -53,6 +53,16 @@ def test_refusals(pyramid: Pyramid, symmetric_graphs: Path) -> None:
     refused(r"at least two levels\. square@v001 has 1", UNet, square, 1, 2)
 
 
+def test_odd_sides_are_told_what_can_be_built(tmp_path: Path) -> None:
+    odd = pyramid_of(tmp_path, GraphSpec("r2", (21, 18)))
+    refused(
+        "half of 18 x 21 is not whole: build one of 20 x 24, and give pad=True", UNet, odd, 1, 2
+    )
+    even = pyramid_of(tmp_path, GraphSpec("r2", (24, 20)))
+    network = UNet(even, 1, 2, kernel_size=2, channels=(2, 2, 2), pad=True).eval()
+    assert network(torch.zeros(1, 1, 18, 21)).shape == (1, 2, 18, 21)
+
+
 def test_oriented_heads_turn_but_for_their_weights(gradient_graphs: Store) -> None:
     pyramid = gradient_graphs["arrows"]
     network = UNet(pyramid, 1, 2, 3, (2, 3, 4), operators="first-order", head="oriented").double()
