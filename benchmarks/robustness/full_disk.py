@@ -122,4 +122,6 @@ if __name__ == "__main__":
     if os.geteuid():
         print("Nothing was tried: only root can mount a small disk.")
     else:
-        print(f"{arguments.rounds} full disks: {run(**vars(arguments))}")
+        outcomes = run(**vars(arguments))
+        for outcome, count in sorted(outcomes.items()):
+            print(f"{outcome}: {count}")

@@ -126,4 +126,5 @@ if __name__ == "__main__":
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
-    print(f"{arguments.rounds} rounds without a false word: {run(**vars(arguments))}")
+    for command, count in sorted(run(**vars(arguments)).items()):
+        print(f"{command}: {count}, without a false word")

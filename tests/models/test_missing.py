@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from marks import OFF_THEIR_METRIC
 from refusing import refused
 from stores import store_of
 from torch import Tensor, nn
@@ -76,6 +77,7 @@ def layers(of: Store) -> list[tuple[nn.Module, int]]:
     ]
 
 
+@OFF_THEIR_METRIC
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
 def test_layers_refuse_what_is_missing(opened: Store, dtype: torch.dtype) -> None:
     for layer, count in layers(opened):
@@ -128,6 +130,7 @@ def test_resampling_knows_unseen_as_nan(opened: Store, method: str, dtype: torch
                 refused("without NaN or UNSEEN. Got [16] of", kind(sky, *GRID, method), holed)
 
 
+@OFF_THEIR_METRIC
 def test_what_is_not_missing(opened: Store) -> None:
     """Twice healpy's tolerance off, and other large numbers; integers have none."""
     for factor in (1 + 2e-5, 1 - 2e-5, -1, 0.5):

@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 import pytest
 import torch
+from marks import OFF_THEIR_METRIC
 from refusing import refused
 from stores import store_of
 from torch import Tensor, nn
@@ -224,6 +225,7 @@ class Own(nn.Module):
         return network
 
 
+@OFF_THEIR_METRIC
 @pytest.mark.parametrize("layer", LAYERS)
 def test_layers_refuse_another_graph(graphs: Path, layer: str) -> None:
     """In any module, with its fields; nothing of the layer is loaded."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from marks import OFF_THEIR_METRIC
 from stores import pyramid_of
 from torch import nn
 from torch.utils.data import DataLoader
@@ -71,6 +72,7 @@ def test_compiled_to_code(pyramid: Pyramid) -> None:
         assert torch.allclose(compiled(images), network(images), atol=1e-5)
 
 
+@OFF_THEIR_METRIC
 @pytest.mark.slow
 def test_compiled_training_steps(pyramid: Pyramid, masked_graphs: Path) -> None:
     """Also of a network in eval mode, and of one with a mask."""
