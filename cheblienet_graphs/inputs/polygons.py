@@ -55,7 +55,8 @@ class Polygons:
         rings: of each polygon its outer ring, then its holes: (N, 2) x, y of N >= 3 corners, in
             pixels; pixel (row, column) covers [column, column + 1] x [row, row + 1]. A ring may
             repeat its first corner at its end. Polygons must not overlap, nor a ring cross itself:
-            that is noticed where more than the whole of a pixel is inside. Corners may lie far outside of the lattice, up to 1e9 pixels.
+            that is noticed where more than the whole of a pixel is inside. Corners may lie far
+            outside of the lattice, up to 1e9 pixels.
 
     Raises:
         SpecError: rings are of another shape, or have corners that are not in [-1e9, 1e9].
