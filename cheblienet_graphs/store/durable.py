@@ -170,9 +170,14 @@ def replace_by(folder: int, name: str, contents: bytes, spare: str, within: int)
         OSError: both files have their old contents.
     """
     status = os.stat(spare, dir_fd=within, follow_symlinks=False)
-    if status.st_nlink > 1 or status.st_size < len(contents):  # the file of a backup, too
+    is_own = stat.S_ISREG(status.st_mode) and status.st_nlink == 1  # else one of a backup, too
+    if not is_own or status.st_size < len(contents):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    os.chmod(spare, 0o644, dir_fd=within)
+    read_only = os.open(spare, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=within)
+    try:
+        os.fchmod(read_only, 0o644)
+    finally:
+        os.close(read_only)
     descriptor = os.open(spare, os.O_RDWR | os.O_NOFOLLOW, dir_fd=within)
     try:
         earlier = os.pread(descriptor, status.st_size, 0)

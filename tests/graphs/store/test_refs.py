@@ -148,6 +148,15 @@ def test_removing_takes_no_space(
     assert (five.parent / "backup").read_bytes() == before
     assert verify(five) == leftovers(five) == []
     (five.parent / "backup").unlink()
+    document, victim = five / NAME / "v001/zarr.json", five.parent / ("x" * 250)
+    document.rename(victim)  # its name is longer than what is written
+    document.symlink_to("../" * 2 + f"../{victim.name}")
+    victim.chmod(0o400)
+    with pytest.raises(StoreError, match=r"No space left on device. Nothing was changed; free"):
+        remove(five, f"{NAME}@v001")
+    assert (victim.read_bytes(), stat.S_IMODE(victim.stat().st_mode)) == (before, 0o400)
+    document.unlink()
+    victim.rename(document)
     with staging_folder.locked_alone(five), ExitStack() as held:
         assert staging_folder._got_store(five, held) is None
         if folders:
