@@ -245,8 +245,15 @@ class Folder(os.PathLike[str]):
         if self._kept is not None:
             above = self._descriptor_in(self._kept, self._segments[:-1])
             return _opened_in(above, self.name, flags)
-        with self.parent.descriptor() as above:
-            return _opened_in(above, self.name, flags)
+        above = os.open(self._path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            for segment in self._segments[:-1]:
+                folder = _opened_in(above, segment, os.O_DIRECTORY)
+                os.close(above)
+                above = folder
+            return _opened_in(above, self._segments[-1], flags)
+        finally:
+            os.close(above)
 
     def _descriptor_in(self, kept: _Descriptors, segments: tuple[str, ...]) -> int:
         """A descriptor of a folder that stays open, of the segments below the path."""
