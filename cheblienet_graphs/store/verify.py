@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
@@ -122,7 +122,7 @@ def version_faults(version: Folder, remark: Remark | None = None) -> list[Fault]
 def _file_faults(version: Folder, files: Mapping[str, FileFacts]) -> Iterator[Fault]:
     """What is wrong with files and folders: those of the manifest are there, and nothing else."""
     keys = {file: key for key in files for file in manifest_files(key)}
-    folders = {file[:end] for file in keys for end in _ends(file)}
+    folders = _above(keys)
     entries = dict(version.walk(folders.__contains__))  # foreign ones may be nested deeply
     del entries[DOCUMENT]
     published = {path: files[keys[path]] for path in entries if path in keys}
@@ -135,9 +135,15 @@ def _file_faults(version: Folder, files: Mapping[str, FileFacts]) -> Iterator[Fa
         yield Fault(key, "is missing")
 
 
-def _ends(path: str) -> Iterator[int]:
-    """Where the paths of the folders above a file end in its own."""
-    return (end for end, letter in enumerate(path) if letter == "/")
+def _above(files: Iterable[str]) -> set[str]:
+    """Paths of the folders above some files."""
+    folders: set[str] = set()
+    for file in files:
+        folder = file.rpartition("/")[0]
+        while folder and folder not in folders:
+            folders.add(folder)
+            folder = folder.rpartition("/")[0]
+    return folders
 
 
 def manifest_files(key: str) -> list[str]:
