@@ -196,9 +196,12 @@ class Folder(os.PathLike[str]):
         Raises:
             StoreError: it can't be read.
         """
-        with self.reading(), self.opened_file() as (descriptor, size):
-            with open(descriptor, "rb", buffering=0, closefd=False) as file:
-                return hashlib.file_digest(file, "sha256").hexdigest(), size
+        with (
+            self.reading(),
+            self.opened_file() as (descriptor, size),
+            os.fdopen(descriptor, "rb", buffering=0, closefd=False) as file,
+        ):
+            return hashlib.file_digest(file, "sha256").hexdigest(), size
 
     @contextmanager
     def opened_file(self) -> Iterator[tuple[int, int]]:
