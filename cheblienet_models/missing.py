@@ -10,7 +10,7 @@ from torch._subclasses import FakeTensor
 from cheblienet_models.arguments import check_dtype, check_tensor, instance
 
 UNSEEN = -1.6375e30
-"""What healpy writes where a map has no value."""
+"""Number that healpy writes where a map has no value."""
 CLOSE = 1e-5
 """Of UNSEEN, as healpy compares: maps may have been rounded to float32."""
 LARGE = 1e20
@@ -18,7 +18,7 @@ LARGE = 1e20
 
 
 def missing(x: Tensor) -> Tensor:
-    """Where a signal of any dtype has no value, NaN or what UNSEEN is there; bool of its shape."""
+    """Mask of a signal's missing values, NaN or UNSEEN in its dtype; bool of its shape."""
     if not x.is_floating_point():
         return torch.zeros_like(x, dtype=torch.bool)
     mark = float(torch.tensor(UNSEEN, dtype=x.dtype, device="cpu"))  # -inf in half precision
@@ -88,13 +88,13 @@ def looks_known(x: Tensor) -> bool:
 
 
 def all_finite(x: Tensor) -> bool:
-    """Whether no value is NaN or infinite."""
+    """Check whether no value is NaN or infinite."""
     # A sum is quicker than a search, but that of finite values may overflow.
     return bool(x.detach().sum().isfinite()) or bool(x.isfinite().all())
 
 
 def has_values(x: Tensor) -> bool:
-    """Whether values can be looked at: not while a program is compiled, exported or captured.
+    """Check whether values can be looked at: not while a program is compiled, exported or captured.
 
     Nor in torch.func's transformations, where a tensor stands for many.
     """

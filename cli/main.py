@@ -171,7 +171,7 @@ def _memory_is_short(error: Exception) -> bool:
 
 
 def _files_are_short(error: Exception) -> bool:
-    """Whether files could not be opened, which a loader says in a text."""
+    """Check whether files could not be opened, which a loader says in a text."""
     if isinstance(error, ImportError):
         return os.strerror(errno.EMFILE).lower() in str(error).lower()
     return getattr(error, "errno", None) in {errno.EMFILE, errno.ENFILE}

@@ -108,12 +108,12 @@ def rm(name: str, keep: str | None, store: Path, force: bool) -> None:
 
 
 def _on_a_terminal() -> bool:
-    """Whether somebody can be asked; streams may be closed."""
+    """Check whether somebody can be asked; streams may be closed."""
     return all(stream and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
 def _doomed(store: Path, name: str, keep: str | None) -> str:
-    """What `rm` is about to delete; nothing where it refuses to."""
+    """Name of what `rm` is about to delete; empty where it refuses to."""
     version = catalog.resolve(store, name)
     if keep is None:
         return f"{version.parent.name}@{version.name}" if "@" in name else ""

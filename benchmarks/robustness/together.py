@@ -4,8 +4,7 @@ Two processes that have imported everything are told to run one command each, dr
 the same and of another specification, `ls`, `verify` (with and without `--clean`), `tag`, `tag
 --delete` and `rm`. Each must succeed, or say one of the few things that the other one can have made
 true: that a version or a ref is not there, or that a version is tagged. Then the store must verify
-without a fault and without leftovers, no specification may be published twice without `--force`,
-and all numbers and tags must be those that the two orders of the commands allow.
+without a fault and without leftovers, and equal builds may not publish twice without `--force`.
 
     python benchmarks/robustness/together.py [--rounds 100] [--seed 0]
 """

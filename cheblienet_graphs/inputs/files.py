@@ -61,7 +61,7 @@ def reading(file: Path, form: str, extra: str | None = None) -> Iterator[None]:
 
 
 def reason(error: Exception) -> str:
-    """What an error of another library says, on one line without a full stop."""
+    """Message of another library's error, on one line without a full stop."""
     said = one_line(" ".join(f"{error}".split()) or type(error).__name__, LONGEST_REASON)
     return said.rstrip(".?")
 

@@ -79,7 +79,7 @@ def check_bright(values: Values) -> None:
 
 
 def dim(values: Values) -> SpecError:
-    """That an image has too low a range, and which."""
+    """Error of an image whose range is too low, with that range."""
     most = np.iinfo(values.dtype).max
     return ambiguous(
         f"holds {values.min()} to {values.max()} of a range to {most}, of which above half is "
@@ -150,12 +150,12 @@ def check_numbers(values: Values) -> None:
 
 
 def zeros_and_ones(values: Values) -> bool:
-    """Whether numbers are 0 and 1, up to the rounding of float32."""
+    """Check whether numbers are 0 and 1, up to the rounding of float32."""
     if values.dtype.kind != "f":
         return bool(((values == 0) | (values == 1)).all())
     return bool((np.minimum(np.abs(values), np.abs(values - 1)) <= TOLERANCE).all())
 
 
 def within(values: Values) -> bool:
-    """Whether numbers are in [0, 1], up to the rounding of float32; NaN is not."""
+    """Check whether numbers are in [0, 1], up to the rounding of float32; NaN is not."""
     return bool(((values >= -TOLERANCE) & (values <= 1 + TOLERANCE)).all())

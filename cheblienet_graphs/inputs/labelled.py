@@ -105,7 +105,7 @@ def _of_pandas(value: Any) -> Labelled:
 
 
 def _counts(labels: Values) -> bool:
-    """Whether labels are 0, 1, 2, ..."""
+    """Check whether labels are 0, 1, 2, ..."""
     return bool(labels.dtype.kind in "iu" and (labels == np.arange(len(labels))).all())
 
 

@@ -165,7 +165,7 @@ class LatLonMask:
 
     @property
     def _around(self) -> bool:
-        """Whether the longitudes go once around."""
+        """Check whether the longitudes go once around."""
         return self._eastwards[2]
 
     @cached_property

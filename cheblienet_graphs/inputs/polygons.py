@@ -113,7 +113,7 @@ def coverage(polygons: Polygons, shape: tuple[int, int], scale: float = 1.0) -> 
 
 
 def _overlapping(polygons: Polygons, row: int, column: int, scale: float, part: float) -> SpecError:
-    """That polygons overlap, where, and which do."""
+    """Error that names overlapping polygons and their place."""
     box = np.array([column, row]) / scale
     there = [
         number

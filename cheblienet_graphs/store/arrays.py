@@ -27,7 +27,7 @@ _LIBRARY.mmap.restype = ctypes.c_void_p
 _LIBRARY.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long)
 _LIBRARY.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
 _FAILED = ctypes.c_void_p(-1).value
-"""What mmap returns where it fails."""
+"""Value that mmap returns where it fails."""
 
 
 def mapped_array(

@@ -1,4 +1,4 @@
-"""What a store holds: its graphs, their versions, and the refs that name these."""
+"""Contents of a store: its graphs, their versions, and the refs that name these."""
 
 import os
 import stat
@@ -31,7 +31,7 @@ F = TypeVar("F")
 
 
 def check_store(store: Folder) -> bool:
-    """Whether a store of ours exists at a path; False where nothing does, or an empty folder.
+    """Check whether a store of ours exists at a path; False where nothing does, or an empty folder.
 
     Raises:
         StoreError: something else is there.
@@ -79,7 +79,7 @@ def graph_names(store: Folder) -> list[str]:
 
 
 def is_graph(store: Folder, name: str) -> bool:
-    """Whether a store has a graph with at least one version; a crash can leave one without.
+    """Check whether a store has a graph with at least one version; a crash can leave one without.
 
     A folder that the machine refuses to read is taken for one.
     """

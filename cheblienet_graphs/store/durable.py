@@ -40,7 +40,7 @@ class NotDurableError(OSError):
 
 
 def half_done(place: object, error: OSError) -> StoreError:
-    """What to raise where a change was neither finished nor undone."""
+    """Error to raise where a change was neither finished nor undone."""
     return StoreError(
         f"{place} was changed, but not wholly, and that could not be undone: "
         f"{error.strerror or error}. Look at the disk, then at what `clg verify` says."

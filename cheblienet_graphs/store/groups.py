@@ -58,7 +58,7 @@ def without_copies(document: layout.Attributes) -> layout.Attributes:
 
 
 def group_fault(group: Folder) -> str | None:
-    """What is wrong with the document of the store, or of a graph; None where nothing is.
+    """Fault of the document of the store, or of a graph; None where there is none.
 
     Raises:
         UnreadableError: the machine refuses to read something.
@@ -102,7 +102,7 @@ def graph_faults(graph: Folder) -> Iterator[Fault]:
 
 
 def _copy_faults(group: Folder, copied: object) -> Iterator[str]:
-    """What is wrong with consolidated metadata of a group."""
+    """Faults of the consolidated metadata of a group."""
     copies = copied.get("metadata") if isinstance(copied, dict) else None
     if not isinstance(copies, dict) or not layout.same(copied, _INLINE | {"metadata": copies}):
         yield f"has {COPIES} of another form than zarr's"

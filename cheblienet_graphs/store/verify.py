@@ -203,7 +203,7 @@ def _store_faults(store: Folder) -> Iterator[Fault]:
 
 
 def _folder_faults(store: Folder, name: str) -> Iterator[Fault]:
-    """What is wrong with a folder in a store, by its name and its document alone."""
+    """Faults of a folder in a store, by its name and its document alone."""
     folder = store.entry(name)
     try:
         is_ours = layout.read_attributes(folder) is not None

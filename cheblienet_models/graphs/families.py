@@ -11,7 +11,7 @@ from cheblienet_models.graphs.mapped import MappedLevel
 
 
 def why_off(graph: MappedLevel) -> str:
-    """What is wrong with the family of a graph and what to build; empty where it converges."""
+    """Fault of a graph's family and what to build instead; empty where it converges."""
     # Opening a graph does without it.
     from cheblienet_graphs.spec import GraphSpec, edges
 

@@ -68,7 +68,7 @@ class Identity:
         return f"{self.name:.99}@{self.version:.99}{of}"
 
     def is_of(self, other: "Identity") -> bool:
-        """Whether both are the same numbers, whatever they are named."""
+        """Check whether both are the same numbers, whatever they are named."""
         return (self.spec_sha256, self.level) == (other.spec_sha256, other.level)
 
     def encoded(self) -> Tensor:

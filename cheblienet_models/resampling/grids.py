@@ -223,7 +223,7 @@ class Pixels:
 
     @cached_property
     def is_around(self) -> bool:
-        """Whether the longitudes leave no hole."""
+        """Check whether the longitudes leave no hole."""
         return eastwards(self.longitudes)[1]
 
     @cached_property

@@ -184,7 +184,7 @@ def _verify_map(label: str, facts: Document, stored: StoredMap) -> None:
 def _read_attributes(
     folder: Folder, name: str, kind: type, *, verify: bool
 ) -> tuple[Document, Any, str, str]:
-    """What a version was built from, the facts under a name, and the digests of a `Version`."""
+    """Specification of a version, the facts under a name, and the digests of a `Version`."""
     attributes = own_attributes(folder)
     if verify:
         verify_files(folder, attributes)

@@ -5,6 +5,7 @@ import os
 import re
 import stat
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -44,7 +45,9 @@ def done_by(user: int, umask: int, work: Callable[[], object], group: int = GROU
     read, write = os.pipe()
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # those of a pool are not in the child
-    child = os.fork()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of other threads, since Python 3.12
+        child = os.fork()
     if child == 0:
         os.setgroups([group])
         os.setgid(user)
