@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # __getattr__ tells type checkers nothing
     from cheblienet_graphs.spec.graph_spec import GraphSpec as GraphSpec
     from cheblienet_graphs.spec.map_spec import MapSpec as MapSpec
     from cheblienet_graphs.store.reader import open_group as open_group
-    from cheblienet_graphs.store.verify import verify as verify
+    from cheblienet_graphs.verification.versions import verify as verify
     from cheblienet_graphs.weights.scattered import point_laplacian as point_laplacian
 
 __version__ = "0.2.0"
@@ -73,7 +73,7 @@ _PUBLIC = {
     "read_mask": "inputs.mask_files",
     "read_nifti": "inputs.volumes",
     "read_points": "inputs.files",
-    "verify": "store.verify",
+    "verify": "verification.versions",
     "write_nifti": "inputs.volumes",
 }
 

@@ -145,8 +145,10 @@ class SchemaError(StoreError):
     """A version has a schema that this package does not read; another cheblienet may."""
 
 
-class UnknownGraphError(StoreError):
+class UnknownGraphError(StoreError, KeyError):
     """No store, graph, version or ref of that name exists, or the name is ambiguous."""
+
+    __str__ = Exception.__str__  # KeyError's would print the message's repr
 
 
 class OtherGraphWarning(UserWarning):

@@ -4,6 +4,7 @@ Errors of stores are those of `cheblienet_graphs`, which reads the same files.
 """
 
 from cheblienet_graphs.errors import StoreError as StoreError
+from cheblienet_graphs.errors import UnknownGraphError as UnknownGraphError
 from cheblienet_graphs.errors import UnreadableError as UnreadableError
 from cheblienet_graphs.errors import one_line as one_line
 from cheblienet_graphs.errors import quoted as quoted

@@ -1,4 +1,4 @@
-"""Opening graphs that were published in a store: zarr-free, zero-copy, failing closed."""
+"""Graphs of a store as modules: zarr-free, zero-copy, failing closed."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -8,29 +8,20 @@ from typing import TypeVar, cast
 import torch
 from torch import nn
 
-from cheblienet_graphs.store.folder import DOCUMENT, Folder
-from cheblienet_graphs.store.groups import graph_faults, group_fault
-from cheblienet_graphs.store.layout import store_path
+from cheblienet_graphs.store import catalog, layout
+from cheblienet_graphs.store.folder import Folder
+from cheblienet_graphs.store.map_facts import MapFacts, either_facts
+from cheblienet_graphs.store.map_reader import MapArrays
+from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_models.arguments import file_path, flag
-from cheblienet_models.errors import StoreError, UnreadableError, quoted
+from cheblienet_models.errors import StoreError, UnknownGraphError, UnreadableError, quoted
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import Identity
 from cheblienet_models.graphs.mapped import made_of
 from cheblienet_models.graphs.pyramid import LevelMap, Pyramid
 from cheblienet_models.graphs.vertex_map import VertexMap
-from cheblienet_models.store.version import (
-    StoredMap,
-    UnknownGraphError,
-    check_schema,
-    is_map,
-    read_map,
-    read_version,
-    versions_of,
-)
 
 Opened = TypeVar("Opened", Pyramid, VertexMap)
-Place = tuple[str, str, str]
-"""Path of the store, name and version."""
 
 
 def open_store(path: str | Path, *, verify: bool = False) -> "Store":
@@ -38,15 +29,16 @@ def open_store(path: str | Path, *, verify: bool = False) -> "Store":
 
     Args:
         path: the folder that `clg build` wrote.
-        verify: whether to compare the size and the digest of every file of a graph that is opened
-            with what was published, besides the checks that are always made. What is written into
-            files later is not noticed.
+        verify: whether to check of every graph that is opened what `clg verify` checks, besides
+            the checks that are always made: sizes and digests of files, and how arrays agree. What
+            is written into files later is not noticed. This takes scipy, and the package that
+            computes the sampling, if there is one.
 
     Raises:
         TypeError: path is no path.
         StoreError: there is no store, or one of a format that this version can't read.
     """
-    return Store(store_path(file_path("path", path)), verify=verify)
+    return Store(layout.store_path(file_path("path", path)), verify=verify)
 
 
 @torch.inference_mode(mode=False)
@@ -66,7 +58,7 @@ def open_version(
     """
     try:
         with Folder(path).kept_open() as root:
-            return _opened(root, (path, name, version), sha256)
+            return _opened(path, root / name / version, sha256)
     except UnreadableError:
         raise
     except StoreError as error:
@@ -76,44 +68,41 @@ def open_version(
         ) from error
 
 
-def _opened(
-    root: Folder, place: Place, sha256: str | None = None, *, verify: bool = False
-) -> Pyramid | VertexMap:
+def _opened(path: str, folder: Folder, sha256: str | None = None) -> Pyramid | VertexMap:
     """The modules over a version's arrays; each is pickled as how to open it again.
 
     Raises:
         StoreError: it is missing or not valid, or has another digest than is asked for.
     """
-    _, name, version = place
-    folder, label = root / name / version, f"{name}@{version}"
-    read = read_map if is_map(folder) else read_version
-    stored = read(folder, label, verify=verify)
-    if sha256 not in {None, stored.sha256}:
+    facts = either_facts(layout.check_version(folder), str(folder))
+    if sha256 not in {None, facts.numbers_sha256}:
         raise StoreError(f"{folder} is another one than was pickled: built anew, of other numbers.")
-    reopen = open_version, (*place, stored.sha256)
-    if isinstance(stored, StoredMap):
-        identity = Identity(name, version, stored.spec_sha256, stored.spec)
-        return VertexMap(reopen, identity, stored)
+    name, version = folder.parent.name, folder.name
+    reopen = open_version, (path, name, version, facts.numbers_sha256)
+    identity = Identity(name, version, facts.spec_sha256, facts.spec.to_dict())
+    if isinstance(facts, MapFacts):
+        return VertexMap(reopen, identity, MapArrays(folder, facts))
     part = partial(made_of, reopen, nn.Module.get_submodule)
-    levels = [Graph(part(f"level{n}"), level) for n, level in enumerate(stored.levels)]
-    poolings, unpoolings = (
-        [LevelMap(part(f"{kind}{n}"), matrix) for n, matrix in enumerate(maps)]
-        for kind, maps in (("pool", stored.poolings), ("unpool", stored.unpoolings))
-    )
-    identity = Identity(name, version, stored.spec_sha256, stored.spec)
+    stored = [LevelArrays(folder, facts, level) for level in range(facts.spec.levels)]
+    levels = [Graph(part(f"level{n}"), level) for n, level in enumerate(stored)]
+    poolings, unpoolings = [], []
+    for n, level in enumerate(stored[:-1]):
+        down, up = map(level.averages, level.maps)
+        poolings.append(LevelMap(part(f"pool{n}"), down))
+        unpoolings.append(LevelMap(part(f"unpool{n}"), up))
     return Pyramid(reopen, identity, levels, poolings, unpoolings)
 
 
-def _refuse_faults(store: Folder, graph: Folder) -> None:
-    """Check what verifying a store checks besides versions: its document, and that of a graph.
+def _refuse_faults(version: Folder) -> None:
+    """Check a version as `clg verify` does, and the documents of its store and its graph.
 
     Raises:
-        StoreError: something is wrong with them, or with what lies beside the versions.
+        StoreError: something is wrong with them, or with what lies beside the version.
     """
-    if what := group_fault(store):
-        raise StoreError(f"{store / DOCUMENT} {what.rstrip('.')}.")
-    for fault in graph_faults(graph):
-        raise StoreError(f"{store}/{fault.where} {fault.what.rstrip('.')}.")
+    from cheblienet_graphs.verification.versions import faults_around  # loads scipy
+
+    for fault in faults_around(version):
+        raise StoreError(f"{version.parent.parent}/{fault.where} {fault.what.rstrip('.')}.")
 
 
 class _Versions(Mapping[str, Opened]):
@@ -124,8 +113,7 @@ class _Versions(Mapping[str, Opened]):
 
     def __init__(self, path: Path, *, verify: bool = False) -> None:
         self.path, self.verify = file_path("path", path), flag("verify", verify)
-        with Folder(path).kept_open() as root:
-            check_schema(root)
+        catalog.existing_store(self.path)
 
     # Else what is opened while a network is evaluated could never be trained on.
     @torch.inference_mode(mode=False)
@@ -135,55 +123,37 @@ class _Versions(Mapping[str, Opened]):
         Raises:
             StoreError: there is none of that name (also a KeyError), or it is not valid.
         """
-        if not isinstance(name, str):
-            raise UnknownGraphError(f"A {self._kind}'s name is text. Got {quoted(name)}.")
-        graph, at, ref = name.partition("@")
-        if at and not ref:
-            raise UnknownGraphError(
-                f"Nothing follows the @ of {quoted(name)}. There: versions, refs."
-            )
         with Folder(self.path).kept_open() as root:
-            known = versions_of(root, graph)
-            if not known:
-                names, kind = ", ".join(self) or "none", self._kind
-                raise UnknownGraphError(
-                    f"No {kind} {quoted(graph)} in {self.path}. There: {names}."
-                )
-            version = known.get(ref or "latest")
-            if version is None:
-                there = ", ".join(known)
-                raise UnknownGraphError(
-                    f"No version {quoted(ref)} of {root / graph}. There: {there:.999}."
-                )
-            if is_map(root / graph / version) != self._is_map:
+            version = catalog.version_of(root, name, self._kind)
+            if _holds_map(version) != self._is_map:
                 other, place = ("graph", "") if self._is_map else ("map", ".maps")
                 raise UnknownGraphError(
                     f"{quoted(name)} in {self.path} is a {other}: take it from "
                     f"open_store(path){place}[{quoted(name)}]."
                 )
             if self.verify:
-                store = Folder(self.path)  # of consolidated metadata every node is opened
-                _refuse_faults(store, store / graph)
-            where = str(self.path), graph, version
-            return cast("Opened", _opened(root, where, verify=self.verify))
+                _refuse_faults(Folder(self.path) / version.parent.name / version.name)
+            return cast("Opened", _opened(str(self.path), version))
 
     def __iter__(self) -> Iterator[str]:
         root = Folder(self.path)  # kept open, the folders of many graphs would be too many
-        return iter([name for name in root.names() if self._holds(root, name)])
+        return iter([name for name in catalog.graph_names(root) if self._holds(root, name)])
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
     def __contains__(self, name: object) -> bool:
-        graph, at, ref = name.partition("@") if isinstance(name, str) else ("", "", "")
         with Folder(self.path).kept_open() as root:
-            return self._holds(root, graph) and (not at or ref in versions_of(root, graph))
+            try:
+                return isinstance(name, str) and self._holds(root, name)
+            except UnknownGraphError:
+                return False
 
     def _holds(self, root: Folder, name: str) -> bool:
-        """Whether the newest version of a name is of this kind; graphs are what can't be read."""
-        known = versions_of(root, name)
+        """Whether a name's version is of this kind; graphs are what can't be read."""
+        version = catalog.version_of(root, name)
         try:
-            return bool(known) and is_map(root / name / known["latest"]) == self._is_map
+            return _holds_map(version) == self._is_map
         except UnreadableError:
             raise
         except StoreError:
@@ -191,6 +161,10 @@ class _Versions(Mapping[str, Opened]):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self.path)!r}: {', '.join(self) or 'empty'})"
+
+
+def _holds_map(version: Folder) -> bool:
+    return layout.MAP in layout.check_version(version)
 
 
 class Store(_Versions[Pyramid]):

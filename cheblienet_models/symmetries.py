@@ -17,7 +17,7 @@ from cheblienet_models.errors import quoted
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import is_spherical
 from cheblienet_models.graphs.pyramid import Pyramid
-from cheblienet_models.tensors import Csr
+from cheblienet_models.tensors import CsrParts
 
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 GOLDEN = (1 + math.sqrt(5)) / 2
@@ -223,11 +223,11 @@ def _turn(angle: float, axis: tuple[float, float, float]) -> Tensor:
 
 def _preserves(graph: Graph, motion: Motion) -> bool:
     """Whether the entries of moved Laplacians are where the stored ones are, and equal."""
-    every = [graph.laplacian_parts(), *(Csr(*of[:3]) for of in graph.directional.values())]
+    every = [graph.laplacian_parts(), *(CsrParts(*of[:3]) for of in graph.directional.values())]
     return all(_preserved(laplacian, motion) for laplacian in every)
 
 
-def _preserved(laplacian: Csr, motion: Motion) -> bool:
+def _preserved(laplacian: CsrParts, motion: Motion) -> bool:
     """The same of one."""
     rows, columns, values = (
         part.cpu() for part in (laplacian.rows(), laplacian.columns.long(), laplacian.values)

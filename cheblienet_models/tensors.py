@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.autograd.forward_ad import unpack_dual
 
+from cheblienet_graphs.csr import Csr
 from cheblienet_models.arguments import file_path, instance
 
 NAMESPACE = "cheblienet_models"
@@ -120,14 +122,14 @@ class Constants(nn.Module):
         self._held = *self._held, (name, exact)
         setattr(self, name, tensor)
 
-    def _hold_matrix(self, prefix: str, matrix: "Csr") -> None:
+    def _hold_matrix(self, prefix: str, matrix: "CsrParts") -> None:
         """Have a matrix as the attributes `row_pointers`, `columns`, `values`, names prefixed."""
         for part, tensor in matrix._asdict().items():
             self._hold(prefix + part, tensor)
 
-    def _matrix(self, prefix: str = "") -> "Csr":
+    def _matrix(self, prefix: str = "") -> "CsrParts":
         """A matrix that is held under a prefix."""
-        return Csr(*[getattr(self, prefix + part) for part in Csr._fields])
+        return CsrParts(*[getattr(self, prefix + part) for part in CsrParts._fields])
 
     def _tensors(self) -> dict[str, Tensor]:
         """Names and tensors but for exact ones, in the order in which they came."""
@@ -159,8 +161,8 @@ def moved(constant: Tensor, fn: Callable[[Tensor], Tensor], *, exact: bool = Fal
     return constant.to(like.device, like.dtype if wide and not exact else constant.dtype)
 
 
-class Csr(NamedTuple):
-    """A sparse matrix: row pointers (rows + 1,), columns and values (nnz,).
+class CsrParts(NamedTuple):
+    """The tensors of a sparse matrix: row pointers (rows + 1,), columns and values (nnz,).
 
     Pointers and columns are of one dtype, int32 or int64; columns ascend in each row.
     """
@@ -169,6 +171,11 @@ class Csr(NamedTuple):
     columns: Tensor
     values: Tensor
 
+    @classmethod
+    def of(cls, matrix: Csr) -> Self:
+        """Those of a matrix of numpy arrays, in the same memory."""
+        return cls(*map(torch.from_numpy, (matrix.indptr, matrix.indices, matrix.data)))
+
     def rows(self) -> Tensor:
         """(nnz,) int64 row of each entry."""
         counts = self.row_pointers.long().diff()
@@ -176,14 +183,19 @@ class Csr(NamedTuple):
         return rows.repeat_interleave(counts, output_size=len(self.columns))
 
 
-def csr_tensor(matrix: Csr, columns: int) -> Tensor:
+def shared(array: npt.NDArray[Any] | None) -> Tensor | None:
+    """A tensor in the memory of an array; None of none."""
+    return None if array is None else torch.from_numpy(array)
+
+
+def csr_tensor(matrix: CsrParts, columns: int) -> Tensor:
     """The sparse CSR tensor, (rows, columns), over its parts, neither copied nor checked."""
     announce_sparse()
     shape = len(matrix.row_pointers) - 1, columns
     return torch.sparse_csr_tensor(*matrix, size=shape, check_invariants=False)
 
 
-def padded(matrix: Csr, chosen: Tensor | None = None) -> tuple[Tensor, Tensor]:
+def padded(matrix: CsrParts, chosen: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """(n, m) columns and values of rows, which end in the first column again, with the value 0.
 
     Views where all rows are asked for, and equally long.
@@ -228,7 +240,7 @@ class Product:
         dtype: of L, and of all that it is multiplied with.
     """
 
-    def __init__(self, laplacian: Csr) -> None:
+    def __init__(self, laplacian: CsrParts) -> None:
         self.dtype = laplacian.values.dtype
         self._matrix = csr_tensor(laplacian, len(laplacian.row_pointers) - 1)
 
@@ -257,7 +269,7 @@ class Product:
             yield last
 
 
-def sparse_product(matrix: Csr, transposed: Csr, x: Tensor) -> Tensor:
+def sparse_product(matrix: CsrParts, transposed: CsrParts, x: Tensor) -> Tensor:
     """A sparse matrix times a dense one, (sources, n) -> (targets, n).
 
     Args:
@@ -277,7 +289,7 @@ class _Product(torch.autograd.Function):
         """(sources, n) -> (targets, n); `parts` are the matrix's three and its transpose's."""
         ctx.parts = parts
         pointers, columns, values = parts[:3]
-        matrix = csr_tensor(Csr(pointers, columns, values.to(x.dtype)), len(x))
+        matrix = csr_tensor(CsrParts(pointers, columns, values.to(x.dtype)), len(x))
         if x.is_meta:  # on which torch has no sparse products
             return x.new_empty(matrix.shape[0], x.shape[1])
         return matrix @ x

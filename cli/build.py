@@ -24,6 +24,7 @@ from cheblienet_graphs.errors import (
     quoted,
 )
 from cheblienet_graphs.limits import WORKERS
+from cheblienet_graphs.machine.threads import done_by
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold
 from cheblienet_graphs.progress import progress_bar
 from cheblienet_graphs.search.choice import DEVICES, ENGINES
@@ -246,7 +247,7 @@ def _lines(
         told = checks.sentences if verbose else checks.summary
         yield from told(spec, result.checks, option_of)
         if verbose and how.get("dask", "local") == "local":
-            yield words.done_by(result.processes, result.threads)
+            yield done_by(result.processes, result.threads)
     yield from placed(result, how["store"])
 
 

@@ -1,6 +1,5 @@
 """clg export and clg import: graphs in other files."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -8,75 +7,49 @@ import click
 from cheblienet_cli import options
 from cheblienet_cli.options import FILE, Once, option
 from cheblienet_graphs.errors import InputError
-from cheblienet_graphs.limits import integer
 from cheblienet_graphs.store import catalog
 
-SUFFIXES = {"scipy": ".npz", "pyg": ".pyg.npz", "npz": "-npz", "zip": ".zip"}
-WHOLE = ("npz", "zip")
-"""Those that have all levels."""
+SUFFIXES = {"npz": "-npz", "zip": ".zip"}
 
 
 @click.command(cls=Once)
 @click.argument("name", metavar="[NAME[@REF]]", required=False)
 @option(
     f"--to [{'|'.join(SUFFIXES)}]",
-    "Library to write for; or npz or zip, with all levels.",
+    "A folder for other libraries; or an archive to import again.",
     "target",
     type=click.Choice(list(SUFFIXES)),
     required=True,
 )
-@options.level
 @option(
     "--output FILE",
     "File to write, or to replace; with npz a folder.  [default: made from the graph's name]",
     type=FILE,
 )
 @options.store
-def export(
-    name: str | None, target: str, level: int | None, output: Path | None, store: Path
-) -> None:
-    """Write a graph to files of other libraries, or to a zip archive of the whole version.
+def export(name: str | None, target: str, output: Path | None, store: Path) -> None:
+    """Write a graph to a folder for other libraries, or to a zip archive of the whole version.
 
-    scipy: the rescaled Laplacian. pyg: an .npz with edge_index, edge_weight, edge_attr and pos.
     npz: a folder with Laplacians and the maps between levels as scipy's .npz, other arrays as .npy,
-    and a manifest. zip: everything, for `clg import`. Of a map between samplings scipy has its
-    matrix.
+    and a manifest. zip: everything, for `clg import`, of maps between samplings, too.
     """
-    from cheblienet_graphs.store import export as exports  # help does without
+    from cheblienet_graphs.archives import npz, zips  # help does without
     from cheblienet_graphs.store.map_facts import MapFacts, read_either
 
-    if level is not None and target in WHOLE:
-        raise click.UsageError(
-            f"--level must be left out with --to {target}, which has all levels."
-        )
     version = catalog.resolve(store, name)
     facts = read_either(version)
-    inner, of_level, left_out = "", tuple[int, ...](), list[str]()
-    writers: dict[str, Callable[..., None]] = {"npz": exports.to_npz, "zip": exports.export_zip}
-    if isinstance(facts, MapFacts):
-        writers = {"scipy": exports.map_to_scipy, "zip": exports.export_zip}
-        if target not in writers or level is not None:
-            raise click.UsageError(
-                f"--to must be {' or '.join(writers)}, and --level left out: "
-                f"{version.parent.name} is a map."
-            )
-    elif target not in WHOLE:
-        writers = {"scipy": exports.to_scipy, "pyg": exports.to_pyg}
-        spec = facts.spec
-        of_level = (integer("level", level or 0, 0, spec.levels - 1),)
-        inner = "" if spec.levels == 1 else f"-level{of_level[0]}"
-        further = {"directional Laplacians": spec.directional, "gradients": spec.gradients}
-        left_out = [what for what, there in further.items() if there]
+    if target == "npz" and isinstance(facts, MapFacts):
+        raise click.UsageError(
+            f"--to must be zip: {version.parent.name} is a map. Its matrix is written by "
+            "open_store(path).maps[name].save_npz(file)."
+        )
     if output is not None and output.is_dir() and target != "npz":
         raise click.UsageError(f"--output must be a file. {output} is a folder.")
-    file = output or Path(f"{version.parent.name}{inner}{SUFFIXES[target]}")
-    exports.check_output(file)
-    writers[target](version, *of_level, file)
-    if left_out:
-        click.echo(f"Left out: {' and '.join(left_out)}; --to npz has them.", err=True)
+    file = output or Path(f"{version.parent.name}{SUFFIXES[target]}")
+    npz.check_output(file)
+    write = npz.to_npz if target == "npz" else zips.export_zip
+    write(version, file)
     click.echo(str(file))
-    if target == "pyg":
-        click.echo(exports.PYG_LINES.format(file=file), err=True)
 
 
 @click.command("import", cls=Once)
@@ -89,7 +62,7 @@ def import_(file: Path, name: str | None, store: Path) -> None:
     Every file is compared with the manifest first. If the store has the same version already,
     nothing is published.
     """
-    from cheblienet_graphs.store.export import import_zip  # help does without
+    from cheblienet_graphs.archives.zips import import_zip  # help does without
 
     if not file.expanduser().exists():
         raise InputError(f"{file} does not exist.")

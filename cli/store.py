@@ -134,7 +134,7 @@ def verify(name: str | None, store: Path, clean: bool, as_json: bool, quiet: boo
     versions of all graphs. Prints one line for each fault.
     """
     from cheblienet_graphs.store import leftovers  # help does without
-    from cheblienet_graphs.store import verify as checks
+    from cheblienet_graphs.verification import versions as checks
 
     store = layout.store_path(store)
     removed = leftovers.clean(store) if clean else []

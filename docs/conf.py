@@ -49,9 +49,9 @@ nitpick_ignore = [
     ("py:class", "cheblienet_graphs.store.facts.VersionFacts"),
     ("py:class", "cheblienet_graphs.store.folder.Folder"),
     ("py:class", "cheblienet_graphs.store.map_facts.MapFacts"),
-    ("py:class", "cheblienet_models.store.csr.CsrArrays"),
-    ("py:class", "cheblienet_models.store.levels.Level"),
-    ("py:class", "cheblienet_models.store.version.StoredMap"),
+    ("py:class", "cheblienet_graphs.csr.Csr"),
+    ("py:class", "cheblienet_graphs.store.reader.LevelArrays"),
+    ("py:class", "cheblienet_graphs.store.map_reader.MapArrays"),
     # matplotlib's, by its short name in the packages.
     ("py:class", "Axes"),
     # PyTorch Geometric's.

@@ -190,7 +190,7 @@ READING = [
     ["inspect", "NAME"],
     ["diff", "NAME", "NAME@v001"],
     ["neighbors", "NAME", "--vertex", "0"],
-    *(["export", "NAME", "--to", to, "--output", f"out/{to}"] for to in ("scipy", "npz", "pyg")),
+    ["export", "NAME", "--to", "npz", "--output", "out/npz"],
     ["export", "NAME", "--to", "zip", "--output", "out/archive.zip"],
 ]
 

@@ -16,14 +16,14 @@ from mutations import pack
 
 from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, eigenpairs, eigenvalues, inspect
+from cheblienet_graphs.archives.npz import to_npz
+from cheblienet_graphs.archives.zips import export_zip, import_zip
 from cheblienet_graphs.assembly.versions import published
 from cheblienet_graphs.errors import CheblienetError
-from cheblienet_graphs.store import export
-from cheblienet_graphs.store.export import export_zip, import_zip
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.map_facts import listing
 from cheblienet_graphs.store.refs import tag, untag
-from cheblienet_graphs.store.verify import verify
+from cheblienet_graphs.verification.versions import verify
 
 LONGEST = 2_000
 THROUGH_THE_COMMAND_LINE = 0.15
@@ -52,8 +52,7 @@ def attempts(
 
     return {
         "inspect": examine,
-        "scipy": lambda: export.to_scipy(Folder(version), level, beside / "x.npz"),
-        "pyg": lambda: export.to_pyg(Folder(version), level, beside / "x.pyg.npz"),
+        "npz": lambda: to_npz(Folder(version), beside / "x-npz"),
         "zip": lambda: export_zip(Folder(version), beside / "x.zip"),
         "import": bring_back,
         "verify": lambda: [str(fault) for fault in verify(store)],
@@ -76,8 +75,7 @@ def command_lines(store: Path) -> list[list[str]]:
         ["ls", "--json", *where],
         ["verify", *where],
         ["verify", "--json", "g", *where],
-        ["export", "g", "--to", "scipy", "--output", str(beside / "y.npz"), *where],
-        ["export", "--to", "pyg", "--output", str(beside / "y.pyg.npz"), *where],
+        ["export", "g", "--to", "npz", "--output", str(beside / "y-npz"), *where],
         ["export", "--to", "zip", "--output", str(beside / "y.zip"), *where],
         ["import", str(beside / "mutant.zip"), "--store", str(beside / "third.zarr")],
         ["tag", "g@v001", "paper", *where],

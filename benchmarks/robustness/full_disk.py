@@ -28,7 +28,7 @@ from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.store.leftovers import leftovers
 from cheblienet_graphs.store.map_facts import Listed, listing
 from cheblienet_graphs.store.refs import tag
-from cheblienet_graphs.store.verify import verify
+from cheblienet_graphs.verification.versions import verify
 
 SPEC = GraphSpec("r2", 16)
 NAME = SPEC.default_name

@@ -30,7 +30,7 @@ from tqdm import tqdm
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.errors import CheblienetError
-from cheblienet_graphs.store.verify import verify
+from cheblienet_graphs.verification.versions import verify
 from cheblienet_models import StoreError, open_store
 
 SHARE = 250

@@ -37,7 +37,7 @@ from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.leftovers import leftovers
 from cheblienet_graphs.store.map_facts import listing
-from cheblienet_graphs.store.verify import verify
+from cheblienet_graphs.verification.versions import verify
 
 MOST_LATE = 50
 """Moments that may come too late."""

@@ -21,7 +21,7 @@ from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.store.leftovers import clean, leftovers
 from cheblienet_graphs.store.map_facts import listing
 from cheblienet_graphs.store.refs import remove
-from cheblienet_graphs.store.verify import verify
+from cheblienet_graphs.verification.versions import verify
 from cheblienet_models import open_store
 
 BUILDER = """

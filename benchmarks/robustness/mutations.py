@@ -19,7 +19,7 @@ from typing import Any
 import zarr
 
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.verify import manifest_files
+from cheblienet_graphs.verification.versions import manifest_files
 
 VALUES: list[Any] = [
     None, True, False, 0, -1, 1, 2, 3.5, -0.0, 1e308, 2**31, 2**63, 10**30, "", "x", "float64",

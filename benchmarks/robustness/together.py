@@ -23,12 +23,12 @@ from tqdm import tqdm
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.store.leftovers import leftovers
 from cheblienet_graphs.store.map_facts import listing
-from cheblienet_graphs.store.verify import verify
+from cheblienet_graphs.verification.versions import verify
 
 RUNNER = """
 import sys
 from cheblienet_cli.main import run
-import cheblienet_graphs.assembly.pipeline, cheblienet_graphs.store.verify
+import cheblienet_graphs.assembly.pipeline, cheblienet_graphs.verification.versions
 import cheblienet_graphs.store.map_facts, cheblienet_graphs.assembly.checks
 print("ready", flush=True)
 sys.exit(run(input().split()))

@@ -20,11 +20,11 @@ from cheblienet_graphs.assembly.level import (
     Place,
 )
 from cheblienet_graphs.assembly.rows import SearchedRows
+from cheblienet_graphs.csr import Csr
 from cheblienet_graphs.errors import CheblienetError, Found, Remedy, SpecError, Words
 from cheblienet_graphs.machine import kept
 from cheblienet_graphs.report.moments import WeightedLevel, eigenvalue_scale
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.samplings.masked import CutSampling
 from cheblienet_graphs.samplings.region import RegionSampling
 from cheblienet_graphs.sparse import mapped_product, rounded
@@ -80,7 +80,7 @@ def write_level(build: Build, planned: Level) -> tuple[LevelFacts, LevelCheck]:
     return facts, check(level, graph, facts)
 
 
-def write_map(build: Build, path: str, base_map: LevelMap, orientations: int) -> None:
+def write_map(build: Build, path: str, base_map: Csr, orientations: int) -> None:
     """Write a map of base points for each orientation."""
     (rows, columns), entries = base_map.shape, len(base_map.indices)
     shape = (orientations * rows, orientations * columns)

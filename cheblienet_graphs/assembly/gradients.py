@@ -18,7 +18,7 @@ from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.assembly.sweeps import Sweep
 from cheblienet_graphs.gradients.fields import FieldRows, Fields, norms
 from cheblienet_graphs.gradients.lattice import WINDOW, LatticeGradient
-from cheblienet_graphs.gradients.source import Source, units
+from cheblienet_graphs.gradients.source import Source
 from cheblienet_graphs.machine import kept
 from cheblienet_graphs.manifolds import MANIFOLDS
 from cheblienet_graphs.manifolds.base import NO_FIBER
@@ -27,6 +27,7 @@ from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.sparse import RowBlock, rows
+from cheblienet_graphs.spec.fibers import units
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import GradientFacts
 from cheblienet_graphs.store.staged import Range, Result, Writer, cut

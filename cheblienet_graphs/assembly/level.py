@@ -27,7 +27,7 @@ from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.edges import DIRECTIONS
 from cheblienet_graphs.spec.mask import points_inside
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.mapped import MappedWeights
+from cheblienet_graphs.store.matrices import MappedWeights
 from cheblienet_graphs.store.staged import (
     FINISHED,
     SCRATCH,
@@ -161,7 +161,7 @@ class Level:
         if mask is None or not isinstance(inside, CutSampling) or not self.offset_weights:
             return None
         if self.staged:
-            return StagedCsr(*map(self.scratch, EDGE_ROWS)).matrix(self.num_vertices)
+            return StagedCsr(*map(self.scratch, EDGE_ROWS)).matrix(self.num_vertices).scipy()
         stencils = cast("MaskedStencils", self.stencils_inside)
         return rows_at_edge(inside, stencils, self.offset_weights, mask.halves_on(self.number))
 
@@ -337,7 +337,7 @@ class Level:
 
     def gradients(self, part: str) -> scipy.sparse.csr_array:
         """(fields V, V) a part of the gradients, mapped."""
-        return self.gradient_csr(part).matrix(self.num_vertices)
+        return self.gradient_csr(part).matrix(self.num_vertices).scipy()
 
     def dense(self, name: str) -> StagedArray:
         """Another of its arrays."""
@@ -364,7 +364,7 @@ class Level:
 
     def matrix(self, entries: StagedArray) -> scipy.sparse.csr_array:
         """The Laplacian, mapped, with these entries."""
-        return self.csr.matrix(self.num_vertices, entries)
+        return self.csr.matrix(self.num_vertices, entries).scipy()
 
     def weights(self, lambda_max: float) -> MappedWeights:
         """W, from the arrays that will be published."""

@@ -13,11 +13,10 @@ from cheblienet_graphs.limits import callback, flag
 from cheblienet_graphs.samplings.icosphere import mesh_edges
 from cheblienet_graphs.samplings.masked import centers
 from cheblienet_graphs.search.crossing import Crossing, Nearest, Within
-from cheblienet_graphs.search.placed import PlacedPoints, lengths
+from cheblienet_graphs.search.placed import PlacedPoints, lengths, placed_on
 from cheblienet_graphs.spec.map_spec import MapSpec, averages, side_sampling
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.folder import Folder
-from cheblienet_graphs.store.map_arrays import placed
 from cheblienet_graphs.store.map_facts import MapSizes, read_map_facts
 from cheblienet_graphs.store.publishing import check_graph
 from cheblienet_graphs.store.staged import csr_nbytes
@@ -75,7 +74,7 @@ def build_map(
         return told(PublishedMap(store, name, version, built=False, sizes=sizes), spec)
     sides = {side: side_sampling(of) for side, of in spec.sides.items()}
     coordinates = {side: centers(sampling) for side, sampling in sides.items()}
-    source, target = (placed(spec, coordinates[side]) for side in layout.SIDES)
+    source, target = (placed_on(spec, coordinates[side]) for side in layout.SIDES)
     indptr, columns, squared = _entries(spec, source, target, progress or (lambda *_: None))
     sharing = source.sharing(columns)
     weights = averages(spec.weights, squared, indptr, spec.bandwidth, sharing)

@@ -5,7 +5,6 @@ along direction a for all quadratic functions where sum_j w_j c_j = e_a and sum_
 Of all such weights those of least norm sum_j w_j^2 amplify noise least.
 """
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -16,7 +15,6 @@ import numpy.typing as npt
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.manifolds.moments import logarithms
 from cheblienet_graphs.samplings.sampling import Sampling, periods
-from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Floats, Indices
 
 SINGULAR = 1e-2
@@ -60,14 +58,6 @@ class Source(ABC):
 
         The vertices of each part are orientation-major.
         """
-
-
-def units(spec: GraphSpec, level: int) -> Floats:
-    """(fields,) the spacing of the points of a whole level; of a rotation, the step."""
-    spacings = np.full(len(spec.geometry.frame), math.sqrt(spec.squared_spacing(level)))
-    if spec.geometry.fiber.cyclic:
-        spacings[-1] = spec.geometry.fiber.step(spec.orientations)
-    return spacings
 
 
 def components(

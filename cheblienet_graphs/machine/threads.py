@@ -68,6 +68,18 @@ def threads_each(engine: str, processes: int) -> int:
     return max(1, cores() // processes) if engine == "keops" else 1
 
 
+def done_by(processes: int, threads: int) -> str:
+    """The processes and threads that did the work of a build.
+
+    Args:
+        processes: of this machine.
+        threads: of each process.
+    """
+    several, each = ("es", " each") if processes > 1 else ("", "")
+    workers = f"{processes} process{several} with {threads} thread{'s'[: threads > 1]}{each}"
+    return f"Done by {workers}; {cores()} core{'s'[: cores() > 1]} available."
+
+
 @contextmanager
 def torch_threads(count: int) -> Iterator[None]:
     """Let torch compute with this many threads within the context, or fewer where it is so set."""

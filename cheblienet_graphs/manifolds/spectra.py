@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import eigvalsh_tridiagonal
 
 from cheblienet_graphs.manifolds.base import Fiber, Metric
 from cheblienet_graphs.typing import Floats
@@ -132,6 +131,8 @@ def _parities(fiber: Fiber) -> tuple[int, ...]:
 
 def _of_top(degree: int, odd: int, metric: Metric, most: int) -> Floats:
     """The lowest eigenvalues, `most` + 1 of them, among the even or the odd K of a degree."""
+    from scipy.linalg import eigvalsh_tridiagonal  # slow to import, opening does without
+
     index = np.arange(-degree + (degree + odd) % 2, degree + 1, 2)
     length, low = degree * (degree + 1), index[:-1]
     diagonal = (1 + metric.eps**2) / 2 * (length - index**2) + index**2 / metric.xi**2
@@ -206,6 +207,8 @@ def _spheroidal(metric: Metric, squared: float, m: int, limit: float) -> Floats:
 
 def _up_to(limit: float, diagonal: Floats, coupling: Floats) -> Floats:
     """The eigenvalues of a tridiagonal matrix up to a limit."""
+    from scipy.linalg import eigvalsh_tridiagonal  # slow to import, opening does without
+
     below = (-math.inf, limit)
     values: Floats = eigvalsh_tridiagonal(diagonal, coupling, select="v", select_range=below)
     return values

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from cheblienet_graphs.archives.npz import check_output
 from cheblienet_graphs.errors import SpecError, StoreError, another, needing
 from cheblienet_graphs.limits import SEED, file_path, integer
 from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.store.durable import save_whole
-from cheblienet_graphs.store.export import check_output
 
 if TYPE_CHECKING:
     import matplotlib.axes

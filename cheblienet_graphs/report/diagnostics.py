@@ -12,13 +12,13 @@ import scipy.sparse
 
 from cheblienet_graphs.errors import Remedy
 from cheblienet_graphs.gradients.fields import steep_vertices
-from cheblienet_graphs.gradients.source import units
 from cheblienet_graphs.report.findings import Finding
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.sparse import ENTRIES, row_blocks, rows
 from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec.fibers import units
 from cheblienet_graphs.spec.map_spec import extent
-from cheblienet_graphs.store.mapped import MappedWeights
+from cheblienet_graphs.store.matrices import MappedWeights
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats
 
@@ -124,9 +124,8 @@ class GradientReport:
 
 def gradient_report(arrays: LevelArrays) -> GradientReport | None:
     """That of a level; None where it has no gradients."""
-    matrix, spec, level = arrays.stacked_gradients(), arrays.spec, arrays.level
-    known = arrays.of_level.gradients
-    if matrix is None or known is None:
+    spec, level, known = arrays.spec, arrays.level, arrays.of_level.gradients
+    if known is None:
         return None
     error, turning = _errors(arrays)
     order = None
@@ -134,6 +133,7 @@ def gradient_report(arrays: LevelArrays) -> GradientReport | None:
         coarser, _ = _errors(LevelArrays(arrays.version, arrays.facts, level + 1))
         ratio = spec.squared_spacing(level + 1) / spec.squared_spacing(level)
         order = 2 * math.log(coarser / error) / math.log(ratio) if error and coarser else None
+    matrix = arrays.stacked_gradients().scipy()
     steep = steepness(spec, level, matrix, arrays.coordinates)
     return GradientReport(error, turning, order, known.largest, steep)
 

@@ -14,8 +14,8 @@ from cheblienet_graphs.report.text import Report as Report
 from cheblienet_graphs.spec.map_spec import MapSpec
 from cheblienet_graphs.spec.words import domain, map_sentences, percent
 from cheblienet_graphs.store import catalog
-from cheblienet_graphs.store.map_arrays import MapArrays
 from cheblienet_graphs.store.map_facts import read_map_facts
+from cheblienet_graphs.store.map_reader import MapArrays
 from cheblienet_graphs.typing import Progress
 
 

@@ -18,7 +18,7 @@ from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling, peri
 from cheblienet_graphs.search.stencil import Stencils, reach
 from cheblienet_graphs.sparse import row_blocks, rows
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.store.mapped import MappedWeights
+from cheblienet_graphs.store.matrices import MappedWeights
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats, Indices
 

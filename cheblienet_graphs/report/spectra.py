@@ -13,6 +13,7 @@ from cheblienet_graphs.report.comparison import unknown_spectrum
 from cheblienet_graphs.report.diagnostics import components
 from cheblienet_graphs.report.opened import open_graph
 from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.sparse import null_shift
 from cheblienet_graphs.spectrum.numeric import (
     Eigenpairs,
     Eigenvalues,
@@ -66,7 +67,7 @@ def computed_eigenpairs(arrays: LevelArrays, count: int, which: End = "smallest"
         which: "smallest", ascending, or "largest", descending.
     """
     laplacian, lambda_max = arrays.laplacian, arrays.of_level.lambda_max
-    points, shift = arrays.sampling, arrays.null_shift
+    points, shift = arrays.sampling, shift_of(arrays)
     return extreme_eigenpairs(
         laplacian, lambda_max, count, which=which, sampling=points, shift=shift
     )
@@ -83,7 +84,7 @@ def computed_eigenvalues(
         progress: called with the products done and the most there may be.
     """
     laplacian, lambda_max, points = arrays.laplacian, arrays.of_level.lambda_max, arrays.sampling
-    shift = arrays.null_shift
+    shift = shift_of(arrays)
     return smallest_eigenvalues(
         laplacian, lambda_max, count, sampling=points, shift=shift, progress=progress
     )
@@ -109,10 +110,10 @@ def eigenvalues(store: str | Path, name: str | None = None, *, level: int = 0) -
     arrays = open_graph(store, name).level(level)
     laplacian, points = arrays.laplacian, arrays.sampling
     if isinstance(points, Lattice) and points.periodic:
-        values = BlochBlocks(laplacian, points, shift=arrays.null_shift).eigenvalues()
+        values = BlochBlocks(laplacian, points, shift=shift_of(arrays)).eigenvalues()
     elif points.num_vertices <= LARGEST_DENSE:
         dense = laplacian.toarray().astype(np.float64)
-        dense[np.diag_indices(len(dense))] += arrays.null_shift
+        dense[np.diag_indices(len(dense))] += shift_of(arrays)
         values = np.linalg.eigvalsh(dense)
     else:
         raise CheblienetError(
@@ -120,6 +121,15 @@ def eigenvalues(store: str | Path, name: str | None = None, *, level: int = 0) -
             f"{LARGEST_DENSE:,} is the limit, or a periodic lattice. Ask eigenpairs() for some."
         )
     return np.maximum((values + 1) * (arrays.of_level.lambda_max / 2), 0.0)
+
+
+def shift_of(arrays: LevelArrays) -> Floats:
+    """(V,) `null_shift` by the roots of a level's masses, computed once for all that ask."""
+    if "shift" not in arrays.measured:
+        root = np.sqrt(arrays.mass, dtype=np.float64)
+        arrays.measured["shift"] = null_shift(arrays.laplacian, root)
+    shift: Floats = arrays.measured["shift"]
+    return shift
 
 
 def first_eigenvalues(arrays: LevelArrays, count: int, step: Progress) -> Eigenvalues:

@@ -7,36 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cheblienet_graphs.csr import Csr
 from cheblienet_graphs.typing import Floats, Indices
 
 TIE = 1e-9
 """Points whose distances differ by less than this, relatively, are equally near: the first one is
 taken, so that maps do not depend on rounding."""
-
-
-@dataclass(frozen=True)
-class LevelMap:
-    """A CSR matrix from the points of one level to those of another, rows summing to 1."""
-
-    shape: tuple[int, int]
-    indptr: Indices
-    indices: Indices
-    data: Floats
-
-    @classmethod
-    def means(
-        cls, rows: Indices, columns: Indices, weights: Floats, shape: tuple[int, int]
-    ) -> "LevelMap":
-        """The mean of the columns of each row by weight.
-
-        Args:
-            rows: (entries,) ascending; each row has some.
-            columns: (entries,) ascending in each row.
-            weights: (entries,).
-            shape: numbers of rows and columns.
-        """
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=shape[0]))])
-        return cls(shape, indptr, columns, weights / np.bincount(rows, weights, shape[0])[rows])
 
 
 @dataclass(frozen=True)
@@ -68,16 +44,16 @@ class Parents:
         order = np.lexsort((coarser, points))
         return Parents(points[order], coarser[order], shares[order], self.shape)
 
-    def pooling(self, areas: Floats) -> LevelMap:
+    def pooling(self, areas: Floats) -> Csr:
         """Each coarser point is the mean of those that belong to it by area, (points,)."""
         order = np.argsort(self.coarser, kind="stable")
         points = self.points[order]
         weights = areas[points] * self.shares[order]
-        return LevelMap.means(self.coarser[order], points, weights, self.shape[::-1])
+        return Csr.means(self.coarser[order], points, weights, self.shape[::-1])
 
-    def unpooling(self) -> LevelMap:
+    def unpooling(self) -> Csr:
         """Each point is the mean of those that it belongs to, by its shares."""
-        return LevelMap.means(self.points, self.coarser, self.shares, self.shape)
+        return Csr.means(self.points, self.coarser, self.shares, self.shape)
 
 
 def nearest(points: Floats, others: Floats, periods: tuple[float, ...] | None = None) -> Indices:

@@ -11,9 +11,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from cheblienet_graphs.csr import Csr
 from cheblienet_graphs.inputs.polygons import UNIT
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.maps import LevelMap, Parents, nearest
+from cheblienet_graphs.samplings.maps import Parents, nearest
 from cheblienet_graphs.samplings.sampling import Sampling, SamplingKind
 from cheblienet_graphs.typing import Floats, Indices
 
@@ -89,12 +90,12 @@ class MaskedSampling(Sampling):
         """(N, d) coordinates along the base of some points, (N,), by the manifold's columns."""
         return self.full.base_coordinates(self.places[points])
 
-    def pooling(self) -> LevelMap:
+    def pooling(self) -> Csr:
         """The map from the points to those of the next coarser level: means over those inside."""
         whole = self.full.pooling()
         return _restricted(whole, self._coarser(whole), self.inside)
 
-    def unpooling(self) -> LevelMap:
+    def unpooling(self) -> Csr:
         """The map to the points from those of the next coarser level.
 
         All sources of a point inside are inside, as it is pooled to them.
@@ -102,7 +103,7 @@ class MaskedSampling(Sampling):
         whole = self.full.unpooling()
         return _restricted(whole, self.inside, self._coarser(self.full.pooling()))
 
-    def _coarser(self, pooling: LevelMap) -> Indices:
+    def _coarser(self, pooling: Csr) -> Indices:
         """(all coarser points,) number of each among those inside; -1 outside."""
         pooled = np.logical_or.reduceat(self.inside[pooling.indices] >= 0, pooling.indptr[:-1])
         return _numbers(np.flatnonzero(pooled), len(pooled))
@@ -164,7 +165,7 @@ def _numbers(places: Indices, count: int) -> Indices:
     return numbers
 
 
-def _restricted(whole: LevelMap, rows: Indices, columns: Indices) -> LevelMap:
+def _restricted(whole: Csr, rows: Indices, columns: Indices) -> Csr:
     """The rows and columns of a map that have a number, rows summing to 1 again.
 
     Args:
@@ -176,7 +177,7 @@ def _restricted(whole: LevelMap, rows: Indices, columns: Indices) -> LevelMap:
     column = columns[whole.indices]
     kept = (row >= 0) & (column >= 0)
     shape = int(rows.max()) + 1, int(columns.max()) + 1
-    return LevelMap.means(row[kept], column[kept], whole.data[kept], shape)
+    return Csr.means(row[kept], column[kept], whole.data[kept], shape)
 
 
 def centers(sampling: Sampling) -> Floats:
@@ -231,7 +232,7 @@ class CutSampling(MaskedSampling):
         super().__init__(full, np.flatnonzero(self.fraction >= SMALL))
 
     @cached_property
-    def filling(self) -> LevelMap:
+    def filling(self) -> Csr:
         """(all pixels, points) what each pixel of the domain shows: itself, or the mean of others.
 
         Rows are empty where nothing of the domain is, or no vertex is near.
@@ -255,7 +256,7 @@ class CutSampling(MaskedSampling):
         row, column = np.concatenate(rows), np.concatenate(columns)
         once = np.unique(row * self.num_points + column)  # small periodic lattices see one twice
         row, column = np.divmod(once, self.num_points)
-        return LevelMap.means(row, column, np.ones(len(row)), (count, self.num_points))
+        return Csr.means(row, column, np.ones(len(row)), (count, self.num_points))
 
     @cached_property
     def masses(self) -> Floats:
@@ -297,10 +298,10 @@ class CutSampling(MaskedSampling):
             parents = parents.joined(lost, near)
         return parents
 
-    def pooling(self) -> LevelMap:
+    def pooling(self) -> Csr:
         """The map from the points to those of the next coarser level: means by mass."""
         return self.parents.pooling(self.masses)
 
-    def unpooling(self) -> LevelMap:
+    def unpooling(self) -> Csr:
         """The map to the points: the value of the coarser pixel, or the mean of those nearest."""
         return self.parents.unpooling()

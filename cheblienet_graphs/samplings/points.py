@@ -12,9 +12,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from cheblienet_graphs.csr import Csr
 from cheblienet_graphs.limits import POINTS
 from cheblienet_graphs.manifolds.base import NO_FIBER, Fiber
-from cheblienet_graphs.samplings.maps import LevelMap, Parents, nearest
+from cheblienet_graphs.samplings.maps import Parents, nearest
 from cheblienet_graphs.samplings.sampling import SamplingKind, Setting, Size
 from cheblienet_graphs.samplings.voronoi import ANOTHER_SEED, cell_areas
 from cheblienet_graphs.typing import Floats, Indices
@@ -169,7 +170,7 @@ class Scattered(Points):
         coarser = self.coarser_points
         return Parents.of(self._nearest(coarser, self.base_points), len(coarser))
 
-    def pooling(self) -> LevelMap:
+    def pooling(self) -> Csr:
         """Means by area over the points that belong to each coarser one.
 
         One to which none belongs takes the value of the point nearest to it.

@@ -15,9 +15,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from cheblienet_graphs.csr import Csr
 from cheblienet_graphs.errors import CheblienetError, Remedy, Words
 from cheblienet_graphs.inputs.masks import Four
-from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import SamplingKind
 from cheblienet_graphs.samplings.voronoi import Arcs, Diagram, arcs_of, indistinct
@@ -70,12 +70,12 @@ class RegionSampling(MaskedSampling):
         areas: Floats = self.cells / self.cells.mean()
         return areas
 
-    def pooling(self) -> LevelMap:
+    def pooling(self) -> Csr:
         """The map from the points to those of the next coarser level: means by mass."""
         whole = super().pooling()
         rows = np.repeat(np.arange(whole.shape[0]), np.diff(whole.indptr))
         shares = (self.cells / self.full.base_areas[self.places])[whole.indices]
-        return LevelMap.means(rows, whole.indices, whole.data * shares, whole.shape)
+        return Csr.means(rows, whole.indices, whole.data * shares, whole.shape)
 
 
 @dataclass(frozen=True)

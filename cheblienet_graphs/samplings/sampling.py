@@ -8,10 +8,11 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import numpy as np
 
+from cheblienet_graphs.csr import Csr
 from cheblienet_graphs.limits import Integers, integer
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.manifolds.base import Base, Fiber
-from cheblienet_graphs.samplings.maps import LevelMap, Parents
+from cheblienet_graphs.samplings.maps import Parents
 from cheblienet_graphs.typing import Floats, Indices
 
 Size = Any
@@ -93,11 +94,11 @@ class Sampling(ABC):
         return sample, vertices - sample * self.num_points
 
     @abstractmethod
-    def pooling(self) -> LevelMap:
+    def pooling(self) -> Csr:
         """The map from the points to those of the next coarser level: means by area."""
 
     @abstractmethod
-    def unpooling(self) -> LevelMap:
+    def unpooling(self) -> Csr:
         """The map to the points from those of the next coarser level."""
 
     def probes(self) -> Indices:
@@ -255,10 +256,10 @@ class SamplingKind(Sampling):
     def parents(self) -> Parents:
         """The points of the next coarser level that each belongs to."""
 
-    def pooling(self) -> LevelMap:
+    def pooling(self) -> Csr:
         """The map to the next coarser level's points, means by area."""
         return self.parents.pooling(self.base_areas)
 
-    def unpooling(self) -> LevelMap:
+    def unpooling(self) -> Csr:
         """The map that gives each point the mean of those that it belongs to."""
         return self.parents.unpooling()

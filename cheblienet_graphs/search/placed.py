@@ -17,6 +17,8 @@ from cheblienet_graphs.manifolds import Manifold, Metric, Point
 from cheblienet_graphs.manifolds.moments import array
 from cheblienet_graphs.samplings.given_tables import POLE, again_on_poles
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
+from cheblienet_graphs.spec.map_spec import MapSpec, extent
+from cheblienet_graphs.store.reader import base_places
 from cheblienet_graphs.typing import Floats, Indices
 
 MOST_IMAGES = 2**23
@@ -320,3 +322,15 @@ def first_of_each(numbers: Indices, order: Indices) -> npt.NDArray[np.bool_]:
     first = np.empty_like(new)
     np.put_along_axis(first, order, new, axis=1)
     return first
+
+
+def placed_on(spec: MapSpec, coordinates: Floats) -> PlacedPoints:
+    """Points of a side of a map, with the map's metric.
+
+    Args:
+        spec: of the map.
+        coordinates: (V, d) by the manifold's columns, those of pixels at their centers.
+    """
+    periods = extent(spec.source) if spec.source.boundary == "periodic" else None
+    base = base_places(spec.source, coordinates)
+    return PlacedPoints(spec.source.geometry, spec.metric, coordinates, base, periods)

@@ -6,7 +6,10 @@ A sample is the tuple of its coordinates: none, an angle in radians, or a unit v
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.typing import Floats
 
 MINUS = "\N{MINUS SIGN}"
 Sample = tuple[float, ...]
@@ -15,6 +18,14 @@ Sample = tuple[float, ...]
 def samples_of(spec: GraphSpec) -> tuple[Sample, ...]:
     """The samples over each point of a graph, (n_o, f)."""
     return tuple(spec.fiber.samples(spec.orientations))
+
+
+def units(spec: GraphSpec, level: int) -> Floats:
+    """(fields,) spacing of the points of a whole level along each; along rotations, the step."""
+    spacings = np.full(len(spec.geometry.frame), math.sqrt(spec.squared_spacing(level)))
+    if spec.geometry.fiber.cyclic:
+        spacings[-1] = spec.geometry.fiber.step(spec.orientations)
+    return spacings
 
 
 def word(spec: GraphSpec) -> str:

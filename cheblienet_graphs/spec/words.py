@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cheblienet_graphs.errors import Remedy, Spell, quoted
-from cheblienet_graphs.machine.threads import cores
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.edges import DIRECTIONS
 from cheblienet_graphs.spec.fibers import per_radian
@@ -61,18 +60,6 @@ def reached(spec: GraphSpec, levels: Sequence[Mapping[str, Any]]) -> list[str]:
         f"(asked for {spec.in_plane_fraction:g}) at xi = {per_radian(spec, number, facts['xi'])}"
         for number, facts in enumerate(levels)
     ]
-
-
-def done_by(processes: int, threads: int) -> str:
-    """The processes and threads that did the work of a build.
-
-    Args:
-        processes: of this machine.
-        threads: of each process.
-    """
-    several, each = ("es", " each") if processes > 1 else ("", "")
-    workers = f"{processes} process{several} with {threads} thread{'s'[: threads > 1]}{each}"
-    return f"Done by {workers}; {cores()} core{'s'[: cores() > 1]} available."
 
 
 def domain(spec: GraphSpec) -> str:

@@ -11,13 +11,19 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.errors import StoreError, quoted
+from cheblienet_graphs.limits import Range
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import unreadable
 from cheblienet_graphs.store.folder import Folder
+from cheblienet_graphs.store.rules import LARGEST
 
 Shape = tuple[int | None, ...]
 """Shape of an array; None is a side of any length."""
 
+EVERY = Range(-LARGEST, LARGEST)
+"""Range of coordinates, and of entries of gradients."""
+CHECKED_AT_ONCE = 2**20
+"""Values that are checked together."""
 LEAST_FORGOTTEN = 2**20
 """Bytes of arrays whose pages are worth taking back."""
 _UNNEEDED = 4
@@ -62,6 +68,31 @@ def mapped_array(
             return np.frombuffer(_mapped(descriptor, nbytes), kind).reshape(actual)
         except OSError as error:
             raise unreadable(chunk, error) from error
+
+
+def mapped_places(array: Folder, count: int, points: int) -> npt.NDArray[np.integer]:
+    """(count,) where points inside a mask are among all, ascending.
+
+    Raises:
+        StoreError: as `mapped_array`, or they do not ascend, or lie beyond all points.
+    """
+    places = mapped_array(array, (count,), ("int32", "int64"))
+    if (np.diff(places) <= 0).any() or places[0] < 0 or places[-1] >= points:
+        raise StoreError(f"{array} must ascend in [0, {points - 1}].")
+    return places
+
+
+def within(array: Folder, values: npt.NDArray[Any], allowed: Range = EVERY) -> npt.NDArray[Any]:
+    """The values of an array, if all are within a range, which NaN never is.
+
+    Raises:
+        StoreError: they are not.
+    """
+    for start in range(0, len(values), CHECKED_AT_ONCE):
+        block = values[start : start + CHECKED_AT_ONCE]
+        if not (block.min() >= allowed.low and block.max() <= allowed.high):
+            raise StoreError(f"{array} has values that are not finite or outside {allowed}.")
+    return values
 
 
 def _fits(actual: tuple[int, ...], shape: Shape) -> bool:

@@ -171,9 +171,29 @@ def resolve(store: str | os.PathLike[str], name: str | None) -> Folder:
         StoreError: the store can't be read.
     """
     place = existing_store(store)
-    if not isinstance(name, str | None):
-        raise UnknownGraphError(f"A graph's name is text. Got {quoted(name)}.")
-    called, at, ref = (name or "").partition("@")
+    if name is None:
+        names = graph_names(place)
+        if len(names) > 1:
+            raise UnknownGraphError(f"Name one of the graphs in {place}: {listed(names)}.")
+        name = names[0] if names else ""
+    return version_of(place, name)
+
+
+def version_of(place: Folder, name: str, kind: str = "graph") -> Folder:
+    """The folder of a version in an existing store: NAME, NAME@v001 or NAME@REF.
+
+    Args:
+        place: the store.
+        name: of a graph or a map.
+        kind: which of the two, for messages.
+
+    Raises:
+        UnknownGraphError: there is none of that name.
+        StoreError: the store can't be read.
+    """
+    if not isinstance(name, str):
+        raise UnknownGraphError(f"A {kind}'s name is text. Got {quoted(name)}.")
+    called, at, ref = name.partition("@")
     if at and not ref:
         raise UnknownGraphError(
             f"Nothing follows the @ of {one_line(called, VALUE)}@; give a version, such as @v001, "
@@ -183,13 +203,7 @@ def resolve(store: str | os.PathLike[str], name: str | None) -> Folder:
         names = graph_names(place)
         if not names:
             raise UnknownGraphError(f"{place} holds no graph; `clg build` makes one.")
-        if name is not None:
-            raise UnknownGraphError(
-                f"No graph {quoted(called)} in {place}. There: {listed(names)}."
-            )
-        if len(names) > 1:
-            raise UnknownGraphError(f"Name one of the graphs in {place}: {listed(names)}.")
-        called = names[0]
+        raise UnknownGraphError(f"No {kind} {quoted(called)} in {place}. There: {listed(names)}.")
     graph = place / called
     known, existing = refs_and_versions(graph)
     version = known.get(ref or "latest", ref)

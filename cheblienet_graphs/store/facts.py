@@ -6,6 +6,7 @@ the schema is refused. `agreement` compares the facts with the arrays. What is o
 last; `map_facts` has what is of maps.
 """
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,12 +16,12 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from cheblienet_graphs.errors import SchemaError, SpecError, StoreError, quoted
-from cheblienet_graphs.gradients.source import units
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.edges import DIRECTIONS
+from cheblienet_graphs.spec.fibers import units
 from cheblienet_graphs.spec.map_spec import MapSpec
 from cheblienet_graphs.store import layout, rules
-from cheblienet_graphs.store.folder import Folder
+from cheblienet_graphs.store.folder import DOCUMENT, Folder
 from cheblienet_graphs.store.rules import Number, Rule, WrongFactError, checked, read
 from cheblienet_graphs.typing import Floats
 
@@ -50,6 +51,7 @@ class PublishedFacts:
         created: time in ISO 8601 with a time zone.
         files: manifest key -> file.
         sha256: digest of all attributes, as recorded.
+        attributes: all of them, as they are.
     """
 
     spec_sha256: str
@@ -57,6 +59,21 @@ class PublishedFacts:
     created: str
     files: Mapping[str, FileFacts]
     sha256: str
+    attributes: layout.Attributes
+
+    @property
+    def numbers_sha256(self) -> str:
+        """Hex digest of all that modules compute with: the spec, the facts and the arrays.
+
+        When and by what they were written is not in it, nor documents of arrays, where later
+        versions of the package may say more: a build that gives the same bytes again has the same.
+        """
+        spec, levels, of_map, manifest = (
+            self.attributes.get(key) for key in ("spec", "levels", layout.MAP, "manifest")
+        )
+        arrays = {k: v for k, v in (manifest or {}).items() if not k.endswith(DOCUMENT)}
+        numbers = [spec, levels if of_map is None else of_map, arrays]
+        return hashlib.sha256(layout.canonical(numbers).encode()).hexdigest()
 
     @property
     def nbytes(self) -> int:
@@ -79,6 +96,7 @@ def shared(attributes: layout.Attributes, kind: type[Spec]) -> dict[str, Any]:
         "created": fact("created", rules.is_time),
         "files": MappingProxyType(dict(_files(fact("manifest")))),
         "sha256": fact("attributes_sha256", rules.SHA256),
+        "attributes": attributes,
     }
 
 

@@ -24,7 +24,12 @@ DEEPEST = 16
 """Most folders below one another that are read."""
 DOCUMENT = "zarr.json"
 """File of a zarr node's metadata."""
-_Descriptors = dict[tuple[str, ...], int]
+
+
+class _Descriptors(dict[tuple[str, ...], int]):
+    """Descriptors of folders by their segments, while they stay open."""
+
+    is_open = True
 
 
 class Folder(os.PathLike[str]):
@@ -94,16 +99,19 @@ class Folder(os.PathLike[str]):
     def kept_open(self) -> Iterator["Folder"]:
         """The same folder; each one below is opened once, and closed at the end.
 
+        Folders below it serve after that, too.
+
         Raises:
             StoreError: there is no folder.
         """
-        kept: _Descriptors = {}
+        kept = _Descriptors()
         folder = Folder(self._path, self._segments, kept)
         try:
             with self.reading(), folder.descriptor():
                 pass
             yield folder
         finally:
+            kept.is_open = False
             for descriptor in kept.values():
                 os.close(descriptor)
 
@@ -229,7 +237,7 @@ class Folder(os.PathLike[str]):
         Raises:
             OSError: it can't be opened, or a link is there or above it.
         """
-        if self._kept is not None:
+        if self._kept is not None and self._kept.is_open:
             yield self._descriptor_in(self._kept, self._segments)
             return
         descriptor = self._opened(os.O_DIRECTORY)
@@ -242,7 +250,7 @@ class Folder(os.PathLike[str]):
         """A new descriptor of what is at this path, opened in the folder above."""
         if not self._segments:
             return os.open(self._path, os.O_RDONLY | flags)
-        if self._kept is not None:
+        if self._kept is not None and self._kept.is_open:
             above = self._descriptor_in(self._kept, self._segments[:-1])
             return _opened_in(above, self.name, flags)
         above = os.open(self._path, os.O_RDONLY | os.O_DIRECTORY)

@@ -15,8 +15,6 @@ from cheblienet_graphs.store import catalog, layout
 from cheblienet_graphs.store.durable import replace
 from cheblienet_graphs.store.folder import DOCUMENT, Folder
 
-COPIES = "consolidated_metadata"
-"""Key of these copies in a document."""
 _INLINE = {"kind": "inline", "must_understand": False}
 _NOTHING = _INLINE | {"metadata": {}}
 """Copies in the copy of a group: those below it are beside that one."""
@@ -28,33 +26,6 @@ class Fault:
 
     where: str
     what: str
-
-
-def group_attributes(group: Folder) -> layout.Attributes:
-    """All attributes of a group, consolidated or not.
-
-    Raises:
-        StoreError: it is no group of zarr format 3, or has other fields than one.
-    """
-    document = group.document()
-    if not _is_group(document):
-        raise StoreError(f"{group} is not a zarr v3 group.")
-    attributes: layout.Attributes = document.get("attributes", {})
-    return attributes
-
-
-def _is_group(document: layout.Attributes) -> bool:
-    """Check whether a document is that of a group of zarr format 3, and has no unknown fields."""
-    rest = without_copies(document)
-    attributes = rest.pop("attributes", {})
-    return isinstance(attributes, dict) and layout.same(
-        {"attributes": {}} | rest, layout.group_document({})
-    )
-
-
-def without_copies(document: layout.Attributes) -> layout.Attributes:
-    """A document without consolidated metadata."""
-    return {key: value for key, value in document.items() if key != COPIES}
 
 
 def group_fault(group: Folder) -> str | None:
@@ -69,9 +40,9 @@ def group_fault(group: Folder) -> str | None:
         raise
     except StoreError as error:
         return f"can't be read: {error}"
-    if not _is_group(document):
+    if not layout.is_group(document):
         return "is not that of a group of zarr format 3"
-    copied = document.get(COPIES)
+    copied = document.get(layout.COPIES)
     return None if copied is None else next(_copy_faults(group, copied), None)
 
 
@@ -105,19 +76,19 @@ def _copy_faults(group: Folder, copied: object) -> Iterator[str]:
     """Faults of the consolidated metadata of a group."""
     copies = copied.get("metadata") if isinstance(copied, dict) else None
     if not isinstance(copies, dict) or not layout.same(copied, _INLINE | {"metadata": copies}):
-        yield f"has {COPIES} of another form than zarr's"
+        yield f"has {layout.COPIES} of another form than zarr's"
         return
     remedy = "Consolidate it again, or remove them from the document"
     for path, document in copies.items():
         if not _is_copy(group, path, document):
-            yield f"has {COPIES} that disagree with {quoted(path)}. {remedy}"
+            yield f"has {layout.COPIES} that disagree with {quoted(path)}. {remedy}"
     if missing := _nodes(group) - copies.keys():
-        yield f"has {COPIES} that lack {quoted(min(missing))}. {remedy}"
+        yield f"has {layout.COPIES} that lack {quoted(min(missing))}. {remedy}"
 
 
 def _is_copy(group: Folder, path: str, document: object) -> bool:
     """Check whether a document is that of the node at a path, as zarr copies it."""
-    if not isinstance(document, dict) or document.get(COPIES) not in (None, _NOTHING):
+    if not isinstance(document, dict) or document.get(layout.COPIES) not in (None, _NOTHING):
         return False
     try:
         own = reduce(Folder.entry, path.split("/"), group).document()
@@ -126,7 +97,9 @@ def _is_copy(group: Folder, path: str, document: object) -> bool:
     except StoreError:
         return False
     nothing: layout.Attributes = {"attributes": {}}
-    return layout.same(nothing | without_copies(own), nothing | without_copies(document))
+    return layout.same(
+        nothing | layout.without_copies(own), nothing | layout.without_copies(document)
+    )
 
 
 def _nodes(group: Folder) -> set[str]:
@@ -166,7 +139,7 @@ def drop_copies(store: Folder, staging: int) -> None:
         OSError: as `replace`.
     """
     document = store.document()
-    plain = without_copies(document)
+    plain = layout.without_copies(document)
     if plain != document:
         _replace_document(store, plain, staging)
 
@@ -183,7 +156,7 @@ def set_refs(graph: Folder, refs: dict[str, str], staging: int) -> None:
         OSError: as `replace`.
     """
     attributes = layout.read_attributes(graph) or {}
-    has_copies = COPIES in graph.parent.document()
+    has_copies = layout.COPIES in graph.parent.document()
     replace_attributes(graph, attributes | {"refs": refs}, staging)
     if has_copies:
         with suppress(OSError, StoreError):  # then `clg verify` names them

@@ -63,6 +63,8 @@ MAX_SIDE = 2**40
 """Largest side of an array."""
 DTYPES = {"float32": "<f4", "float64": "<f8", "int32": "<i4", "int64": "<i8"}
 
+COPIES = "consolidated_metadata"
+"""Key of these copies in a document."""
 Attributes = dict[str, Any]
 
 
@@ -203,6 +205,31 @@ def canonical_sha256(attributes: Attributes) -> str:
     return hashlib.sha256(canonical(rest).encode()).hexdigest()
 
 
+def group_attributes(group: Folder) -> Attributes:
+    """All attributes of a group, consolidated or not.
+
+    Raises:
+        StoreError: it is no group of zarr format 3, or has other fields than one.
+    """
+    document = group.document()
+    if not is_group(document):
+        raise StoreError(f"{group} is not a zarr v3 group.")
+    attributes: Attributes = document.get("attributes", {})
+    return attributes
+
+
+def is_group(document: Attributes) -> bool:
+    """Check whether a document is that of a group of zarr format 3, and has no unknown fields."""
+    rest = without_copies(document)
+    attributes = rest.pop("attributes", {})
+    return isinstance(attributes, dict) and same({"attributes": {}} | rest, group_document({}))
+
+
+def without_copies(document: Attributes) -> Attributes:
+    """A document without consolidated metadata."""
+    return {key: value for key, value in document.items() if key != COPIES}
+
+
 def read_attributes(group: Folder) -> Attributes | None:
     """Our attributes of a zarr group; None where the group is not one of ours.
 
@@ -243,9 +270,9 @@ def check_version(version: Folder) -> Attributes:
     """Our attributes of a published version as they are; `facts` checks them.
 
     Raises:
-        StoreError: they are missing.
+        StoreError: they are missing, or the version is no group of zarr format 3.
     """
-    attributes = read_attributes(version)
-    if attributes is None:
+    attributes = group_attributes(version).get("clg")
+    if not isinstance(attributes, dict):
         raise StoreError(f"{version} is not a version of a graph of ours.")
     return attributes

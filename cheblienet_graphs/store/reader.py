@@ -1,4 +1,8 @@
-"""Published versions as numpy, scipy and zarr see them, and the points that they are of."""
+"""Published versions as numpy sees them, and the points that they are of.
+
+Opening checks what can't be trusted later: shapes and types, pointers and columns of matrices,
+masses, places, averages. Values that only products read are looked at where they are used.
+"""
 
 import stat
 from dataclasses import dataclass, field
@@ -8,33 +12,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
 
-from cheblienet_graphs.errors import SpecError, StoreError
+from cheblienet_graphs.csr import Csr
+from cheblienet_graphs.errors import Remedy, SpecError, StoreError
 from cheblienet_graphs.limits import Range
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.points import unit_vectors
 from cheblienet_graphs.samplings.region import RegionSampling
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling, SamplingKind
-from cheblienet_graphs.sparse import null_shift, rows
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.mask import points_inside
 from cheblienet_graphs.store import catalog, layout
-from cheblienet_graphs.store.arrays import mapped_array
+from cheblienet_graphs.store.arrays import mapped_array, mapped_places, within
 from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
 from cheblienet_graphs.store.folder import Folder
-from cheblienet_graphs.store.mapped import (
-    EVERY,
-    MappedWeights,
-    mapped_csr,
-    mapped_places,
-    within,
-)
+from cheblienet_graphs.store.matrices import MappedWeights, mapped_averages, mapped_csr
 from cheblienet_graphs.store.rules import LARGEST
 from cheblienet_graphs.typing import Floats
 
 if TYPE_CHECKING:
+    import scipy.sparse
     import zarr
 
 SPECTRUM = 1 + 1e-6
@@ -55,7 +53,7 @@ def open_group(store: str | Path, name: str | None = None) -> "zarr.Group":
         UnknownGraphError: there is none of that name.
         StoreError: the store can't be read.
     """
-    import zarr  # slow to import, builds do without
+    import zarr  # slow to import, builds and training do without
 
     version = catalog.resolve(store, name)
     for path, status in version.walk(lambda _: True):
@@ -109,6 +107,11 @@ class LevelArrays:
         return self.facts.levels[self.level]
 
     @property
+    def label(self) -> str:
+        """'NAME@VERSION, level 0', for messages."""
+        return f"{self.version.parent.name}@{self.version.name}, level {self.level}"
+
+    @property
     def laplacians(self) -> dict[str, int]:
         """Names of its Laplacians and the number of their entries, that of the metric first."""
         known = self.of_level.directional or {}
@@ -125,54 +128,80 @@ class LevelArrays:
         down, up = f"pooling/{here}to{there}", f"unpooling/{there}to{here}"
         return {down: (few, many), up: (many, few)}
 
-    def rescaled(self, name: str) -> scipy.sparse.csr_array:
-        """(V, V) float32, one of the `laplacians`, rescaled.
+    def averages(self, path: str) -> Csr:
+        """One of the `maps`, whose rows are averages.
+
+        Raises:
+            StoreError: as `mapped_averages`.
+        """
+        return mapped_averages(self.version / path, self.maps[path])
+
+    def matrix(self, name: str) -> Csr:
+        """(V, V) float32, one of the `laplacians`, rescaled; its values are not looked at.
+
+        Raises:
+            StoreError: as `mapped_csr`.
+        """
+        vertices = self.of_level.vertices
+        return mapped_csr(self.folder / name, (vertices, vertices), self.laplacians[name])
+
+    def rescaled(self, name: str) -> "scipy.sparse.csr_array":
+        """The same for computing with it.
 
         Raises:
             StoreError: as `mapped_csr`, or entries are not finite or outside [-1, 1], the
                 interval of the spectrum of a rescaled Laplacian.
         """
-        vertices = self.of_level.vertices
-        matrix = mapped_csr(self.folder / name, (vertices, vertices), self.laplacians[name])
+        matrix = self.matrix(name)
         within(self.folder / name, matrix.data, Range(-SPECTRUM, SPECTRUM))
-        return matrix
+        return matrix.scipy()
 
     @cached_property
-    def laplacian(self) -> scipy.sparse.csr_array:
+    def laplacian(self) -> "scipy.sparse.csr_array":
         """(V, V) float32, that of the metric, rescaled."""
         return self.rescaled("laplacian")
 
     @cached_property
-    def null_shift(self) -> Floats:
-        """(V,) what its diagonal lacks, so that Delta maps roots of masses to 0 in float64."""
-        return null_shift(self.laplacian, np.sqrt(self.mass, dtype=np.float64))
-
-    @cached_property
-    def gradients(self) -> dict[str, scipy.sparse.csr_array]:
+    def gradients(self) -> "dict[str, scipy.sparse.csr_array]":
         """By direction of the frame, (V, V) float32, per unit of length; empty without any."""
-        if (matrix := self.stacked_gradients()) is None:
+        if self.of_level.gradients is None:
             return {}
-        frame, vertices = self.spec.geometry.frame, matrix.shape[1]
+        matrix, vertices = self.stacked_gradients(), self.of_level.vertices
+        within(self.folder / layout.GRADIENTS / layout.FIELDS, matrix.data)
         starts = range(0, matrix.shape[0], vertices)
-        return {name: rows(matrix, n, n + vertices) for name, n in zip(frame, starts, strict=True)}
+        blocks = (matrix.block(n, n + vertices).scipy() for n in starts)
+        return dict(zip(self.spec.geometry.frame, blocks, strict=True))
 
-    def stacked_gradients(self, part: str = layout.FIELDS) -> scipy.sparse.csr_array | None:
-        """(fields V, V) float32, a part of the gradients of all fields; None without any.
+    def stacked_gradients(self, part: str = layout.FIELDS) -> Csr:
+        """(fields V, V) float32, a part of the gradients of all fields; its values as they are.
 
         Raises:
-            StoreError: as `mapped_csr`, or entries are not finite.
+            StoreError: as `mapped_csr`, or the level has no gradients.
         """
         known, vertices = self.of_level.gradients, self.of_level.vertices
         if known is None:
-            return None
+            raise StoreError(
+                f"{self.label} has no gradients; give ", Remedy("gradients", value=True), "."
+            )
         shape = (len(self.spec.geometry.frame) * vertices, vertices)
         entries = known.nnz if part == layout.FIELDS else known.symmetric_nnz
-        if not entries:
-            return scipy.sparse.csr_array(shape, dtype=np.float32)
-        name = f"{layout.GRADIENTS}/{part}"
-        matrix = mapped_csr(self.folder / name, shape, entries)
-        within(self.folder / name, matrix.data)
-        return matrix
+        folder = self.folder / layout.GRADIENTS / part
+        if not entries and folder.status() is None:  # what has no entries is not stored
+            return Csr.empty(shape)
+        return mapped_csr(folder, shape, entries)
+
+    def mapped(self, name: str) -> npt.NDArray[Any]:
+        """A dense array with a row for each vertex: "coordinates" or "eigenvectors".
+
+        Its values are not looked at.
+
+        Raises:
+            StoreError: as `mapped_array`.
+        """
+        vertices, columns = self.of_level.vertices, len(self.spec.geometry.columns)
+        if name == "coordinates":
+            return mapped_array(self.folder / name, (vertices, columns), ("float64",))
+        return mapped_array(self.folder / name, (vertices, self.spec.eigenpairs), ("float32",))
 
     @cached_property
     def degree(self) -> npt.NDArray[np.float32]:
@@ -187,8 +216,7 @@ class LevelArrays:
     @cached_property
     def coordinates(self) -> npt.NDArray[np.float64]:
         """(V, d) float64."""
-        shape = self.of_level.vertices, len(self.spec.geometry.columns)
-        return self._dense("coordinates", shape, "float64")
+        return within(self.folder / "coordinates", self.mapped("coordinates"))
 
     @cached_property
     def base_index(self) -> npt.NDArray[np.integer] | None:
@@ -200,23 +228,20 @@ class LevelArrays:
 
     @cached_property
     def eigenvalues(self) -> npt.NDArray[np.float64] | None:
-        """(M,) float64 ascending, None where none are stored."""
+        """(M,) float64 ascending from about 0, None where none are stored."""
         if self.spec.eigenpairs is None:
             return None
-        allowed = Range(*(self.of_level.lambda_max * end for end in (-EIGENVALUE, 1 + EIGENVALUE)))
+        array, rounding = self.folder / "eigenvalues", EIGENVALUE * self.of_level.lambda_max
+        allowed = Range(-rounding, self.of_level.lambda_max + rounding)
         values = self._dense("eigenvalues", (self.spec.eigenpairs,), "float64", allowed)
-        if (np.diff(values) < 0).any():
-            raise StoreError(f"{self.folder}/eigenvalues do not ascend.")
+        if (np.diff(values) < 0).any() or values[0] > rounding:
+            raise StoreError(f"{array} do not ascend from about 0.")
         return values
 
     @cached_property
     def eigenvectors(self) -> npt.NDArray[np.float32] | None:
-        """(V, M) float32, None where none are stored; values are not checked."""
-        count = self.spec.eigenpairs
-        if count is None:
-            return None
-        shape = self.of_level.vertices, count
-        return mapped_array(self.folder / "eigenvectors", shape, ("float32",))
+        """(V, M) float32, None where none are stored; values are not looked at."""
+        return None if self.spec.eigenpairs is None else self.mapped("eigenvectors")
 
     @property
     def mass(self) -> npt.NDArray[np.float32]:
@@ -257,10 +282,22 @@ class LevelArrays:
         return self._dense(layout.FRACTION, shape, "float32", Range(0, 1))
 
     @cached_property
-    def filling(self) -> scipy.sparse.csr_array:
-        """(all points, points) what each pixel shows of a signal, where the domain cuts pixels."""
-        shape = self.spec.full_points(self.level), self.spec.base_points(self.level)
-        return mapped_csr(self.folder / layout.FILLING, shape)
+    def filling(self) -> Csr:
+        """(all points, points) what each pixel shows of a signal, where the domain cuts pixels.
+
+        Rows are averages; a point shows itself. Those of what is outside, or near no point, are
+        empty.
+
+        Raises:
+            StoreError: as `mapped_averages`, or points do not show themselves.
+        """
+        places, points = self.base_index, self.spec.base_points(self.level)
+        shape, array = (self.spec.full_points(self.level), points), self.folder / layout.FILLING
+        filling = mapped_averages(array, shape, gaps=True)
+        counts, first = np.diff(filling.indptr)[places], filling.indptr[:-1][places]
+        if not (counts == 1).all() or (filling.indices[first] != np.arange(points)).any():
+            raise StoreError(f"{array} must show each point in its own pixel.")
+        return filling
 
     @property
     def sampled(self) -> SampledManifold[Sampling]:
@@ -299,7 +336,7 @@ class LevelArrays:
         return given.full_sampling(self.level)
 
     def _dense(
-        self, name: str, shape: tuple[int, ...], dtype: str, allowed: Range = EVERY
+        self, name: str, shape: tuple[int, ...], dtype: str, allowed: Range
     ) -> npt.NDArray[Any]:
         """A dense array of which all values are within a range."""
         array = self.folder / name
@@ -312,7 +349,7 @@ def base_places(spec: GraphSpec, coordinates: Floats) -> Floats:
     return coordinates[:, : base.dimension] if base.flat else unit_vectors(*coordinates[:, -2:].T)
 
 
-def edge_weights(version: Folder, level: int) -> scipy.sparse.csr_array:
+def edge_weights(version: Folder, level: int) -> "scipy.sparse.csr_array":
     """(V, V) W of a level in memory, as `MappedWeights` defines it.
 
     Raises:

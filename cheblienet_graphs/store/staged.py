@@ -19,8 +19,8 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
 
+from cheblienet_graphs.csr import Csr
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import opened_folder, replace, reserve, undone, write
 from cheblienet_graphs.store.folder import DOCUMENT, Folder
@@ -98,10 +98,10 @@ class StagedCsr:
     indices: StagedArray
     indptr: StagedArray
 
-    def matrix(self, columns: int, data: StagedArray | None = None) -> scipy.sparse.csr_array:
+    def matrix(self, columns: int, data: StagedArray | None = None) -> Csr:
         """The matrix with so many columns, mapped, by default with its own data."""
-        parts = tuple(array.mapped() for array in (data or self.data, self.indices, self.indptr))
-        return scipy.sparse.csr_array(parts, shape=(self.indptr.shape[0] - 1, columns))
+        parts = (array.mapped() for array in (self.indptr, self.indices, data or self.data))
+        return Csr((self.indptr.shape[0] - 1, columns), *parts)
 
 
 def opened(folder: Path) -> StagedArray:

@@ -12,7 +12,7 @@ from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.pyramid import Pyramid, level_of
 from cheblienet_models.missing import UNSEEN, missing
 from cheblienet_models.tensors import (
-    Csr,
+    CsrParts,
     csr_tensor,
     logical,
     sparse_product,
@@ -79,7 +79,7 @@ def _filled(graph: Graph, known: Tensor, values: Tensor) -> tuple[Tensor, Tensor
     return logical(filled.view(shape)), logical(reached.view(shape))
 
 
-def _reached(matrix: Csr, known: Tensor) -> Tensor:
+def _reached(matrix: CsrParts, known: Tensor) -> Tensor:
     """(V, n) bool: what paths of edges join to a known vertex, of (V, n)."""
     links = csr_tensor(matrix._replace(values=(matrix.values != 0).float()), len(known))
     reached, count = known, -1
@@ -93,7 +93,7 @@ class _Solution(torch.autograd.Function):
     """Of (I + L) u = b within holes, u = 0 elsewhere; its backward is the same."""
 
     @staticmethod
-    def forward(ctx: Any, b: Tensor, holes: Tensor, matrix: Csr) -> Tensor:
+    def forward(ctx: Any, b: Tensor, holes: Tensor, matrix: CsrParts) -> Tensor:
         ctx.holes, ctx.matrix = holes, matrix
         return _conjugate_gradients(matrix, holes, holes * b)
 
@@ -103,7 +103,7 @@ class _Solution(torch.autograd.Function):
         return _Solution.apply(*given), None, None  # type: ignore[no-untyped-call]
 
 
-def _conjugate_gradients(matrix: Csr, holes: Tensor, b: Tensor) -> Tensor:
+def _conjugate_gradients(matrix: CsrParts, holes: Tensor, b: Tensor) -> Tensor:
     """U (V, n) with holes (I + L) u = b, each column for itself, with the diagonal as a guide."""
     operator, guide = csr_tensor(matrix, len(b)), _inverse_diagonal(matrix)
     u, residual = torch.zeros_like(b), b.clone()
@@ -124,7 +124,7 @@ def _conjugate_gradients(matrix: Csr, holes: Tensor, b: Tensor) -> Tensor:
     )
 
 
-def _inverse_diagonal(matrix: Csr) -> Tensor:
+def _inverse_diagonal(matrix: CsrParts) -> Tensor:
     """(V, 1) of I + L; 1 where a vertex has no edges."""
     diagonal = 1 + matrix.values[matrix.rows() == matrix.columns]
     return torch.where(diagonal > 0, 1 / diagonal, 1.0)[:, None]

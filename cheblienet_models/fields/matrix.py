@@ -22,7 +22,7 @@ from cheblienet_models.fields.smoothing import Beam, Blur, beam_of, plane_weight
 from cheblienet_models.graphs.families import check_family
 from cheblienet_models.graphs.filters import exact
 from cheblienet_models.graphs.pyramid import Pyramid, level_of
-from cheblienet_models.tensors import Csr, csr_tensor
+from cheblienet_models.tensors import CsrParts, csr_tensor
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -247,4 +247,4 @@ def _tensor(matrix: Any) -> Tensor:
     values[diagonal] = 0
     values[diagonal] = 1 - np.bincount(rows, values.astype(np.float64), matrix.shape[0])
     parts = matrix.indptr, matrix.indices, values
-    return csr_tensor(Csr._make(map(torch.from_numpy, parts)), matrix.shape[1])
+    return csr_tensor(CsrParts._make(map(torch.from_numpy, parts)), matrix.shape[1])

@@ -18,9 +18,9 @@ from cheblienet_models.graphs.edges import (
 )
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.vertex_map import VertexMap
-from cheblienet_models.tensors import Csr
+from cheblienet_models.tensors import CsrParts
 
-Between = Sequence[tuple[Csr, Csr]]
+Between = Sequence[tuple[CsrParts, CsrParts]]
 """Of each two levels (coarse, fine) and (fine, coarse): the means of "mean" pooling."""
 DATA = "data"
 """The nodes that maps come from and go to."""
@@ -55,7 +55,7 @@ def coupled(
         source, target = ends.get(name, (hidden[0], hidden[0]))
         _check(name, "source", one.source_coordinates, nodes[source])
         _check(name, "target", one.target_coordinates, nodes[target])
-        parts = Csr(one.row_pointers, one.columns, one.finite("values"))
+        parts = CsrParts(one.row_pointers, one.columns, one.finite("values"))
         at = nodes[source].pos, nodes[target].pos
         edges[source, "to", target] = str(one.identity), edges_of_map(spec, parts, *at)
     return Coupled(spec, hidden, nodes, edges)

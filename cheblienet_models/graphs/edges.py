@@ -15,7 +15,7 @@ from torch import Tensor
 from cheblienet_models.errors import quoted
 from cheblienet_models.graphs.filters import Operator
 from cheblienet_models.graphs.identity import is_spherical
-from cheblienet_models.tensors import Csr
+from cheblienet_models.tensors import CsrParts
 
 Kind = tuple[str, str, str]
 """Of edges between sets of nodes, as PyG has it: from these nodes "to" those."""
@@ -156,7 +156,7 @@ class Coupled:
 
 
 def edges_of_map(
-    spec: Mapping[str, Any], weights: Csr, sources: Tensor, targets: Tensor
+    spec: Mapping[str, Any], weights: CsrParts, sources: Tensor, targets: Tensor
 ) -> EdgeSet:
     """The edges of a matrix.
 

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from cheblienet_models.arguments import check_signal, check_tensor, check_values, number
 from cheblienet_models.graphs.polynomials import Polynomial, at_zero, check_tolerance, heat
-from cheblienet_models.tensors import Csr, Product, custom_op, logical, vertex_major
+from cheblienet_models.tensors import CsrParts, Product, custom_op, logical, vertex_major
 
 SINGLE = 64
 """Up to this degree float32 is not widened: it rounds by 3e-6 of |x| at most."""
@@ -39,7 +39,7 @@ class Operator:
     """
 
     label: str
-    laplacian: Csr
+    laplacian: CsrParts
     lambda_max: float
     mass: Tensor
 
@@ -59,7 +59,7 @@ HOW = "SymInt order, float lambda_max, float tolerance"
 """Of the operators' schemas."""
 
 
-def exact(laplacian: Csr, mass: Tensor) -> Csr:
+def exact(laplacian: CsrParts, mass: Tensor) -> CsrParts:
     """The Laplacian in float64, with a diagonal that follows from its other entries.
 
     That was rounded to float32, by up to 3e-8, which for Delta is a potential of that share of
@@ -69,7 +69,7 @@ def exact(laplacian: Csr, mass: Tensor) -> Csr:
     root, values, rows = mass.double().sqrt(), values.double(), laplacian.rows()
     off = root.index_add(0, rows, values * root[columns.long()])
     surplus = torch.where(root > 0, off / root, 0)
-    return Csr(pointers, columns, values - torch.where(rows == columns, surplus[rows], 0))
+    return CsrParts(pointers, columns, values - torch.where(rows == columns, surplus[rows], 0))
 
 
 @custom_op("filtered", f"(Tensor x, Tensor coefficients, {MATRIX}) -> Tensor")
@@ -143,7 +143,7 @@ def _sums(
     x: Tensor, series: Sequence[Tensor], laplacian: Sequence[Any], tolerance: float = 0
 ) -> list[Tensor]:
     """sum_k c_k T_k(L) x for each series c, (V, B, C) in the dtype that it is computed in."""
-    longest, matrix = max(map(len, series)), Csr(*laplacian[:3])
+    longest, matrix = max(map(len, series)), CsrParts(*laplacian[:3])
     mass = laplacian[3] if len(laplacian) > 3 else None
     dtype = working_dtype(x, matrix.values, longest - 1, tolerance)
     if dtype == torch.float64 and mass is not None:

@@ -7,11 +7,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_models.arguments import check_shape, choice, number
-from cheblienet_models.graphs.healpix import nside_of, ring_indices
+from cheblienet_models.graphs.healpix import ring_indices
 from cheblienet_models.graphs.mapped import Mapped, MappedLevel, made_of
-from cheblienet_models.store.levels import Level
-from cheblienet_models.tensors import padded
+from cheblienet_models.tensors import CsrParts, padded
 
 Order = Literal["nested", "ring"]
 SMALL = ("small_places", "small_sources", "small_weights")
@@ -20,13 +20,13 @@ that it is no point: (E,) int64 places of these in a flat map; (E, m) int64 poin
 padded with its first; (E, m) weights that sum to 1 over m."""
 
 
-def small_pixels(stored: Level) -> tuple[Tensor, ...] | tuple[None, ...]:
+def small_pixels(stored: LevelArrays) -> tuple[Tensor, ...] | tuple[None, ...]:
     """What SMALL names, of a level."""
-    if stored.filling is None or stored.base_index is None:
+    if not stored.spec.cuts_pixels:
         return None, None, None
-    filling = stored.filling.tensors()
+    filling = CsrParts.of(stored.filling)
     is_small = filling.row_pointers.diff() > 0
-    is_small[stored.base_index.long()] = False
+    is_small[torch.from_numpy(stored.base_index).long()] = False
     places = is_small.nonzero()[:, 0]
     if not len(places):
         return None, None, None
@@ -113,9 +113,8 @@ def _places(graph: MappedLevel, order: Order) -> Tensor | None:
     index, count = graph.base_index, graph.grid[1]
     if choice("order", order, get_args(Order)) == "nested":
         return index
-    if graph.sampling != "healpix" or len(graph.grid) != 2 or nside_of(count) is None:
-        sampling = graph.sampling or "another sampling"
-        raise ValueError(f"order='ring' is for HEALPix maps. {graph.label} is on {sampling}.")
+    if graph.sampling != "healpix":
+        raise ValueError(f"order='ring' is for HEALPix maps. {graph.label} is on {graph.sampling}.")
     nested = np.arange(count) if index is None else index.cpu().numpy()
     ring = ring_indices(math.isqrt(count // 12), nested)
     with torch.inference_mode(mode=False):  # graphs keep it

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 
 from torch import Tensor, nn
 
+from cheblienet_graphs.store.layout import FIELDS
+from cheblienet_graphs.store.layout import SYMMETRIC as SUMS
+from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_models.arguments import choice, instance
 from cheblienet_models.graphs.mapped import Mapped, Reopen, made_of
-from cheblienet_models.store.gradients import StoredGradients
-from cheblienet_models.tensors import Csr, csr_tensor
+from cheblienet_models.tensors import CsrParts, csr_tensor
 
 SYMMETRIC = "symmetric_"
 
@@ -26,8 +28,7 @@ class Gradients(Mapped):
 
     Args:
         reopen: how to open the graph again.
-        label: of the graph.
-        stored: the arrays.
+        stored: the level, which has gradients.
 
     Attributes:
         names: (F) of the fields.
@@ -40,15 +41,18 @@ class Gradients(Mapped):
 
     entries = "gradients"
 
-    def __init__(self, reopen: Reopen, label: str, stored: StoredGradients) -> None:
+    def __init__(self, reopen: Reopen, stored: LevelArrays) -> None:
         super().__init__(made_of(reopen, nn.Module.get_submodule, "gradients"))
-        instance("stored", stored, StoredGradients)
-        self.label, self.names, self.norms = label, stored.names, stored.norms
-        self.units = tuple(1 / spacing for spacing in stored.spacings)
+        instance("stored", stored, LevelArrays)
+        self.label, self.names = stored.label, stored.spec.geometry.frame
         self.starts: list[int] = []
-        for prefix, of in (("", stored.fields), (SYMMETRIC, stored.symmetric)):
-            self.starts += of.indptr[:: of.shape[1]].tolist()
-            self._hold_matrix(prefix, of.tensors())
+        for prefix, part in (("", FIELDS), (SYMMETRIC, SUMS)):
+            matrix = stored.stacked_gradients(part)
+            self.starts += matrix.indptr[:: matrix.shape[1]].tolist()
+            self._hold_matrix(prefix, CsrParts.of(matrix))
+        facts = stored.of_level.gradients
+        self.norms = facts.norms if facts else ()
+        self.units = tuple(1 / spacing for spacing in facts.spacings) if facts else ()
 
     def parts(self) -> list[Tensor]:
         """Row pointers, columns and values of the stacked G, then those of S."""
@@ -70,8 +74,8 @@ class Gradients(Mapped):
         return f"{self.label}, {', '.join(self.names)}"
 
 
-def block(matrix: Csr, vertices: int, n: int, starts: Sequence[int]) -> Csr:
+def block(matrix: CsrParts, vertices: int, n: int, starts: Sequence[int]) -> CsrParts:
     """Rows n V to (n + 1) V of a matrix, given the entries before each such block."""
     row_pointers = matrix.row_pointers[n * vertices : (n + 1) * vertices + 1]
     within = slice(starts[n], starts[n + 1])
-    return Csr(row_pointers - starts[n], matrix.columns[within], matrix.values[within])
+    return CsrParts(row_pointers - starts[n], matrix.columns[within], matrix.values[within])

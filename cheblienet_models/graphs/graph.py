@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from torch import Tensor
 
+from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_models.arguments import check_signal, flag, instance
 from cheblienet_models.errors import MissingEigenpairsError
 from cheblienet_models.graphs import exports, filters
@@ -15,8 +16,7 @@ from cheblienet_models.graphs.full_grid import SMALL, FullGrid, Order, small_pix
 from cheblienet_models.graphs.gradients import Gradients
 from cheblienet_models.graphs.mapped import MappedLevel, Reopen
 from cheblienet_models.graphs.polynomials import Function, Polynomial, approximated, heat
-from cheblienet_models.store.levels import LaplacianKind, Level
-from cheblienet_models.tensors import Csr, csr_tensor, multiplied
+from cheblienet_models.tensors import CsrParts, csr_tensor, multiplied, shared
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -33,7 +33,7 @@ class Graph(MappedLevel):
 
     Args:
         reopen: how to open it again.
-        stored: its arrays.
+        stored: its arrays, as the store has them.
 
     Attributes:
         label: name@version, level.
@@ -41,12 +41,12 @@ class Graph(MappedLevel):
         grid: (orientations, *base shape): (n_o, height, width) or (n_o, depth, height, width) on a
             lattice, (n_o, points) on the sphere and where points are random, (n_o, colatitudes,
             longitudes) where it is sampled equiangularly. Of all points, whatever a mask left out.
-        base_index: (num_points,) int32 or int64, ascending: the place of each point among all,
-            where the graph was built with a mask; else None.
+        base_index: (num_points,) int32 or int64, ascending: the place of each among all points,
+            with a mask; else None.
         fraction: (*base shape) float32 in [0, 1], the part of each pixel in a domain that cuts
             them, else None. Those below a fifth are no points; `to_grid` shows the nearest there.
-        sampling: "lattice", "icosahedral", "healpix", ...; None where it is not known.
-        boundary: "open" or "periodic"; None on the sphere, and where it is not known.
+        sampling: "lattice", "icosahedral", "healpix", ...
+        boundary: "open" or "periodic"; None on the sphere.
         period: of orientations, pi of lines or 2 pi of arrows, radians; of no meaning without.
         num_vertices: V, n_o times `num_points`; vertices are ordered orientation-major.
         num_edges: undirected.
@@ -76,30 +76,32 @@ class Graph(MappedLevel):
     subgraph_degree: Tensor | None
     fraction: Tensor | None
 
-    def __init__(self, reopen: Reopen, stored: Level) -> None:
+    def __init__(self, reopen: Reopen, stored: LevelArrays) -> None:
         super().__init__(reopen)
-        instance("stored", stored, Level)
-        self.label, self.grid, self.sampling = stored.label, stored.grid, stored.sampling
-        self.boundary, self.period, self.spec = stored.boundary, stored.period, stored.spec
-        self.laplacian_kind: LaplacianKind = stored.laplacian_kind
-        self.lambda_max, self.eigenvalue_scale = stored.lambda_max, stored.eigenvalue_scale
-        self.num_vertices, self.num_edges = stored.num_vertices, stored.num_edges
-        fields = stored.gradients
-        self._hold_matrix("", stored.laplacian.tensors())
-        self._register_directional(stored.directional)
-        self._hold("eigenvectors", stored.eigenvectors)
-        self.gradients = Gradients(reopen, self.label, fields) if fields else None
+        self.stored = instance("stored", stored, LevelArrays)
+        spec, facts = stored.spec, stored.of_level
+        self.label, self.grid, self.sampling = stored.label, facts.grid, spec.sampling
+        self.boundary, self.spec = spec.boundary, spec.to_dict()
+        self.period = 2 * math.pi if spec.period == "2pi" else math.pi
+        self.laplacian_kind = spec.laplacian
+        self.lambda_max, self.eigenvalue_scale = facts.lambda_max, facts.eigenvalue_scale
+        self.num_vertices, self.num_edges = facts.vertices, facts.edges
+        self._hold_matrix("", CsrParts.of(stored.matrix("laplacian")))
+        self._register_directional(stored)
+        self._hold("eigenvectors", shared(stored.eigenvectors))
+        self.gradients = Gradients(reopen, stored) if spec.gradients else None
         self.adopt_parts()
         self._edges: EdgeList | None = None
-        self._hold("degree", stored.degree)
-        self._hold("area", stored.area)
+        self._hold("degree", shared(stored.degree))
+        self._hold("area", shared(stored.area))
         self._hold("subgraph", None)
         self._hold("subgraph_degree", None)
         # In float32 symmetries could no longer be told.
-        self._hold("_coordinates", stored.coordinates, exact=True)
-        self._hold("eigenvalues", stored.eigenvalues, exact=True)
-        self._hold("base_index", stored.base_index, exact=True)
-        self._hold("fraction", stored.fraction, exact=True)
+        self._hold("_coordinates", shared(stored.mapped("coordinates")), exact=True)
+        self._hold("eigenvalues", shared(stored.eigenvalues), exact=True)
+        self._hold("base_index", shared(stored.base_index), exact=True)
+        fraction = stored.fraction.reshape(self.grid[1:]) if spec.cuts_pixels else None
+        self._hold("fraction", shared(fraction), exact=True)
         for name, part in zip(SMALL, small_pixels(stored), strict=True):
             self._hold(name, part, exact=True)
         self._grids = {"nested": FullGrid(self, "nested")}  # no child: it has what the graph has
@@ -124,7 +126,7 @@ class Graph(MappedLevel):
         """(V,) m by which Delta_ij = -w_ij / sqrt(m_i m_j), the degrees or the areas."""
         return self.degree if self.laplacian_kind == "normalized" else self.area
 
-    def laplacian_parts(self, *, training: bool = False) -> Csr:
+    def laplacian_parts(self, *, training: bool = False) -> CsrParts:
         """Row pointers, columns and values of the rescaled Laplacian.
 
         Args:
@@ -133,7 +135,7 @@ class Graph(MappedLevel):
         """
         sampled = self.subgraph if flag("training", training) else None
         values = self.finite("values") if sampled is None else sampled
-        return Csr(self.row_pointers, self.columns, values)
+        return CsrParts(self.row_pointers, self.columns, values)
 
     def operator(self, *, training: bool = False) -> filters.Operator:
         """The Laplacian with its spectrum within [-1, 1], as `filter` and `diffuse` apply it.
@@ -150,7 +152,7 @@ class Graph(MappedLevel):
             share, largest, mass = largest / 2, 2.0, self.subgraph_degree
             values = values * share
             values[self.edges.diagonal] += share - 1
-        return filters.Operator(self.label, Csr(pointers, columns, values), largest, mass)
+        return filters.Operator(self.label, CsrParts(pointers, columns, values), largest, mass)
 
     @property
     def edges(self) -> EdgeList:
@@ -178,8 +180,7 @@ class Graph(MappedLevel):
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
         super()._apply(fn, recurse)
-        self._edges = None  # of another dtype or device
-        self._grids = {"nested": FullGrid(self, "nested")}
+        self._edges, self._grids = None, {"nested": FullGrid(self, "nested")}  # moved or cast
         return self
 
     @property

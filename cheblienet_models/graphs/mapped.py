@@ -3,18 +3,19 @@
 import copy
 import warnings
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
 import torch
 from torch import Tensor, nn
 
+from cheblienet_graphs.store.layout import DIRECTIONAL
+from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_models.arguments import instance
 from cheblienet_models.errors import StoreError
 from cheblienet_models.graphs.identity import EXTRA, Identity, apart, levels_apart, told
 from cheblienet_models.missing import all_finite, has_values
-from cheblienet_models.store.csr import CsrArrays
-from cheblienet_models.tensors import Constants, Csr
+from cheblienet_models.tensors import Constants, CsrParts
 
 
 class Directional(NamedTuple):
@@ -94,11 +95,11 @@ class Mapped(Constants):
         self._looked_at.add(name)
         return first
 
-    def _finite_matrix(self, prefix: str = "") -> Csr:
+    def _finite_matrix(self, prefix: str = "") -> CsrParts:
         """A matrix that is held under a prefix; its values are looked at as `finite` does."""
         pointers = getattr(self, f"{prefix}row_pointers")
         columns = getattr(self, f"{prefix}columns")
-        return Csr(pointers, columns, self.finite(f"{prefix}values"))
+        return CsrParts(pointers, columns, self.finite(f"{prefix}values"))
 
     def adopt_parts(self) -> None:
         """Let its mapped children know whose they are; weakly, so that one can be kept alone."""
@@ -236,28 +237,32 @@ class MappedLevel(Mapped):
     """A module of the constants of a level: what is known of its points, and directions.
 
     Attributes:
+        stored: the level as the store has it.
         label: of the level, for messages.
         identity: of the level, which checkpoints have of each layer on it.
         spec: of the pyramid, as JSON types.
         grid: (orientations, *base shape).
-        sampling: as the specification names it; None where it names none.
+        sampling: as the specification names it.
         base_index: (points,) places of those inside among all, ascending; None without a mask.
         values: (nnz,) of the Laplacian.
     """
 
+    stored: LevelArrays
     label: str
     identity: Identity
     spec: dict[str, Any]
     grid: tuple[int, ...]
-    sampling: str | None
+    sampling: str
     base_index: Tensor | None
     values: Tensor
 
-    def _register_directional(self, directional: Mapping[str, tuple[CsrArrays, float]]) -> None:
-        """Hold these matrices, names prefixed by the direction."""
-        for name, (matrix, _) in directional.items():
-            self._hold_matrix(f"{name}_", matrix.tensors())
-        self._scales = {name: scale for name, (_, scale) in directional.items()}
+    def _register_directional(self, stored: LevelArrays) -> None:
+        """Hold the Laplacians along single directions, names prefixed by these."""
+        known = stored.of_level.directional or {}
+        for name in known:
+            matrix = stored.matrix(f"{DIRECTIONAL}/{name}")
+            self._hold_matrix(f"{name}_", CsrParts.of(matrix))
+        self._scales = {name: facts.lambda_max for name, facts in known.items()}
 
     @property
     def directional(self) -> dict[str, Directional]:

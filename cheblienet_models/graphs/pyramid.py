@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 import torch
 from torch import Tensor
 
+from cheblienet_graphs.csr import Csr
 from cheblienet_models.arguments import file_path, instance, integer, number
 from cheblienet_models.graphs import exports
 from cheblienet_models.graphs.coupled import coupled
@@ -16,8 +17,7 @@ from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import Identity
 from cheblienet_models.graphs.mapped import Identified, Mapped, Reopen
 from cheblienet_models.graphs.vertex_map import VertexMap
-from cheblienet_models.store.csr import CsrArrays
-from cheblienet_models.tensors import Csr, csr_tensor, padded, save_npz
+from cheblienet_models.tensors import CsrParts, csr_tensor, padded, save_npz
 
 if TYPE_CHECKING:
     from torch_geometric.data import HeteroData
@@ -40,10 +40,10 @@ class LevelMap(Mapped):
     sources: Tensor
     weights: Tensor
 
-    def __init__(self, reopen: Reopen, matrix: CsrArrays) -> None:
+    def __init__(self, reopen: Reopen, matrix: Csr) -> None:
         super().__init__(reopen)
-        self.targets, self.origins = instance("matrix", matrix, CsrArrays).shape
-        sources, weights = padded(matrix.tensors())
+        self.targets, self.origins = instance("matrix", matrix, Csr).shape
+        sources, weights = padded(CsrParts.of(matrix))
         self._hold("sources", sources)
         self._hold("weights", weights)
 
@@ -54,12 +54,12 @@ class LevelMap(Mapped):
         """
         return csr_tensor(self.parts(), self.origins)
 
-    def parts(self) -> Csr:
+    def parts(self) -> CsrParts:
         """Row pointers, columns and values of `matrix`, padding left out."""
         held = self.weights > 0
         rows = held.sum(1, dtype=self.sources.dtype)
         pointers = torch.cat([rows.new_zeros(1), rows.cumsum(0, dtype=rows.dtype)])
-        return Csr(pointers, self.sources[held], self.weights[held])
+        return CsrParts(pointers, self.sources[held], self.weights[held])
 
     def save_npz(self, path: str | Path) -> Path:
         """Write `matrix()` to a file that scipy.sparse.load_npz reads.
@@ -103,7 +103,7 @@ class Pyramid(Identified):
             for level, module in enumerate(modules):
                 self.add_module(f"{kind}{level}", module)
         for level, graph in enumerate(levels):
-            graph.identity = replace(identity, level=level)
+            graph.identity, graph.spec = replace(identity, level=level), self.spec
         self._num_levels = len(levels)
         self.adopt_parts()
 

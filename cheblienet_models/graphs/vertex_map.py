@@ -6,12 +6,13 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from cheblienet_graphs.store.map_reader import MapArrays
 from cheblienet_models.arguments import check_signal, instance
 from cheblienet_models.graphs.identity import Identity
 from cheblienet_models.graphs.mapped import Identified, Reopen, made_of
 from cheblienet_models.missing import check_known
-from cheblienet_models.store.version import StoredMap
 from cheblienet_models.tensors import (
+    CsrParts,
     autocast_type,
     csr_tensor,
     logical,
@@ -56,13 +57,15 @@ class VertexMap(Identified):
     source_coordinates: Tensor
     target_coordinates: Tensor
 
-    def __init__(self, reopen: Reopen, identity: Identity, stored: StoredMap) -> None:
+    def __init__(self, reopen: Reopen, identity: Identity, stored: MapArrays) -> None:
         super().__init__(reopen, identity)
-        self.num_targets, self.num_sources = instance("stored", stored, StoredMap).matrix.shape
-        self.source_grid, self.target_grid = stored.grids
-        self._hold_matrix("", stored.matrix.tensors())
-        self._hold_matrix(TRANSPOSED, stored.transposed.tensors())
-        self._hold_coordinates(*stored.coordinates)
+        sizes = instance("stored", stored, MapArrays).facts.sizes
+        self.num_targets, self.num_sources = sizes.targets, sizes.sources
+        self.source_grid, self.target_grid = sizes.source_grid, sizes.target_grid
+        self._hold_matrix("", CsrParts.of(stored.matrix))
+        self._hold_matrix(TRANSPOSED, CsrParts.of(stored.transposed))
+        sides = (stored.mapped_coordinates(side) for side in ("source", "target"))
+        self._hold_coordinates(*map(torch.from_numpy, sides))
 
     @property
     def matrix(self) -> Tensor:

@@ -21,12 +21,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cheblienet_models.tensors import Csr, Product, custom_op, uncast
+from cheblienet_models.tensors import CsrParts, Product, custom_op, uncast
 
 MATRICES = ", ".join(
     f"Tensor{'?' * (n > 0)} {part}{n or ''}{'=None' * (n > 0)}"
     for n in range(3)
-    for part in Csr._fields
+    for part in CsrParts._fields
 )
 """Of the operators' schemas."""
 NONE = (None,) * 9
@@ -122,7 +122,7 @@ def _(
 def _products(laplacians: Sequence[Tensor]) -> tuple[list[Product], torch.dtype]:
     """The matrices, and their dtype."""
     parts = zip(laplacians[::3], laplacians[1::3], laplacians[2::3], strict=True)
-    matrices = [Product(Csr(*laplacian)) for laplacian in parts]
+    matrices = [Product(CsrParts(*laplacian)) for laplacian in parts]
     return matrices, matrices[0].dtype
 
 

@@ -23,7 +23,7 @@ from cheblienet_models.graphs.mapped import OnGraph
 from cheblienet_models.layers.chebyshev import as_rows, contracted
 from cheblienet_models.missing import check_known
 from cheblienet_models.tensors import (
-    Csr,
+    CsrParts,
     csr_tensor,
     custom_op,
     is_cast,
@@ -32,7 +32,9 @@ from cheblienet_models.tensors import (
     vertex_major,
 )
 
-PARTS = ", ".join(f"Tensor {kind}{part}" for kind in ("", "symmetric_") for part in Csr._fields)
+PARTS = ", ".join(
+    f"Tensor {kind}{part}" for kind in ("", "symmetric_") for part in CsrParts._fields
+)
 SETTINGS = f"float[] scales, int own, int[] starts, {PARTS}"
 """Factors of the first fields, which alone are taken; how many copies of x come before them, 0 or
 1; entries before each field's of G, then of S."""
@@ -54,7 +56,7 @@ def gradient(
     """
     (pointers, columns, values), count, vertices = parts[:3], len(scales), len(x)
     entries = starts[count]
-    first = Csr(pointers[: count * vertices + 1], columns[:entries], values[:entries])
+    first = CsrParts(pointers[: count * vertices + 1], columns[:entries], values[:entries])
     with uncast(x):
         signal = x.to(values.dtype)
         along = csr_tensor(first, vertices) @ signal.flatten(1)
@@ -79,7 +81,7 @@ def gradient_adjoint(
     y: Tensor, scales: Sequence[float], own: int, starts: Sequence[int], *parts: Tensor
 ) -> Tensor:
     """The transpose of `gradient`: (V, B, (own + F) C) contiguous -> (V, B, C)."""
-    fields, symmetric, vertices = Csr(*parts[:3]), Csr(*parts[3:]), len(y)
+    fields, symmetric, vertices = CsrParts(*parts[:3]), CsrParts(*parts[3:]), len(y)
     middle = len(starts) // 2
     with uncast(y):
         terms = y.to(fields.values.dtype).unflatten(2, (own + len(scales), -1))

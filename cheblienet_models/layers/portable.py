@@ -12,7 +12,7 @@ from torch.fx import Node
 from cheblienet_models.arguments import instance
 from cheblienet_models.graphs.filters import working_dtype
 from cheblienet_models.layers.derivatives import SMALL
-from cheblienet_models.tensors import Csr
+from cheblienet_models.tensors import CsrParts
 
 
 def portable(program: ExportedProgram) -> ExportedProgram:
@@ -90,7 +90,7 @@ def _sum_and_basis(
     degree = (len(matrices) - 1) // (len(laplacians) // 3)
     terms = [start]
     for n in range(0, len(laplacians), 3):
-        terms += _polynomials(widths, start, degree + 1, Csr(*laplacians[n : n + 3]))[1:]
+        terms += _polynomials(widths, start, degree + 1, CsrParts(*laplacians[n : n + 3]))[1:]
     total = terms[0] @ matrices[0]
     for term, matrix in zip(terms[1:], matrices[1:], strict=True):
         total = total + term @ matrix
@@ -110,7 +110,7 @@ def _filtered(
     """As the operator `filtered`."""
     dtype = working_dtype(x, values, len(coefficients) - 1)
     start, factors = x.to(dtype), coefficients.to(x.device, dtype)
-    matrix = Csr(row_pointers, columns, values.to(dtype))
+    matrix = CsrParts(row_pointers, columns, values.to(dtype))
     surplus = None
     if dtype == torch.float64 and mass is not None:
         root = mass.to(dtype).sqrt()[:, None, None]
@@ -127,7 +127,7 @@ def _gradient(
     widths: Widths, x: Tensor, scales: Sequence[float], own: int, _: Sequence[int], *parts: Tensor
 ) -> Tensor:
     """As the operator `gradient`."""
-    matrix = Csr(*parts[:3])
+    matrix = CsrParts(*parts[:3])
     start = x.to(matrix.values.dtype)
     along = _product(widths, matrix, start).view(-1, *x.shape)
     terms = [start] * own + [scale * along[n] for n, scale in enumerate(scales)]
@@ -142,7 +142,7 @@ def _norms(along: Tensor, weight: Tensor, fields: int) -> Tensor:
 
 
 def _polynomials(
-    widths: Widths, start: Tensor, count: int, laplacian: Csr, surplus: Tensor | None = None
+    widths: Widths, start: Tensor, count: int, laplacian: CsrParts, surplus: Tensor | None = None
 ) -> list[Tensor]:
     """T_k(L) start, (V, B, C), for k < count; surplus (V, 1, 1) is taken off the diagonal of L."""
     terms = [start]
@@ -154,7 +154,7 @@ def _polynomials(
     return terms
 
 
-def _product(widths: Widths, matrix: Csr, x: Tensor) -> Tensor:
+def _product(widths: Widths, matrix: CsrParts, x: Tensor) -> Tensor:
     """A matrix (rows, V) times (V, B, C), (rows, 1, B C)."""
     width = widths[len(matrix.row_pointers), len(matrix.columns)]
     sources, entries = _padded(matrix, width)
@@ -162,7 +162,7 @@ def _product(widths: Widths, matrix: Csr, x: Tensor) -> Tensor:
     return entries[:, None] @ gathered
 
 
-def _padded(matrix: Csr, width: int) -> tuple[Tensor, Tensor]:
+def _padded(matrix: CsrParts, width: int) -> tuple[Tensor, Tensor]:
     """(V, width) columns and values of each row, filled up with zeros, in operators of ONNX."""
     row_pointers, columns, values = matrix
     slots = torch.arange(width, dtype=row_pointers.dtype, device=row_pointers.device)

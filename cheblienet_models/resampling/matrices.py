@@ -18,7 +18,7 @@ from cheblienet_models.resampling.cells import cells_of
 from cheblienet_models.resampling.grids import Floats, Indices, Pixels, grid_of
 from cheblienet_models.resampling.overlaps import ROUNDING, Entries, shared_areas
 from cheblienet_models.resampling.samplings import Sampling, nearest, unit_vectors
-from cheblienet_models.tensors import Csr
+from cheblienet_models.tensors import CsrParts
 
 Method = Literal["bilinear", "conservative", "nearest"]
 Direction = Literal["to points", "to grid"]
@@ -38,7 +38,7 @@ FULL_TURN = 8.0
 @lru_cache(maxsize=KEPT)
 def matrices(
     direction: Direction, method: Method, sampling: Sampling, latitudes: bytes, longitudes: bytes
-) -> tuple[Csr, Csr]:
+) -> tuple[CsrParts, CsrParts]:
     """The matrix and its transpose, from float64 (lat,) and (lon,); cached.
 
     Rows of targets without any source are empty: points that the grid does not reach, pixels

@@ -15,7 +15,7 @@ import torch
 
 from cheblienet_models.resampling.grids import Flags, Floats, Indices, Pixels
 from cheblienet_models.resampling.sides import Sides
-from cheblienet_models.tensors import Csr
+from cheblienet_models.tensors import CsrParts
 
 TURN = 2 * np.pi
 ROUNDING = 1e-12
@@ -49,13 +49,13 @@ class Entries(NamedTuple):
         sums: Floats = np.bincount(which, self.values, len(places)).astype(np.float64)
         return Entries(*np.divmod(places, columns), sums)
 
-    def csr(self, shape: tuple[int, int]) -> Csr:
+    def csr(self, shape: tuple[int, int]) -> CsrParts:
         """The matrix, without what is 0 but for rounding."""
         once = self.summed(shape[1])
         rows, columns, values = once.kept(once.values > ROUNDING)
         pointers = np.searchsorted(rows, np.arange(shape[0] + 1)).astype(np.int32)
         parts = pointers, columns.astype(np.int32), values.astype(np.float32)
-        return Csr._make(map(torch.from_numpy, parts))
+        return CsrParts._make(map(torch.from_numpy, parts))
 
 
 class Strips:

@@ -14,7 +14,7 @@ COMPLETED = {
     "build se": "se2",
     "build se2 --ori": "--orientations",
     "build map --sou": "--source",
-    "export --to p": "pyg",
+    "export --to z": "zip",
     # Lines that a command would refuse complete without a word.
     "build se2 --size 8 --size 9 --ori": "--orientations",
     "build se2 --size 8 --store": "--store",

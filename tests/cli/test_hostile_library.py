@@ -11,7 +11,7 @@ from programs import printed_by
 from sealing import reseal_file
 
 from cheblienet_graphs import GraphSpec, StoreError, build, verify
-from cheblienet_graphs.store import export
+from cheblienet_graphs.archives import zips
 from cheblienet_graphs.store.arrays import mapped_array
 from cheblienet_graphs.store.folder import Folder
 
@@ -109,11 +109,11 @@ def test_verify_and_import_refuse_it(
     [fault] = verify(hostile / "graphs.zarr")
     assert fault.where == f"{NAME}/v001/levels/0/coordinates"
     # An attacker's export does not verify.
-    monkeypatch.setattr(export, "_refuse_faults", lambda *_, **__: None)
-    export.export_zip(Folder(hostile / f"graphs.zarr/{NAME}/v001"), tmp_path / "g.zip")
+    monkeypatch.setattr(zips, "_refuse_faults", lambda *_, **__: None)
+    zips.export_zip(Folder(hostile / f"graphs.zarr/{NAME}/v001"), tmp_path / "g.zip")
     monkeypatch.undo()
     with pytest.raises(StoreError, match="coordinates are not those of the spec's sampling"):
-        export.import_zip(tmp_path / "g.zip", tmp_path / "other.zarr")
+        zips.import_zip(tmp_path / "g.zip", tmp_path / "other.zarr")
     assert not (tmp_path / "other.zarr" / NAME).exists()
 
 

@@ -16,8 +16,8 @@ import zarr
 from failures import Failing
 
 from cheblienet_cli.main import run
+from cheblienet_graphs.archives.npz import check_output
 from cheblienet_graphs.errors import StoreError
-from cheblienet_graphs.store.export import check_output
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,6 @@ USAGE = [
     ("plot sparsity --vertex 3 -o x.png", "--vertex must be left out: sparsity has none. Got 3."),
     ("plot --list heat", "it only lists the figures. See `clg plot --help`."),
     ("plot spectrum torus torus@v001 -o a.png --store several", "spectrum draws one graph, not 2"),
-    ("export --to zip --level 0", "--level must be left out with --to zip, which has all"),
     ("export --to zip --output .", "--output must be a file. . is a folder."),
     # Maps, whose sides are like builds.
     (f"{MAP} --neighbors 0", "Error: --neighbors must be an integer in [1, 208]. Got '0'."),
@@ -117,10 +116,10 @@ FAILED = [
     ("inspect --html graphs.zarr/a.html", "choose another --html"),
     *(
         (f"export --to {kind} --output {target}", "is in the store")
-        for kind in ("scipy", "pyg", "zip")
+        for kind in ("npz", "zip")
         for target in (*TARGETS, ".graphs.zarr.staging/../graphs.zarr/x")
     ),
-    *((f"export --to {kind} --output pipe", PIPE) for kind in ("scipy", "zip", "npz")),
+    *((f"export --to {kind} --output pipe", PIPE) for kind in ("zip", "npz")),
     ("plot sparsity -o pipe.png", PIPE),
     ("inspect --html pipe", PIPE),
     *(

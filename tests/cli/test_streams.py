@@ -90,7 +90,7 @@ def test_a_working_folder_that_was_removed(tmp_path: Path, command: str) -> None
 
 COMMANDS = (
     *("ls", "recipes", "plot --list", "verify", "inspect", "inspect --html a.html", "doctor"),
-    *(f"export --to {library}" for library in ("npz", "scipy", "pyg", "zip")),
+    *(f"export --to {library}" for library in ("npz", "zip")),
     *("import g.zip --store other.zarr", "diff r2-8x8 r2-8x8", "neighbors --vertex 0"),
     *("tag r2-8x8 paper", "rm r2-8x8@v001 --force", "plot heat -o a.png"),
     *(f"build r2 --size 9 {how}" for how in ("", "--dry-run", "--workers 2", "--dask local")),

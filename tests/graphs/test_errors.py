@@ -17,9 +17,9 @@ import cheblienet_graphs.errors
 import cheblienet_models.errors
 from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, SpecError, StoreError, UnknownGraphError, build, inspect
+from cheblienet_graphs.archives.zips import export_zip, import_zip
 from cheblienet_graphs.errors import MISSING, listed
 from cheblienet_graphs.store import catalog, layout
-from cheblienet_graphs.store.export import export_zip, import_zip
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.refs import remove, tag, untag
 from cheblienet_models import StoreError as ModelsStoreError

@@ -7,11 +7,19 @@ import scipy.sparse
 import torch
 import zarr
 
+from cheblienet_graphs.store.folder import Folder
+from cheblienet_graphs.store.matrices import mapped_csr
+
 
 def stored(group: zarr.Group) -> scipy.sparse.csr_array:
     """A matrix of a store."""
     parts = tuple(group[part][:] for part in ("data", "indices", "indptr"))
     return scipy.sparse.csr_array(parts, shape=tuple(group.attrs["shape"]))
+
+
+def mapped(group: Folder) -> scipy.sparse.csr_array:
+    """A matrix as the packages read it."""
+    return mapped_csr(group).scipy()
 
 
 def dense_weights(version: zarr.Group, level: int = 0) -> np.ndarray:

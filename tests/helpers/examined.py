@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse
+from csr_truth import mapped
 from masks import disc
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.store.folder import Folder
-from cheblienet_graphs.store.mapped import mapped_csr
 
 SPECS = {
     "open": GraphSpec("se2", 12, orientations=5, levels=1),
@@ -23,7 +23,7 @@ SPECS = {
 
 
 def laplacian_of(versions: Path, name: str) -> scipy.sparse.csr_array:
-    return mapped_csr(Folder(versions / name / "v001/levels/0/laplacian"))
+    return mapped(Folder(versions / name / "v001/levels/0/laplacian"))
 
 
 def random_matrix(size: int, density: float, seed: int) -> scipy.sparse.csr_array:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse
+from csr_truth import mapped
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.store.folder import Folder
-from cheblienet_graphs.store.mapped import mapped_csr
 from cheblienet_graphs.store.reader import edge_weights
 from cheblienet_graphs.weights.lattice import LatticeWeights, lattice_weights
 
@@ -73,7 +73,7 @@ def stored(spec: GraphSpec, path: Path, **options: object) -> tuple[Path, tuple[
 
 def weights_of(version: Path, level: int = 0) -> Sparse:
     """W of a level, positive; symmetric since the stored Laplacian is to the last bit."""
-    laplacian = mapped_csr(Folder(version / f"levels/{level}/laplacian"))
+    laplacian = mapped(Folder(version / f"levels/{level}/laplacian"))
     assert laplacian.dtype == np.float32
     assert abs(laplacian - laplacian.T).max() == 0
     w = edge_weights(Folder(version), level)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cheblienet_graphs import GraphSpec, MapSpec, build, build_map, open_or_build
+from cheblienet_graphs.archives.zips import import_zip
 from cheblienet_graphs.assembly.pipeline import dry_run
 from cheblienet_graphs.store import refs
-from cheblienet_graphs.store.export import import_zip
 from cheblienet_graphs.store.leftovers import clean
 
 SPEC = GraphSpec("r2", 8)

@@ -11,16 +11,17 @@ from pathlib import Path
 import pytest
 import torch
 import zarr
+from damage import edit
 from refusing import refused
 
 from cheblienet_graphs import GraphSpec, build
+from cheblienet_graphs.store import catalog
 from cheblienet_models import (
     ChebConv,
     OrientedLift,
     StoreError,
     WideResNet,
     open_store,
-    opening,
     sample_edges,
     sample_vertices,
 )
@@ -41,15 +42,44 @@ def test_mapping_interface(store: Path) -> None:
         assert opened[name].version == "v001"
     for name in ("nothing", "torus@v002", "torus@paper", "torus@", "", "..", "../x", "a/b", 3):
         assert name not in opened
-        with pytest.raises(StoreError, match=r"There: |name is text") as caught:
+        with pytest.raises(StoreError, match=r"There: |name is text|Nothing follows") as caught:
             opened[name]
         assert isinstance(caught.value, KeyError)
     assert "torus" in repr(opened)
 
 
 def test_a_version_that_goes_meanwhile(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "versions_of", lambda *_: {"latest": "v009"})
+    gone = lambda root, *_: root / "torus" / "v009"  # noqa: E731
+    monkeypatch.setattr(catalog, "version_of", gone)
     refused("can't be read", open_store(store).__getitem__, "torus", error=StoreError)
+
+
+def test_refs_name_versions(copy: Path) -> None:
+    """The newest is the latest by its number, whatever is written down as that."""
+    graph = copy / "torus"
+    for version in ("v002", "v1000", "v12", "v900", "w003"):
+        shutil.copytree(graph / "v001", graph / version)
+    refs = {"paper": "v002", "latest": "v001", "lost": "v007"}
+    edit(graph / "zarr.json", lambda d: d["attributes"]["clg"].update(refs=refs))
+    opened = open_store(copy)
+    for name, version in (("torus", "v1000"), ("torus@paper", "v002"), ("torus@v900", "v900")):
+        assert opened[name].version == version
+        assert name in opened
+    for unknown in ("v003", "v12", "w003", "lost", "none"):
+        message = f"No version '{unknown}' of torus. There: v001, v002, v900, v1000"
+        refused(message, opened.__getitem__, f"torus@{unknown}", error=StoreError)
+
+
+def test_places_that_are_no_store_of_this_format(copy: Path) -> None:
+    """What they are instead is said."""
+    (copy / "empty").mkdir()
+    edit(copy / "r2-24x16/zarr.json", lambda d: d["attributes"]["clg"].pop("refs"))
+    for place, message in (
+        ("empty", "There is no store at"),
+        ("torus", f"is a graph within a store: give the store, {copy}"),
+        ("r2-24x16", "has store schema None; this version reads 1"),
+    ):
+        refused(message, open_store, copy / place, error=StoreError)
 
 
 def test_opening_copies_nothing_and_warns_of_nothing(tmp_path: Path) -> None:

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from all_pairs import engine_and_lengths
 from builds import SPECS, manifest
+from csr_truth import mapped
 from masks import points_mask
 
 from cheblienet_graphs import GraphSpec, build, open_group
 from cheblienet_graphs.search.choice import choose
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.layout import check_version
-from cheblienet_graphs.store.mapped import mapped_csr
 
 DENSE = [
     {"manifold": "se2", "size": "9x7", "kernel": "gaussian", "boundary": "periodic"},
@@ -46,7 +46,7 @@ def test_stored_laplacian_is_the_defined_one(tmp_path: Path, fields: dict[str, o
     degree = weights.sum(1)
     root = np.where(degree > 0, degree, 1) ** -0.5
     delta = np.diag((degree > 0).astype(float)) - root[:, None] * weights * root
-    stored = mapped_csr(Folder(store / "g/v001/levels/0/laplacian")).toarray()
+    stored = mapped(Folder(store / "g/v001/levels/0/laplacian")).toarray()
     assert np.allclose(stored, 2 * delta / facts["lambda_max"] - np.eye(n), atol=3e-7)
     assert (stored == stored.T).all()
     assert np.isclose(facts["bandwidth"], t)

@@ -11,7 +11,7 @@ import pytest
 from derivatives import built, wide
 
 from cheblienet_graphs import GraphSpec, build, inspect, verify
-from cheblienet_graphs.gradients.source import units
+from cheblienet_graphs.spec.fibers import units
 from cheblienet_graphs.store import layout
 
 BUILDS = [

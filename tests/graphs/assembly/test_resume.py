@@ -18,7 +18,7 @@ from cheblienet_graphs import GraphSpec, SpecError, build
 from cheblienet_graphs.assembly import assemble, versions
 from cheblienet_graphs.assembly.versions import software
 from cheblienet_graphs.store.leftovers import leftovers
-from cheblienet_graphs.store.verify import verify
+from cheblienet_graphs.verification.versions import verify
 from cheblienet_graphs.weights.edges import KernelWeights
 
 OTHER_WAYS = [{}, {"block_rows": 97}, {"block_rows": 10**5}, {"workers": 2, "block_rows": 300}]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from axes_truth import cube_permutations
+from csr_truth import mapped
 from masks import points_mask
 from moments import stored
 from space_truth import cube_symmetries, voxels
@@ -20,7 +21,6 @@ from cheblienet_graphs.store import staged
 from cheblienet_graphs.store.arrays import mapped_array
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.folder import Folder
-from cheblienet_graphs.store.mapped import mapped_csr
 
 CONSISTENT = ["selling", "matched"]
 METRIC = {"eps_squared": 0.1, "xi": 0.1**0.5}
@@ -46,7 +46,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
             spec = GraphSpec("r3s2", size, levels=1, **METRIC, **fields)
             made = build(spec, store, device="cpu")
             (level,) = inspect(store, made.name, eigenvalues=count).levels
-            rescaled = mapped_csr(Folder(store / made.name / made.version / "levels/0/laplacian"))
+            rescaled = mapped(Folder(store / made.name / made.version / "levels/0/laplacian"))
             scale = made.levels[0].lambda_max * level.eigenvalue_scale / 2
             one = scipy.sparse.eye_array(rescaled.shape[0])
             known[key] = level, (rescaled.astype(float) + one) * scale
@@ -106,7 +106,7 @@ def test_all_symmetries_of_a_cube(
     size = 8 if manifold == "r3" or (boundary == "periodic" and weights != "kernel") else 6
     metric = {} if manifold == "r3" else METRIC
     spec = GraphSpec(manifold, size, weights=weights, boundary=boundary, levels=1, **metric)
-    laplacian = mapped_csr(Folder(stored(spec, tmp_path)[0] / "levels/0/laplacian"))
+    laplacian = mapped(Folder(stored(spec, tmp_path)[0] / "levels/0/laplacian"))
     assert abs(laplacian - laplacian.T).max() == 0
     axes = axis_set("12").points
     moved = cube_permutations(size, axes) if metric else cube_symmetries(size)
@@ -131,8 +131,8 @@ def test_coordinates_areas_and_pooled_blocks(fields: dict, tmp_path: Path) -> No
     assert (coordinates[..., 3:] == axes[:, None]).all()
     assert mapped_array(Folder(version / "levels/0/area")) == pytest.approx(areas.repeat(96))
     inside = np.kron(np.eye(len(axes)), (fine // 2 == coarse[:, None]).all(axis=2))
-    assert (mapped_csr(Folder(version / "pooling/0to1")).toarray() == inside / 8).all()
-    assert (mapped_csr(Folder(version / "unpooling/1to0")).toarray() == inside.T).all()
+    assert (mapped(Folder(version / "pooling/0to1")).toarray() == inside / 8).all()
+    assert (mapped(Folder(version / "unpooling/1to0")).toarray() == inside.T).all()
 
 
 MASK = points_mask(6 * 4 * 6, 0.7).reshape(6, 4, 6)
@@ -145,11 +145,11 @@ def test_large_counts_have_long_columns(
     """As where there are more than 2^31 entries, that limit made smaller."""
     size = {} if given else {"size": "6x4x6"}
     spec = GraphSpec("r3s2", axes=6, levels=1, **given, **size)
-    short = mapped_csr(Folder(stored(spec, tmp_path / "short")[0] / "levels/0/laplacian"))
+    short = mapped(Folder(stored(spec, tmp_path / "short")[0] / "levels/0/laplacian"))
     for module in (staged, masked):
         monkeypatch.setattr(module, "INT32_LIMIT", short.shape[0] - 1)
     version, _ = stored(spec, tmp_path / "long")
-    long = mapped_csr(Folder(version / "levels/0/laplacian"))
+    long = mapped(Folder(version / "levels/0/laplacian"))
     assert (short.indices.dtype, long.indices.dtype) == (np.int32, np.int64)
     assert (long.indptr.dtype, abs(long - short).max()) == (np.int64, 0)
     assert verify(tmp_path / "long/g.zarr") == []

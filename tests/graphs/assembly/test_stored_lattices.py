@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from csr_truth import mapped
 from moments import difference, stored
 
 from cheblienet_graphs import GraphSpec, inspect
 from cheblienet_graphs.store.arrays import mapped_array
 from cheblienet_graphs.store.folder import Folder
-from cheblienet_graphs.store.mapped import mapped_csr
 from cheblienet_graphs.store.reader import edge_weights
 
 
@@ -30,7 +30,7 @@ def test_symmetries_survive(tmp_path: Path, weights: str, orientations: int, bou
     n, n_o = 12, orientations
     spec = GraphSpec("se2", n, orientations=n_o, weights=weights, boundary=boundary, levels=1)
     version, _ = stored(spec, tmp_path)
-    laplacian = mapped_csr(Folder(version / "levels/0/laplacian"))
+    laplacian = mapped(Folder(version / "levels/0/laplacian"))
     flip = permutation_of(spec, lambda i, y, x: ((n_o - i) % n_o, n - 1 - y, x))
     turn = permutation_of(spec, lambda i, y, x: ((i + n_o // 2) % n_o, x, n - 1 - y))
     shift = permutation_of(spec, lambda i, y, x: (i, (y + 5) % n, (x + 3) % n))
@@ -63,7 +63,7 @@ def test_stored_operators(tmp_path: Path, fields: dict, weights: str, laplacian:
     assert (np.ptp(area) > 0.01) == sphere
     mass = area if laplacian == "combinatorial" else degree
     delta = (np.diag(degree) - w) / np.sqrt(mass[:, None] * mass)
-    rescaled = mapped_csr(folder / "laplacian").toarray().astype(float)
+    rescaled = mapped(folder / "laplacian").toarray().astype(float)
     lambda_max = facts["lambda_max"]
     assert np.allclose(rescaled, 2 * delta / lambda_max - np.eye(len(w)), rtol=0, atol=5e-7)
     null = np.sqrt(mass / mass.sum())

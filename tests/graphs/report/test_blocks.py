@@ -5,6 +5,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from csr_truth import mapped
 from examined import SPECS, allocated_by, laplacian_of, random_matrix
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,11 +14,10 @@ from cheblienet_graphs import GraphSpec, build, sparse
 from cheblienet_graphs.report.diagnostics import components, equivariance_errors, weight_statistics
 from cheblienet_graphs.report.moments import effective_metrics, probes
 from cheblienet_graphs.sparse import mapped_product
-from cheblienet_graphs.store.agreement import is_symmetric
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.folder import Folder
-from cheblienet_graphs.store.mapped import mapped_csr
 from cheblienet_graphs.store.reader import LevelArrays, edge_weights
+from cheblienet_graphs.verification.levels import is_symmetric
 
 
 def level_of(version: Path) -> LevelArrays:
@@ -68,7 +68,7 @@ def test_memory_does_not_grow_with_the_edges(tmp_path: Path) -> None:
     x = np.ones(points.num_vertices)
     few = min(10 * x.nbytes, 8 * laplacian.nnz / 5)
     for examine, most in (
-        (lambda: mapped_csr(Folder(version / "levels/0/laplacian")), few),
+        (lambda: mapped(Folder(version / "levels/0/laplacian")), few),
         (lambda: mapped_product(laplacian)(x), few),
         (lambda: components(laplacian), few),
         (lambda: effective_metrics(level, probes(level)), few),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse.linalg
+from csr_truth import mapped
 from marks import slow_but
 from moments import stored
 
@@ -18,7 +19,6 @@ from cheblienet_graphs.sparse import mapped_product
 from cheblienet_graphs.spectrum import bound as bounds
 from cheblienet_graphs.spectrum.bound import CLOSE, MARGIN, bound_by_symbols
 from cheblienet_graphs.store.folder import Folder
-from cheblienet_graphs.store.mapped import mapped_csr
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_bounds_hold_of_stored_graphs(
     operators = {f"directional/{name}": facts for name, facts in (level.directional or {}).items()}
     for part, facts in {"laplacian": level, **operators}.items():
         assert facts.lambda_max_method == "bound"
-        rescaled = mapped_csr(Folder(version / "levels/0" / part)).astype(np.float64)
+        rescaled = mapped(Folder(version / "levels/0" / part)).astype(np.float64)
         largest = largest_eigenvalue(rescaled)
         assert largest <= 1 + 1e-12
         if spec.boundary == "periodic":
@@ -130,7 +130,7 @@ def test_sides_that_have_larger_eigenvalues(
     monkeypatch.setattr(bounds, "CORNERS", (18, 26))
     version, (level,) = stored(spec, tmp_path)
     assert level.lambda_max_method == "lanczos"
-    rescaled = mapped_csr(Folder(version / "levels/0/laplacian")).astype(np.float64)
+    rescaled = mapped(Folder(version / "levels/0/laplacian")).astype(np.float64)
     largest = largest_eigenvalue(rescaled)
     share = (largest + 1) / 2 * (1 + MARGIN)
     assert 0.999 < share <= 1 + 1e-7

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse
+from csr_truth import mapped
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from moments import stored
@@ -27,7 +28,6 @@ from cheblienet_graphs.spectrum.lanczos import (
 from cheblienet_graphs.spectrum.numeric import multiplicities
 from cheblienet_graphs.spectrum.symmetric import eigenvalues_by_sector, involutions
 from cheblienet_graphs.store.folder import Folder
-from cheblienet_graphs.store.mapped import mapped_csr
 
 SEPARATED = np.concatenate([-1 + 0.01 * np.arange(20), np.linspace(0.2, 1, 980)])
 
@@ -110,7 +110,7 @@ GRAPHS = {
 @pytest.mark.parametrize("name", GRAPHS)
 def test_sectors_have_the_copies_that_symmetries_force(tmp_path: Path, name: str) -> None:
     """Those that no involution tells apart, as on the sphere, may be missed: none is invented."""
-    laplacian = mapped_csr(Folder(stored(GRAPHS[name], tmp_path)[0] / "levels/0/laplacian"))
+    laplacian = mapped(Folder(stored(GRAPHS[name], tmp_path)[0] / "levels/0/laplacian"))
     dense = np.linalg.eigvalsh(laplacian.toarray().astype(float))
     product = mapped_product(laplacian)
     symmetries = involutions(product, GRAPHS[name].full_sampling(0))
@@ -138,7 +138,7 @@ def test_past_the_memory_of_a_block(store: Path, monkeypatch: pytest.MonkeyPatch
     seen: list[tuple[str, int, int]] = []
     report = inspect(store, "se2-16x16x6", level=0, progress=lambda *step: seen.append(step))
     (level,) = report.levels
-    laplacian = mapped_csr(Folder(store / "se2-16x16x6/v001/levels/0/laplacian"))
+    laplacian = mapped(Folder(store / "se2-16x16x6/v001/levels/0/laplacian"))
     dense = np.linalg.eigvalsh(laplacian.toarray().astype(float))[:6]
     assert np.allclose(level.eigenvalues, (dense + 1) * level.lambda_max / 2, atol=1e-8)
     assert level.eigenvalues_method == "lanczos"

@@ -5,6 +5,7 @@ from unittest.mock import Mock, patch
 
 import numpy as np
 import pytest
+from csr_truth import mapped
 from moments import stored
 
 from cheblienet_graphs import GraphSpec, inspect
@@ -12,14 +13,13 @@ from cheblienet_graphs.spectrum import numeric
 from cheblienet_graphs.spectrum.numeric import extreme_eigenpairs, smallest_eigenvalues
 from cheblienet_graphs.spectrum.symmetric import BlochBlocks, translated
 from cheblienet_graphs.store.folder import Folder
-from cheblienet_graphs.store.mapped import mapped_csr
 
 
 @pytest.mark.parametrize("name", ["r2-24x16", "se2-16x16x6", "torus"])
 @pytest.mark.parametrize("which", ["smallest", "largest"])
 @pytest.mark.parametrize("count", [1, 9])
 def test_eigenpairs_equal_the_dense_ones(store: Path, name: str, which: str, count: int) -> None:
-    laplacian = mapped_csr(Folder(store / name / "v001/levels/0/laplacian"))
+    laplacian = mapped(Folder(store / name / "v001/levels/0/laplacian"))
     level = inspect(store, name, level=0, eigenvalues=0)
     facts, points = level.levels[0], level.spec.full_sampling(0)
     pairs = extreme_eigenpairs(laplacian, facts.lambda_max, count, which=which, sampling=points)
@@ -43,7 +43,7 @@ def test_eigenpairs_equal_the_dense_ones(store: Path, name: str, which: str, cou
 def test_multiplet_at_the_end_of_the_block_does_not_stall(tmp_path: Path) -> None:
     """The 30th to 37th eigenvalues of this graph are equal; a block of 38 ends just behind them."""
     spec = GraphSpec("se2", 32, boundary="periodic", levels=1)
-    laplacian = mapped_csr(Folder(stored(spec, tmp_path)[0] / "levels/0/laplacian"))
+    laplacian = mapped(Folder(stored(spec, tmp_path)[0] / "levels/0/laplacian"))
     pairs = extreme_eigenpairs(laplacian, 1.5, 30)
     expected = BlochBlocks(laplacian, spec.full_sampling(0)).eigenvalues()[:30]
     assert pairs.method == "chebyshev"
@@ -52,7 +52,7 @@ def test_multiplet_at_the_end_of_the_block_does_not_stall(tmp_path: Path) -> Non
 
 
 def test_other_solver_steps_in(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    laplacian = mapped_csr(Folder(store / "se2-16x16x6/v001/levels/0/laplacian"))
+    laplacian = mapped(Folder(store / "se2-16x16x6/v001/levels/0/laplacian"))
     expected = extreme_eigenpairs(laplacian, 1.4, 5)
     monkeypatch.setattr(numeric, "MAX_PRODUCTS", 20)
     pairs = extreme_eigenpairs(laplacian, 1.4, 5)
@@ -83,7 +83,7 @@ SMALL = {
 @pytest.mark.parametrize("name", SMALL)
 def test_bloch_blocks_have_the_dense_eigenpairs(tmp_path: Path, name: str) -> None:
     """Also where a multiplet is cut in two, and where a wave is its own mirror image."""
-    laplacian = mapped_csr(Folder(stored(SMALL[name], tmp_path)[0] / "levels/0/laplacian"))
+    laplacian = mapped(Folder(stored(SMALL[name], tmp_path)[0] / "levels/0/laplacian"))
     points = SMALL[name].full_sampling(0)
     assert translated(points, laplacian)
     dense = np.linalg.eigvalsh(laplacian.toarray().astype(float))
@@ -97,7 +97,7 @@ def test_bloch_blocks_have_the_dense_eigenpairs(tmp_path: Path, name: str) -> No
 
 
 def test_open_lattices_have_no_bloch_blocks(store: Path) -> None:
-    laplacian = mapped_csr(Folder(store / "r2-24x16/v001/levels/0/laplacian"))
+    laplacian = mapped(Folder(store / "r2-24x16/v001/levels/0/laplacian"))
     periodic = GraphSpec("r2", "24x16", boundary="periodic")
     assert not translated(periodic.full_sampling(0), laplacian)
     assert not translated(GraphSpec("r2", "24x16").full_sampling(0), laplacian)

@@ -6,7 +6,7 @@ import pytest
 from outside import NAME, SPEC
 
 from cheblienet_graphs import build
-from cheblienet_graphs.store.export import export_zip
+from cheblienet_graphs.archives.zips import export_zip
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.refs import tag
 

@@ -20,11 +20,11 @@ from stores import store_of
 
 from cheblienet_graphs import GraphSpec, StoreError, inspect, verify
 from cheblienet_graphs.report.spectra import eigenvalues
-from cheblienet_graphs.store import agreement
-from cheblienet_graphs.store.agreement import is_symmetric
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.verification import levels as agreement
+from cheblienet_graphs.verification.levels import is_symmetric
 
 RNG = np.random.default_rng(5)
 STATIONS = np.column_stack(

@@ -9,8 +9,8 @@ from sealing import writable
 
 from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, StoreError, build, verify
-from cheblienet_graphs.store import export
-from cheblienet_graphs.store.export import export_zip, import_zip
+from cheblienet_graphs.archives import zips
+from cheblienet_graphs.archives.zips import export_zip, import_zip
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.leftovers import leftovers
 from cheblienet_models import open_store
@@ -85,7 +85,7 @@ def test_hostile_archives_are_refused(
 def test_what_the_manifest_does_not_have_is_not_even_written(
     zipped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export, "Staging", None)
+    monkeypatch.setattr(zips, "Staging", None)
     reasons = dict.fromkeys(("torus/stray", DEGREE), "not as its manifest says")
     reasons |= dict.fromkeys((f"../{DEGREE}", f"/{DEGREE}", "torus/.."), "no file of a version")
     for name, reason in reasons.items():

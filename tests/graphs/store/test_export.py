@@ -10,11 +10,9 @@ from unittest.mock import DEFAULT, Mock
 import numpy as np
 import pytest
 import scipy.sparse
-from csr_truth import dense_weights
 
-from cheblienet_graphs import GraphSpec, StoreError, open_group
-from cheblienet_graphs.store import export
-from cheblienet_graphs.store.export import to_npz
+from cheblienet_graphs import GraphSpec, StoreError
+from cheblienet_graphs.archives.npz import to_npz
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_models import open_store
 
@@ -27,27 +25,6 @@ def exported(store: Path, tmp_path: Path) -> Path:
 
 def manifest(folder: Path) -> Any:
     return json.loads((folder / "manifest.json").read_text())
-
-
-def test_scipy_and_pyg(store: Path, tmp_path: Path) -> None:
-    """Values for PyG are in `tests/models/graphs/test_pyg.py`."""
-    export.to_scipy(Folder(store / "torus/v001"), 0, tmp_path / "l.npz")
-    export.to_pyg(Folder(store / "torus/v001"), 0, tmp_path / "g.npz")
-    graph = open_store(store)["torus"].levels[0]
-    laplacian = scipy.sparse.load_npz(tmp_path / "l.npz").toarray()
-    assert np.array_equal(laplacian, graph.laplacian.to_dense().numpy())
-    with np.load(tmp_path / "g.npz") as arrays:
-        kinds = {name: (array.shape, array.dtype) for name, array in arrays.items()}
-        parts = arrays["edge_weight"], tuple(arrays["edge_index"])
-    weights = scipy.sparse.coo_array(parts, shape=(1024, 1024)).toarray()
-    assert np.allclose(weights, dense_weights(open_group(store, "torus")), atol=1e-5)
-    number = 2 * graph.num_edges
-    assert kinds == {
-        "edge_index": ((2, number), np.int64),
-        "edge_weight": ((number,), np.float32),
-        "edge_attr": ((number, 3), np.float32),
-        "pos": ((1024, 3), np.float32),
-    }
 
 
 def test_the_manifest_lists_every_file(store: Path, exported: Path) -> None:
@@ -107,14 +84,8 @@ def test_nothing_else_is_replaced(
     for name in ("torus-npz", "a", "b", "c", *manifests, "file", "link", "broken"):
         with pytest.raises(StoreError, match="choose another `output`"):
             to_npz(Folder(version), tmp_path / name)
-    for command in (
-        lambda out: export.to_scipy(Folder(version), 0, out),
-        lambda out: to_npz(Folder(version), out),
-    ):
-        with pytest.raises(StoreError, match="Nothing was exported"):
-            command(tmp_path / "absent" / "out")
     with pytest.raises(StoreError, match="Nothing was exported"):
-        export.to_scipy(Folder(version), 0, tmp_path / "a")
+        to_npz(Folder(version), tmp_path / "absent" / "out")
     monkeypatch.chdir(tmp_path / "empty")
     with pytest.raises(StoreError, match=r"is the working folder.*choose another `output`"):
         to_npz(Folder(version), Path())

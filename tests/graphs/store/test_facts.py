@@ -16,10 +16,10 @@ from sealing import reseal, reseal_file
 from stores import store_of
 
 from cheblienet_graphs import GraphSpec, StoreError, build, eigenpairs, inspect, verify
+from cheblienet_graphs.archives.npz import to_npz
+from cheblienet_graphs.archives.zips import export_zip, import_zip
 from cheblienet_graphs.assembly.versions import published
 from cheblienet_graphs.samplings.points import Random
-from cheblienet_graphs.store import export
-from cheblienet_graphs.store.export import export_zip, import_zip
 from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.map_facts import listing
@@ -50,7 +50,7 @@ def commands(version: Path) -> list[Callable[[], object]]:
     store, beside = version.parents[1], version.parents[2]
     return [
         lambda: inspect(store, "g", eigenvalues=3),
-        lambda: export.to_pyg(Folder(version), 0, beside / "x.npz"),
+        lambda: to_npz(Folder(version), beside / "x-npz"),
         lambda: export_zip(Folder(version), beside / "x.zip"),
         lambda: import_zip(raw_zip(version, beside / "raw.zip"), beside / "other.zarr"),
         lambda: eigenpairs(store, "g"),

@@ -18,10 +18,10 @@ from cheblienet_graphs.store import arrays, catalog, layout
 from cheblienet_graphs.store.arrays import mapped_array
 from cheblienet_graphs.store.documents import MAX_METADATA, parsed_document
 from cheblienet_graphs.store.folder import Folder
+from cheblienet_graphs.store.matrices import mapped_csr
 from cheblienet_graphs.store.staged import Writer
 from cheblienet_graphs.store.writer import Staging
 from cheblienet_models import open_store
-from cheblienet_models.store.csr import read_csr
 
 
 @pytest.fixture
@@ -56,10 +56,10 @@ def test_extreme_arrays_read_as_they_were_written(tmp_path: Path) -> None:
                 assert not array.any()
                 by_zarr = zarr.open_array(staging.path / name, mode="r")[:]
                 assert (by_zarr.shape, by_zarr.dtype) == (array.shape, array.dtype)
-            assert len(read_csr(root / "empty", (3, 4)).data) == 0
-            matrix = read_csr(root / "gaps", (4, 4))
+            assert len(mapped_csr(root / "empty", (3, 4)).data) == 0
+            matrix = mapped_csr(root / "gaps", (4, 4))
             assert matrix.data.tolist() == [2, 5]
-            refused("must have shape", read_csr, root / "gaps", (4, 5), error=StoreError)
+            refused("must have shape", mapped_csr, root / "gaps", (4, 5), error=StoreError)
         assert (staging.path / "zeros" / "c" / "0").stat().st_size == 40
 
 

@@ -16,7 +16,7 @@ from outside import NAME, OTHER, SPEC
 from cheblienet_cli.main import run
 from cheblienet_graphs import StoreError, build, verify
 from cheblienet_graphs.store import refs
-from cheblienet_graphs.store.groups import COPIES
+from cheblienet_graphs.store.layout import COPIES
 from cheblienet_models import open_store
 
 
@@ -142,6 +142,6 @@ def test_what_no_change_touches_keeps_them(three: Path) -> None:
 def test_a_fault_of_a_graph_is_told_in_one_sentence(three: Path) -> None:
     document = three / NAME / "zarr.json"
     edit(document, lambda known: known["attributes"]["clg"]["refs"].update(x=5))
-    told = f"{document} can't be read: {document} has refs of"
-    with pytest.raises(StoreError, match=rf"^{re.escape(told)} another form than ours\.$"):
+    told = f"{document} has refs of another form than ours."
+    with pytest.raises(StoreError, match=rf"^{re.escape(told)}$"):
         open_store(three, verify=True).get(NAME)

@@ -14,7 +14,7 @@ from cheblienet_graphs.store import layout
 from cheblienet_graphs.store import leftovers as module
 from cheblienet_graphs.store.durable import locked_folder
 from cheblienet_graphs.store.leftovers import clean, leftovers
-from cheblienet_graphs.store.verify import verify
+from cheblienet_graphs.verification.versions import verify
 
 SPEC = GraphSpec("r2", 8)
 

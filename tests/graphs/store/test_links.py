@@ -19,9 +19,10 @@ from cheblienet_graphs import (
     neighbors_of,
     open_group,
 )
+from cheblienet_graphs.archives.npz import to_npz
+from cheblienet_graphs.archives.zips import export_zip
 from cheblienet_graphs.store.catalog import resolve
-from cheblienet_graphs.store.export import export_zip, to_npz, to_pyg, to_scipy
-from cheblienet_graphs.store.verify import verify
+from cheblienet_graphs.verification.versions import verify
 from cheblienet_models import open_store
 
 PLACES = {
@@ -45,8 +46,6 @@ READERS: dict[str, Callable[[Path], object]] = {
     "eigenvalues": lambda store: eigenvalues(store, f"{NAME}@v003"),
     "neighbors": lambda store: neighbors_of(store, f"{NAME}@v003", vertex=0),
     "compare": lambda store: compare(store, f"{NAME}@v003", f"{NAME}@v003"),
-    "scipy": lambda store: to_scipy(resolve(store, f"{NAME}@v003"), 0, store.parent / "l.npz"),
-    "pyg": lambda store: to_pyg(resolve(store, f"{NAME}@v003"), 0, store.parent / "e.npz"),
     "npz": lambda store: to_npz(resolve(store, f"{NAME}@v003"), store.parent / "npz"),
     "zip": lambda store: export_zip(resolve(store, f"{NAME}@v003"), store.parent / "v.zip"),
 }

@@ -15,12 +15,12 @@ from outside import COMMANDS, HEX, NAME, OTHER, SPEC, state, victim
 
 from cheblienet_cli.main import run
 from cheblienet_graphs import StoreError, build, open_or_build
+from cheblienet_graphs.archives.zips import export_zip, import_zip
 from cheblienet_graphs.store import catalog, durable, layout, refs, staging_folder
-from cheblienet_graphs.store.export import export_zip, import_zip
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.leftovers import clean, leftovers
 from cheblienet_graphs.store.staging_folder import tidy
-from cheblienet_graphs.store.verify import verify
+from cheblienet_graphs.verification.versions import verify
 from cheblienet_models import open_store
 
 

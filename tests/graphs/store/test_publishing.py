@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import zarr
+from csr_truth import mapped
 from failures import failing
 from outside import whole_path
 
@@ -23,18 +24,17 @@ from cheblienet_graphs import (
     build_map,
     open_group,
 )
+from cheblienet_graphs.archives.zips import export_zip, import_zip
 from cheblienet_graphs.assembly.pipeline import dry_run
 from cheblienet_graphs.assembly.versions import same_digest
 from cheblienet_graphs.errors import OtherGraphWarning, UnreadableError
 from cheblienet_graphs.store import catalog, durable, layout, refs, staging_folder
-from cheblienet_graphs.store.export import export_zip, import_zip
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.leftovers import leftovers
 from cheblienet_graphs.store.map_facts import listing
-from cheblienet_graphs.store.mapped import mapped_csr
 from cheblienet_graphs.store.staging_folder import locked
-from cheblienet_graphs.store.verify import verify
 from cheblienet_graphs.store.writer import Staging
+from cheblienet_graphs.verification.versions import verify
 from cheblienet_models import open_store
 
 SPEC, FLAT = GraphSpec("r2", 8), GraphSpec("r2", 8, levels=1)
@@ -50,8 +50,8 @@ def test_zarr_anndata_and_our_readers_agree(store: Path, name: str) -> None:
         by_zarr = [group[part][:] for part in ("data", "indices", "indptr")]
         element = anndata.io.read_elem(group)
         by_anndata = [element.data, element.indices, element.indptr]
-        mapped = mapped_csr(Folder(store / name / "v001" / "levels" / str(level) / "laplacian"))
-        by_scipy = [mapped.data, mapped.indices, mapped.indptr]
+        ours = mapped(Folder(store / name / "v001" / "levels" / str(level) / "laplacian"))
+        by_scipy = [ours.data, ours.indices, ours.indptr]
         by_torch = [graph.values.numpy(), graph.columns.numpy(), graph.row_pointers.numpy()]
         for arrays in zip(by_zarr, by_anndata, by_scipy, by_torch, strict=True):
             assert len({array.tobytes() for array in arrays}) == 1

@@ -13,14 +13,14 @@ import pytest
 
 from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, SpecError, StoreError, UnknownGraphError, build, inspect
+from cheblienet_graphs.archives.zips import export_zip, import_zip
 from cheblienet_graphs.store import catalog, durable, layout, refs, staging_folder
-from cheblienet_graphs.store import verify as checks
-from cheblienet_graphs.store.export import export_zip, import_zip
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.leftovers import clean, leftovers
 from cheblienet_graphs.store.map_facts import listing
 from cheblienet_graphs.store.refs import Removed, prune, remove, tag, untag
-from cheblienet_graphs.store.verify import verify
+from cheblienet_graphs.verification import versions as checks
+from cheblienet_graphs.verification.versions import verify
 from cheblienet_models import Store, open_store
 
 SPEC = GraphSpec("r2", 8)

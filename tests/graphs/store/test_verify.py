@@ -19,13 +19,13 @@ from stores import store_of
 import cheblienet_models.errors as models
 from cheblienet_cli.main import run
 from cheblienet_graphs import GraphSpec, build, verify
+from cheblienet_graphs.archives.zips import export_zip, import_zip
 from cheblienet_graphs.errors import UnreadableError
 from cheblienet_graphs.store import catalog, layout
-from cheblienet_graphs.store.export import export_zip, import_zip
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.map_facts import listing
 from cheblienet_graphs.store.refs import remove
-from cheblienet_graphs.store.verify import version_faults
+from cheblienet_graphs.verification.versions import version_faults
 from cheblienet_models import StoreError as ModelsStoreError
 from cheblienet_models import open_store
 

@@ -160,7 +160,11 @@ def test_small_pixels_show_the_nearest_points(store: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "damage", "message"),
     [
-        ("fraction", lambda x: x.__imul__(2), r"numbers in \[0, 1\]"),
+        (
+            "fraction",
+            lambda x: x.__imul__(2),
+            r"not finite or outside \[0, 1\]",
+        ),
         ("filling/data", lambda x: x.__imul__(0.5), "sum to 1"),
         ("filling/indices", lambda x: np.maximum(x - 1, 0, out=x), "show each point|ascend"),
     ],

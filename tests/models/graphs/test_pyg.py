@@ -15,8 +15,6 @@ from refusing import refused
 from scipy.spatial.transform import Rotation
 
 from cheblienet_graphs import GraphSpec, MapSpec, build, build_map
-from cheblienet_graphs.store import export
-from cheblienet_graphs.store.folder import Folder
 from cheblienet_models import VertexMap
 
 SPECS = {
@@ -53,18 +51,6 @@ def test_no_edge_is_lost_on_the_way_and_back(pyg: Any, built: Any, tmp_path: Pat
     assert (back.tocsr() != weights_of(graph)).nnz == 0
     assert (data.edge_index[1].diff() >= 0).all()
     assert (data.pos == graph.coordinates).all()
-
-
-def test_an_export_has_the_same(pyg: Any, built: Any, tmp_path: Path) -> None:
-    export.to_pyg(Folder(built.store / "g" / built.version), 0, tmp_path / "g.npz")
-    data = built.open().levels[0].to_pyg()
-    with np.load(tmp_path / "g.npz") as arrays:
-        assert {*arrays} == {*data.keys()} - {"num_nodes"}
-        assert (arrays["edge_index"] == data.edge_index.numpy()).all()
-        assert np.allclose(arrays["edge_weight"], data.edge_weight, rtol=1e-6)
-        for name in ("edge_attr", "pos"):
-            assert np.allclose(arrays[name], data[name], rtol=1e-6, atol=1e-7)
-            assert arrays[name].dtype == np.float32
 
 
 @pytest.mark.parametrize("manifold", ["se2", "so3"])

@@ -186,14 +186,14 @@ DAMAGE = {
     "facts": lambda v: reseal(v, lambda clg: clg["map"].update(sources=-5)),
     "other facts": lambda v: reseal(v, lambda clg: clg["map"].update(targets=163)),
     "grid": lambda v: reseal(v, lambda clg: clg["map"].update(source_grid="wide")),
+    "nnz": lambda v: reseal(v, lambda clg: clg["map"].update(nnz=1)),
     "no facts": lambda v: reseal(v, lambda clg: clg.update(map=[])),
 }
 FOUND_BY_VERIFY = {
     "transposed": lambda v: reseal_array(v, "transposed/data", put(0, lambda a: a[0] + 0.01)),
     "moved": lambda v: reseal_array(v, "map/data", put(0, lambda a: a[0] + 1e-6)),
     "place": lambda v: reseal_array(v, "source/coordinates", put(0, np.inf)),
-    "nnz": lambda v: reseal(v, lambda clg: clg["map"].update(nnz=1)),
-    "farthest": lambda v: reseal(v, lambda clg: clg["map"].update(farthest=-1)),
+    "farthest": lambda v: reseal(v, lambda clg: clg["map"].update(farthest=1e-3)),
 }
 
 

@@ -9,18 +9,19 @@ from typing import TypeAlias
 from cheblienet_graphs.errors import SchemaError, StoreError, UnreadableError
 from cheblienet_graphs.limits import callback
 from cheblienet_graphs.store import catalog, durable, layout, leftovers
-from cheblienet_graphs.store.agreement import (
+from cheblienet_graphs.store.facts import FileFacts, VersionFacts
+from cheblienet_graphs.store.folder import DOCUMENT, Folder
+from cheblienet_graphs.store.groups import Fault, graph_faults, group_fault
+from cheblienet_graphs.store.map_facts import MapFacts, either_facts
+from cheblienet_graphs.store.map_reader import MapArrays
+from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.verification.levels import (
     level_fault,
     stiffness,
     undigested,
     unlike_cells,
 )
-from cheblienet_graphs.store.facts import FileFacts, VersionFacts
-from cheblienet_graphs.store.folder import DOCUMENT, Folder
-from cheblienet_graphs.store.groups import Fault, graph_faults, group_fault
-from cheblienet_graphs.store.map_arrays import MapArrays, map_faults
-from cheblienet_graphs.store.map_facts import MapFacts, either_facts
-from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.verification.maps import map_faults
 
 FILES_AT_ONCE = 8
 """Files whose digests are computed at once."""
@@ -88,6 +89,20 @@ def _is_gone(version: Folder) -> bool:
 def _below(folder: str, remark: Remark | None) -> Remark | None:
     """The same for paths below a folder."""
     return remark and (lambda where, what: remark(f"{folder}/{where}", what))
+
+
+def faults_around(version: Folder) -> Iterator[Fault]:
+    """Faults of a version, of its graph's and the store's documents, with paths below the store.
+
+    Raises:
+        UnreadableError: the machine refuses to read something.
+    """
+    graph = version.parent
+    if what := group_fault(graph.parent):
+        yield Fault(DOCUMENT, what)
+    yield from graph_faults(graph)
+    for fault in version_faults(version):
+        yield Fault(f"{graph.name}/{version.name}/{fault.where}", fault.what)
 
 
 def version_faults(version: Folder, remark: Remark | None = None) -> list[Fault]:

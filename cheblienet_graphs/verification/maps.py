@@ -1,11 +1,8 @@
-"""The arrays of published maps, and their agreement with the facts and with each other."""
+"""Agreement of a map's arrays with its facts and with each other."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 
 from cheblienet_graphs.errors import SpecError
@@ -13,25 +10,22 @@ from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.icosphere import mesh_edges
 from cheblienet_graphs.samplings.masked import MaskedSampling, centers
 from cheblienet_graphs.search.crossing import SHELL
-from cheblienet_graphs.search.placed import PlacedPoints, lengths
+from cheblienet_graphs.search.placed import lengths, placed_on
 from cheblienet_graphs.sparse import near
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.spec.map_spec import UNIT, MapSpec, averages, extent
+from cheblienet_graphs.spec.map_spec import UNIT, averages
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.agreement import (
+from cheblienet_graphs.store.groups import Fault
+from cheblienet_graphs.store.map_reader import MapArrays
+from cheblienet_graphs.store.reader import base_places
+from cheblienet_graphs.typing import Floats, Indices
+from cheblienet_graphs.verification.levels import (
     coincide,
     first_faults,
     fits_mask,
     given_faults,
     undigested,
 )
-from cheblienet_graphs.store.arrays import mapped_array
-from cheblienet_graphs.store.folder import Folder
-from cheblienet_graphs.store.groups import Fault
-from cheblienet_graphs.store.map_facts import MapFacts
-from cheblienet_graphs.store.mapped import mapped_csr, mapped_places, within
-from cheblienet_graphs.store.reader import base_places
-from cheblienet_graphs.typing import Floats, Indices
 
 LENGTH = 1e-9
 """Relative error of lengths, from coordinates whose angles are rounded."""
@@ -39,78 +33,17 @@ WEIGHT = 2 * UNIT
 """Error of a weight: one unit where it is rounded, another where remainders tie."""
 
 
-def placed(spec: MapSpec, coordinates: Floats) -> PlacedPoints:
-    """Points of a side of a map, with the map's metric.
-
-    Args:
-        spec: of the map.
-        coordinates: (V, d) by the manifold's columns, those of pixels at their centers.
-    """
-    periods = extent(spec.source) if spec.source.boundary == "periodic" else None
-    base = base_places(spec.source, coordinates)
-    return PlacedPoints(spec.source.geometry, spec.metric, coordinates, base, periods)
-
-
-@dataclass(frozen=True)
-class MapArrays:
-    """The arrays of a map, mapped on first use and of the shapes that its facts imply.
-
-    Args:
-        version: folder of the version.
-        facts: of the version.
-    """
-
-    version: Folder
-    facts: MapFacts
-
-    @cached_property
-    def matrix(self) -> scipy.sparse.csr_array:
-        """(targets, sources) float32.
-
-        Raises:
-            StoreError: as `mapped_csr`.
-        """
-        return mapped_csr(self.version / layout.MAP, self.facts.spec.shape, self.facts.sizes.nnz)
-
-    @cached_property
-    def transposed(self) -> scipy.sparse.csr_array:
-        """(sources, targets) float32.
-
-        Raises:
-            StoreError: as `mapped_csr`.
-        """
-        shape = self.facts.spec.shape[::-1]
-        return mapped_csr(self.version / layout.TRANSPOSED, shape, self.facts.sizes.nnz)
-
-    def coordinates(self, side: str) -> npt.NDArray[np.float64]:
-        """(V, d) of the "source" or the "target".
-
-        Raises:
-            StoreError: they can't be read, or are not finite.
-        """
-        spec = self.facts.spec.sides[side]
-        shape = spec.num_vertices, len(spec.geometry.columns)
-        array = self.version / side / "coordinates"
-        return within(array, mapped_array(array, shape, ("float64",)))
-
-    def base_index(self, side: str) -> Indices | None:
-        """(n_inside,) where the points of a side are in its full sampling; None without a mask.
-
-        Raises:
-            StoreError: they can't be read, or do not ascend.
-        """
-        spec = self.facts.spec.sides[side]
-        if spec.mask is None:
-            return None
-        array = self.version / side / layout.BASE_INDEX
-        return mapped_places(array, spec.base_points(0), spec.full_points(0)).astype(np.int64)
-
-
 def map_faults(arrays: MapArrays) -> list[Fault]:
     """Faults of a map whose files are as published, with paths below the version."""
-    checks = [(f"{side}/coordinates", _side_faults(arrays, side)) for side in layout.SIDES]
-    faults = [*first_faults([*checks, (layout.TRANSPOSED, _transposed_faults(arrays))])]
-    return faults or [*first_faults([(layout.MAP, _matrix_faults(arrays))])]
+    sides = [(f"{side}/coordinates", _side_faults(arrays, side)) for side in layout.SIDES]
+    for checks in (
+        [*sides, (layout.MAP, _sum_faults(arrays))],
+        [(layout.TRANSPOSED, _transposed_faults(arrays))],
+        [(layout.MAP, _matrix_faults(arrays))],
+    ):
+        if faults := [*first_faults(checks)]:
+            return faults
+    return []
 
 
 def _side_faults(arrays: MapArrays, side: str) -> Iterator[str]:
@@ -139,9 +72,16 @@ def _given_faults(spec: GraphSpec, known: Floats) -> Iterator[str]:
         yield "are not the points of the spec's digest"
 
 
+def _sum_faults(arrays: MapArrays) -> Iterator[str]:
+    """Weights of each target sum to exactly 1."""
+    matrix = arrays.matrix
+    if (np.add.reduceat(matrix.data.astype(np.float64), matrix.indptr[:-1]) != 1).any():
+        yield "has weights that do not sum to 1"
+
+
 def _transposed_faults(arrays: MapArrays) -> Iterator[str]:
     """The matrix by columns is the same."""
-    expected = scipy.sparse.csr_array(arrays.matrix.T)
+    expected = scipy.sparse.csr_array(arrays.matrix.scipy().T)
     expected.sort_indices()
     parts = ("indptr", "indices", "data")
     if not all(np.array_equal(getattr(arrays.transposed, p), getattr(expected, p)) for p in parts):
@@ -151,7 +91,7 @@ def _transposed_faults(arrays: MapArrays) -> Iterator[str]:
 def _matrix_faults(arrays: MapArrays) -> Iterator[str]:
     """Entries are those that the rule allows, with the weights that follow from their lengths."""
     matrix, spec, sizes = arrays.matrix, arrays.facts.spec, arrays.facts.sizes
-    source, target = (placed(spec, np.asarray(arrays.coordinates(s))) for s in layout.SIDES)
+    source, target = (placed_on(spec, np.asarray(arrays.coordinates(s))) for s in layout.SIDES)
     counts = np.diff(matrix.indptr)
     # Sources at one place count once.
     first = source.first_there[matrix.indices] == matrix.indices
@@ -179,8 +119,6 @@ def _matrix_faults(arrays: MapArrays) -> Iterator[str]:
             yield "has other edges than the meshes"
     sharing = source.sharing(matrix.indices)
     expected = averages(spec.weights, squared, matrix.indptr, spec.bandwidth, sharing)
-    if (np.add.reduceat(matrix.data.astype(np.float64), matrix.indptr[:-1]) != 1).any():
-        yield "has weights that do not sum to 1"
     if not near(matrix.data, expected, np.full(len(expected), WEIGHT)):
         yield "has other weights than follow from its lengths"
 

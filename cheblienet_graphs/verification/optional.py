@@ -9,7 +9,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from cheblienet_graphs.gradients.fields import norms
-from cheblienet_graphs.gradients.source import components, units
+from cheblienet_graphs.gradients.source import components
 from cheblienet_graphs.sparse import (
     ENTRIES,
     ROUNDING,
@@ -19,7 +19,9 @@ from cheblienet_graphs.sparse import (
     row_blocks,
     rows,
 )
+from cheblienet_graphs.spec.fibers import units
 from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.arrays import within
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats
 
@@ -74,10 +76,10 @@ def gradient_faults(arrays: LevelArrays) -> Iterator[str]:
 
     Where neighbors do not lie in all directions, they are exact along those that remain.
     """
-    fields, sums = (arrays.stacked_gradients(part) for part in (layout.FIELDS, layout.SYMMETRIC))
     known, spacings = arrays.of_level.gradients, units(arrays.spec, arrays.level)
-    if fields is None or sums is None or known is None:
+    if known is None:
         return
+    fields, sums = (_finite(arrays, part) for part in (layout.FIELDS, layout.SYMMETRIC))
     stated = np.array([*known.norms, known.largest])
     bounds, largest = norms(fields, spacings)
     if not near(stated, np.array([*bounds, largest]), ROUNDING * stated):
@@ -86,6 +88,13 @@ def gradient_faults(arrays: LevelArrays) -> Iterator[str]:
         yield "have other sums with their transposes than are stored"
     if not all(_is_gradient(arrays, block, spacings) for block in _vertex_blocks(fields)):
         yield "do not vanish on constants, or are not exact on linear functions"
+
+
+def _finite(arrays: LevelArrays, part: str) -> scipy.sparse.csr_array:
+    """A part of the gradients, all of whose values are finite."""
+    matrix = arrays.stacked_gradients(part)
+    within(arrays.folder / layout.GRADIENTS / part, matrix.data)
+    return matrix.scipy()
 
 
 def _are_sums(fields: scipy.sparse.csr_array, sums: scipy.sparse.csr_array) -> bool:

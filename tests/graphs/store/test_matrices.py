@@ -1,4 +1,4 @@
-"""CSR matrices in memory; damaged ones are in `test_mutations.py`."""
+"""Matrices as they are mapped; damaged ones are in `tests/models/test_damaged_stores.py`."""
 
 from pathlib import Path
 
@@ -8,9 +8,10 @@ import scipy.sparse
 import zarr
 from refusing import refused
 
+from cheblienet_graphs.errors import StoreError
 from cheblienet_graphs.store.folder import Folder
-from cheblienet_models import StoreError
-from cheblienet_models.store.csr import ENCODING, read_averages, read_csr
+from cheblienet_graphs.store.layout import csr_attributes
+from cheblienet_graphs.store.matrices import mapped_averages, mapped_csr
 
 
 def resident(file: Path) -> int:
@@ -21,7 +22,7 @@ def resident(file: Path) -> int:
 
 def write(folder: Path, shape: tuple[int, int], **parts: np.ndarray) -> None:
     group = zarr.open_group(folder, mode="w", zarr_format=3)
-    group.attrs.update({**ENCODING, "shape": [*shape]})
+    group.attrs.update(csr_attributes(shape))
     for name, values in parts.items():
         raw = {"compressors": None, "filters": None, "fill_value": 0, "chunks": values.shape}
         group.create_array(name, shape=values.shape, dtype=values.dtype.name, **raw)[:] = values
@@ -36,7 +37,7 @@ def test_checks_leave_no_pages_of_large_matrices_in_memory(tmp_path: Path) -> No
     given = {part: getattr(matrix, part).astype(dtype) for part, dtype in parts.items()}
     write(tmp_path / "m.zarr", matrix.shape, **given)
     with Folder(tmp_path).kept_open() as root:
-        stored = read_averages(root / "m.zarr", matrix.shape)
+        stored = mapped_averages(root / "m.zarr", matrix.shape)
     for part in ("data", "indices"):
         file = tmp_path / "m.zarr" / part / "c/0"
         assert resident(file) <= 0.1 * file.stat().st_size
@@ -51,4 +52,4 @@ def test_parts_of_unequal_lengths_are_refused(tmp_path: Path, sizes: tuple[int, 
     write(tmp_path / "m.zarr", (1, 9), data=parts[0], indices=parts[1], indptr=pointers)
     with Folder(tmp_path).kept_open() as root:
         message = "(indptr|data) must have shape"
-        refused(message, read_csr, root / "m.zarr", (1, 9), error=StoreError)
+        refused(message, mapped_csr, root / "m.zarr", (1, 9), error=StoreError)

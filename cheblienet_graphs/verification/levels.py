@@ -15,24 +15,31 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
+from cheblienet_graphs.csr import Csr
 from cheblienet_graphs.errors import CheblienetError, StoreError, UnreadableError
 from cheblienet_graphs.samplings.given_tables import again_on_poles, coincident, digest_of_points
-from cheblienet_graphs.samplings.maps import LevelMap
 from cheblienet_graphs.samplings.masked import CutSampling
 from cheblienet_graphs.samplings.sampling import Sampling
-from cheblienet_graphs.sparse import ENTRIES, ROUNDING, mapped_product, near, row_blocks, rows
+from cheblienet_graphs.sparse import (
+    ENTRIES,
+    ROUNDING,
+    mapped_product,
+    near,
+    null_shift,
+    row_blocks,
+    rows,
+)
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spectrum.lanczos import ritz_pairs
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.folder import DOCUMENT
 from cheblienet_graphs.store.groups import Fault
-from cheblienet_graphs.store.mapped import mapped_csr
-from cheblienet_graphs.store.optional import eigenpair_faults, gradient_faults
 from cheblienet_graphs.store.reader import SPECTRUM, LevelArrays
 from cheblienet_graphs.typing import Floats, Indices
+from cheblienet_graphs.verification.optional import eigenpair_faults, gradient_faults
 
-SUMS = 1e-5
-"""Largest error of a mean, and of a sum of averages."""
+MEAN = 1e-5
+"""Largest error of a mean."""
 COORDINATE = 1e-12
 """Largest error of a coordinate: radians along the sphere, else in units of itself or 1."""
 AREA = 1e-5
@@ -88,8 +95,8 @@ def _checks(arrays: LevelArrays) -> Iterator[tuple[str, Iterator[str]]]:
         yield f"{here}/{layout.GRADIENTS}", gradient_faults(arrays)
     if arrays.spec.eigenpairs is not None:
         yield f"{here}/eigenvectors", eigenpair_faults(arrays)
-    for path, shape in arrays.maps.items():
-        yield path, _map_faults(arrays, path, shape)
+    for path in arrays.maps:
+        yield path, _map_faults(arrays, path)
 
 
 def _laplacian_faults(arrays: LevelArrays, name: str) -> Iterator[str]:
@@ -242,7 +249,7 @@ def _area_faults(arrays: LevelArrays) -> Iterator[str]:
     sampling, of_what = arrays.sampling, "spec's sampling"
     if _have_cells(arrays.spec):
         sampling, of_what = arrays.cells, "points' Voronoi cells"
-    if abs(mean - 1) > SUMS:
+    if abs(mean - 1) > MEAN:
         yield f"must have mean 1; it has {mean:.6g}"
     elif not _agree(area, sampling.areas, partial(_equal, AREA)):
         yield f"are not those of the {of_what}"
@@ -279,34 +286,29 @@ def _equal(error: float, actual: npt.NDArray[np.floating], expected: Floats) -> 
     return near(actual, expected, error * np.maximum(abs(expected), 1))
 
 
-def _map_faults(arrays: LevelArrays, path: str, shape: tuple[int, int]) -> Iterator[str]:
+def _map_faults(arrays: LevelArrays, path: str) -> Iterator[str]:
     """Maps between a level and the next coarser one are averages, those of the sampling.
 
     Of given points, whose coarser ones belong to another level, they are averages.
     """
-    matrix = mapped_csr(arrays.version / path, shape)
-    values, indptr = matrix.data, matrix.indptr
-    if not len(values) or not (np.diff(indptr) > 0).all() or not (values >= 0).all():
-        yield "must have weights from 0 in every row"
-    elif (abs(np.add.reduceat(values.astype(np.float64), indptr[:-1]) - 1) > SUMS).any():
-        yield "must have rows that sum to 1"
-    elif arrays.spec.coordinates is None:
-        sampling = arrays.sampling
+    matrix = arrays.averages(path)
+    if arrays.spec.coordinates is None:
         down = path.startswith("pooling/")
-        if not _repeats(matrix, sampling.pooling() if down else sampling.unpooling()):
+        of_base = arrays.sampling.pooling() if down else arrays.sampling.unpooling()
+        if not _repeats(matrix, of_base):
             yield "is not that of the spec's sampling"
 
 
-def _repeats(matrix: scipy.sparse.csr_array, of_base: LevelMap) -> bool:
+def _repeats(matrix: Csr, of_base: Csr) -> bool:
     """Whether a map is that of points for each orientation."""
     (count, columns), entries = of_base.shape, len(of_base.indices)
     if matrix.nnz * count != entries * matrix.shape[0]:
         return False
-    blocks = (rows(matrix, start, start + count) for start in range(0, matrix.shape[0], count))
+    blocks = (matrix.block(n, n + count) for n in range(0, matrix.shape[0], count))
     return all(
         np.array_equal(block.indptr, of_base.indptr)
         and np.array_equal(block.indices, of_base.indices + number * columns)
-        and _equal(SUMS, block.data, of_base.data)
+        and _equal(MEAN, block.data, of_base.data)
         for number, block in enumerate(blocks)
     )
 
@@ -338,7 +340,8 @@ def stiffness(arrays: LevelArrays) -> str | None:
         arrays: of a level without faults.
     """
     mass, largest = arrays.mass.astype(np.float64), arrays.of_level.lambda_max
-    product, quotients = mapped_product(arrays.laplacian, arrays.null_shift), []
+    shift = null_shift(arrays.laplacian, np.sqrt(mass))
+    product, quotients = mapped_product(arrays.laplacian, shift), []
     for column in arrays.sampling.base_points.T:
         along = np.tile(column, arrays.spec.orientations)
         signal = np.sqrt(mass) * (along - (mass @ along) / mass.sum())

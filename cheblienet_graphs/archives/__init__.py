@@ -1,0 +1,1 @@
+"""Graphs for other libraries, and archives to import again."""

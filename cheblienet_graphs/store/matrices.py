@@ -1,0 +1,118 @@
+"""Matrices of published versions, mapped and checked, and the weights of edges in them."""
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cheblienet_graphs.csr import Csr
+from cheblienet_graphs.errors import StoreError, quoted
+from cheblienet_graphs.store import layout
+from cheblienet_graphs.store.arrays import forget_pages, mapped_array
+from cheblienet_graphs.store.folder import Folder
+
+if TYPE_CHECKING:
+    import scipy.sparse
+
+SUMS = 1e-5
+"""Largest error of a sum of averages."""
+
+
+def mapped_csr(group: Folder, shape: tuple[int, int] | None = None, nnz: int | None = None) -> Csr:
+    """Map a sparse matrix.
+
+    Args:
+        group: folder of its node.
+        shape: that it must have; default that of its metadata.
+        nnz: number of entries that it must have; default any.
+
+    Raises:
+        StoreError: it is missing, of another shape or encoding, or its pointers or columns are not
+            those of a CSR matrix, which would crash a product.
+    """
+    actual = _shape(group)
+    if shape is not None and actual != shape:
+        raise StoreError(f"{group} must have shape {list(shape)}. Got {list(actual)}.")
+    entries = None if nnz is None else (nnz,)
+    indptr = mapped_array(group / "indptr", (actual[0] + 1,), ("int32", "int64"))
+    indices = mapped_array(group / "indices", entries or (None,), (indptr.dtype.name,))
+    data = mapped_array(group / "data", indices.shape, ("float32",))
+    matrix = Csr(actual, indptr, indices, data)
+    fault = matrix.fault()
+    for array in (indptr, indices):
+        forget_pages(array)
+    if fault:
+        raise StoreError(f"{group} is not a CSR matrix: {fault}.")
+    return matrix
+
+
+def _shape(group: Folder) -> tuple[int, int]:
+    """Rows and columns of a matrix in AnnData's encoding."""
+    document = group.document()
+    given = document.get("attributes")
+    attributes = given if isinstance(given, dict) else {}
+    shape = attributes.get("shape")
+    if not layout.is_shape(shape, [2]) or not layout.same(
+        document, layout.group_document(attributes | layout.csr_attributes(shape))
+    ):
+        raise StoreError(
+            f"{group} is not a CSR matrix of encoding version 0.1.0. Got {quoted(attributes)}."
+        )
+    return shape[0], shape[1]
+
+
+def mapped_averages(
+    group: Folder, shape: tuple[int, int], nnz: int | None = None, *, gaps: bool = False
+) -> Csr:
+    """Map a matrix whose rows are averages: weights from 0, with sum 1.
+
+    Args:
+        group: folder of its node.
+        shape: that it must have.
+        nnz: as of `mapped_csr`.
+        gaps: whether rows may be empty.
+
+    Raises:
+        StoreError: as `mapped_csr`, or its rows are something else.
+    """
+    matrix = mapped_csr(group, shape, nnz)
+    filled = np.diff(matrix.indptr) > 0
+    if not matrix.nnz or not (filled.all() or gaps) or not (matrix.data >= 0).all():
+        raise StoreError(f"{group} must have weights from 0 in every row.")
+    sums = np.add.reduceat(matrix.data, matrix.indptr[:-1][filled])
+    for array in (matrix.indptr, matrix.data):
+        forget_pages(array)
+    if not (abs(sums - 1) <= SUMS).all():
+        raise StoreError(f"{group} must have rows that sum to 1.")
+    return matrix
+
+
+@dataclass(frozen=True)
+class MappedWeights:
+    """W of a level, from the stored Laplacian: w_ij = -Delta_ij sqrt(n_i n_j), without a diagonal.
+
+    n are the degrees where the Laplacian is the normalized one, the areas where it is the
+    combinatorial one.
+
+    Args:
+        laplacian: (V, V) the stored one, rescaled, over mapped files.
+        lambda_max: its scale.
+        mass: (V,) n, possibly mapped.
+    """
+
+    laplacian: "scipy.sparse.csr_array"
+    lambda_max: float
+    mass: npt.NDArray[np.float32]
+
+    def rows(self, vertices: npt.NDArray[np.int64]) -> "scipy.sparse.csr_array":
+        """(N, V) float64 rows of W, those of N vertices."""
+        import scipy.sparse  # training does without
+
+        stored = self.laplacian[vertices].tocoo()
+        edge = stored.col != vertices[stored.row]
+        row, column = stored.row[edge], stored.col[edge]
+        roots = (np.sqrt(self.mass[end], dtype=np.float64) for end in (vertices[row], column))
+        weights: Any = -stored.data[edge] * (self.lambda_max / 2) * math.prod(roots)
+        return scipy.sparse.csr_array((weights, (row, column)), shape=stored.shape)
