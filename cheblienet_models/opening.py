@@ -58,7 +58,8 @@ def open_version(
     """
     try:
         with Folder(path).kept_open() as root:
-            return _opened(path, root / name / version, sha256)
+            folder = root / name / version
+            return _opened(path, folder, layout.check_version(folder), sha256)
     except UnreadableError:
         raise
     except StoreError as error:
@@ -68,13 +69,15 @@ def open_version(
         ) from error
 
 
-def _opened(path: str, folder: Folder, sha256: str | None = None) -> Pyramid | VertexMap:
+def _opened(
+    path: str, folder: Folder, attributes: layout.Attributes, sha256: str | None = None
+) -> Pyramid | VertexMap:
     """The modules over a version's arrays; each is pickled as how to open it again.
 
     Raises:
         StoreError: it is missing or not valid, or has another digest than is asked for.
     """
-    facts = either_facts(layout.check_version(folder), str(folder))
+    facts = either_facts(attributes, str(folder))
     if sha256 not in {None, facts.numbers_sha256}:
         raise StoreError(f"{folder} is another one than was pickled: built anew, of other numbers.")
     name, version = folder.parent.name, folder.name
@@ -125,7 +128,8 @@ class _Versions(Mapping[str, Opened]):
         """
         with Folder(self.path).kept_open() as root:
             version = catalog.version_of(root, name, self._kind)
-            if _holds_map(version) != self._is_map:
+            attributes = layout.check_version(version)
+            if (layout.MAP in attributes) != self._is_map:
                 other, place = ("graph", "") if self._is_map else ("map", ".maps")
                 raise UnknownGraphError(
                     f"{quoted(name)} in {self.path} is a {other}: take it from "
@@ -133,11 +137,12 @@ class _Versions(Mapping[str, Opened]):
                 )
             if self.verify:
                 _refuse_faults(Folder(self.path) / version.parent.name / version.name)
-            return cast("Opened", _opened(str(self.path), version))
+            return cast("Opened", _opened(str(self.path), version, attributes))
 
     def __iter__(self) -> Iterator[str]:
         root = Folder(self.path)  # kept open, the folders of many graphs would be too many
-        return iter([name for name in catalog.graph_names(root) if self._holds(root, name)])
+        graphs = ((name, catalog.versions(root / name)) for name in catalog.graph_names(root))
+        return iter([name for name, known in graphs if self._holds(root / name / known[-1])])
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -145,15 +150,14 @@ class _Versions(Mapping[str, Opened]):
     def __contains__(self, name: object) -> bool:
         with Folder(self.path).kept_open() as root:
             try:
-                return isinstance(name, str) and self._holds(root, name)
+                return isinstance(name, str) and self._holds(catalog.version_of(root, name))
             except UnknownGraphError:
                 return False
 
-    def _holds(self, root: Folder, name: str) -> bool:
-        """Whether a name's version is of this kind; graphs are what can't be read."""
-        version = catalog.version_of(root, name)
+    def _holds(self, version: Folder) -> bool:
+        """Check whether a version is of this kind; graphs are what can't be read."""
         try:
-            return _holds_map(version) == self._is_map
+            return (layout.MAP in layout.check_version(version)) == self._is_map
         except UnreadableError:
             raise
         except StoreError:
@@ -161,10 +165,6 @@ class _Versions(Mapping[str, Opened]):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self.path)!r}: {', '.join(self) or 'empty'})"
-
-
-def _holds_map(version: Folder) -> bool:
-    return layout.MAP in layout.check_version(version)
 
 
 class Store(_Versions[Pyramid]):

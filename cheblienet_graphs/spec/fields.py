@@ -73,7 +73,7 @@ def _sampling(geometry: Manifold, given: Given) -> tuple[type[SamplingKind], Siz
         name = sized[0] if sized else names[0]
     kind = SAMPLINGS[choice("sampling", name, names)]
     for field, value in sizes.items():
-        if field != kind.field:
+        if value is not None and field != kind.field:
             remedy = Words("Its size is given by ", Remedy(kind.field), " alone.")
             shown = Found(f"shape {value.shape}") if hasattr(value, "shape") else value
             left_out(field, shown, f"on {geometry.name} with {kind.name} sampling", remedy)
@@ -94,9 +94,10 @@ def _sampling(geometry: Manifold, given: Given) -> tuple[type[SamplingKind], Siz
 def _check_points(geometry: Manifold, given: Given) -> None:
     """See that what is said of given points applies to them."""
     flat = geometry.base.flat
+    without = Words("without ", Remedy("coordinates"))
     for field, applies, where in (("domain", flat, "plane"), ("units", not flat, "sphere")):
         if given["coordinates"] is None:
-            left_out(field, given[field], Words("without ", Remedy("coordinates")))
+            left_out(field, given[field], without)
         if not applies:
             left_out(field, given[field], f"on {geometry.name}: it is of the {where}")
 

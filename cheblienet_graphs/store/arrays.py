@@ -61,13 +61,15 @@ def mapped_array(
     if nbytes == 0:
         return np.zeros(actual, kind)
     chunk = folder / layout.chunk_path(len(actual))
-    with chunk.opened_file() as (descriptor, size):
+    descriptor, size = chunk.opened()
+    try:
         if size != nbytes:
             raise StoreError(f"{chunk} has {size} bytes; its metadata promises {nbytes}.")
-        try:
-            return np.frombuffer(_mapped(descriptor, nbytes), kind).reshape(actual)
-        except OSError as error:
-            raise unreadable(chunk, error) from error
+        return np.frombuffer(_mapped(descriptor, nbytes), kind).reshape(actual)
+    except OSError as error:
+        raise unreadable(chunk, error) from error
+    finally:
+        os.close(descriptor)
 
 
 def mapped_places(array: Folder, count: int, points: int) -> npt.NDArray[np.integer]:

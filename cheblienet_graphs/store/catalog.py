@@ -138,11 +138,15 @@ def refs(graph: Folder) -> dict[str, str]:
     Raises:
         StoreError: they can't be read, or are of another form than ours.
     """
-    stored = (read_attributes(graph) or {}).get("refs")
+    stored, existing = _stored_refs(graph, read_attributes(graph)), versions(graph)
+    return stored | ({"latest": existing[-1]} if existing else {})
+
+
+def _stored_refs(graph: Folder, attributes: Attributes | None) -> dict[str, str]:
+    stored = (attributes or {}).get("refs")
     if not isinstance(stored, dict) or not all(map(_is_ref, stored.items())):
         raise StoreError(f"{graph / DOCUMENT} has refs of another form than ours.")
-    existing = versions(graph)
-    return stored | ({"latest": existing[-1]} if existing else {})
+    return stored
 
 
 def refs_and_versions(graph: Folder) -> tuple[dict[str, str], list[str]]:
@@ -199,16 +203,24 @@ def version_of(place: Folder, name: str, kind: str = "graph") -> Folder:
             f"Nothing follows the @ of {one_line(called, VALUE)}@; give a version, such as @v001, "
             "or a ref."
         )
-    if not is_graph(place, called):
+    graph, attributes, existing = place, None, list[str]()
+    if NAME.fullmatch(called):
+        graph = place / called
+        try:
+            attributes, existing = read_attributes(graph), versions(graph)
+        except UnreadableError:
+            raise
+        except StoreError:
+            pass
+    if attributes is None or not existing:
         names = graph_names(place)
         if not names:
             raise UnknownGraphError(f"{place} holds no graph; `clg build` makes one.")
         raise UnknownGraphError(f"No {kind} {quoted(called)} in {place}. There: {listed(names)}.")
-    graph = place / called
-    known, existing = refs_and_versions(graph)
-    version = known.get(ref or "latest", ref)
+    stored = _stored_refs(graph, attributes)
+    version = existing[-1] if ref in {"", "latest"} else stored.get(ref, ref)
     if version not in existing:
-        asked, there = quoted(ref or "latest"), listed([*existing, *known])
+        asked, there = quoted(ref), listed([*existing, *(stored | {"latest": existing[-1]})])
         raise UnknownGraphError(f"No version {asked} of {called}. There: {there}.")
     return graph / version
 

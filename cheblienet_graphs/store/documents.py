@@ -26,7 +26,7 @@ def parsed_document(contents: bytes, where: str) -> dict[str, Any]:
     if _is_too_deep(contents):  # before Python's parser meets it
         raise StoreError(f"{where} is nested more than {MAX_DEPTH} deep, all that is allowed.")
     try:
-        document = json.loads(contents.decode(), parse_constant=_finite, parse_float=_finite)
+        document = _DECODER.decode(contents.decode())
     except ValueError as error:
         raise StoreError(f"{where} is not JSON.") from error
     if isinstance(document, dict) and document.get("node_type") in ("group", "array"):
@@ -40,6 +40,9 @@ def _finite(text: str) -> float:
     if not math.isfinite(value):
         raise ValueError
     return value
+
+
+_DECODER = json.JSONDecoder(parse_constant=_finite, parse_float=_finite)
 
 
 def _is_too_deep(contents: bytes) -> bool:

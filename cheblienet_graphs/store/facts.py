@@ -109,6 +109,8 @@ def _spec(kind: type[Spec], raw: Mapping[str, Any]) -> Spec:
         raise WrongFactError(f"spec is none: {error}") from error
     sides = layout.SIDES if kind is MapSpec else ()
     normal = spec.to_dict()
+    if repr(known) == repr(normal):  # as in files of ours
+        return spec
     for name in sorted(known.keys() | normal.keys()):
         value: Any = known.get(name)
         ours: Any = normal.get(name, {} if sides else None)
@@ -126,7 +128,10 @@ def _files(manifest: Mapping[str, Any]) -> Iterator[tuple[str, FileFacts]]:
     for key, value in manifest.items():
         if not PATH.fullmatch(key) or len(key) > LONGEST_PATH:
             raise WrongFactError(f"manifest has {quoted(key)}, which is no path of a version")
-        yield key, FileFacts(**read(f"manifest entry {key}", value, FILE))
+        sha256, nbytes = map(value.get, FILE) if isinstance(value, dict) else (None, None)
+        if not (rules.SHA256(sha256) and rules.COUNT(nbytes)):
+            read(f"manifest entry {key}", value, FILE)  # which says what is wrong
+        yield key, FileFacts(sha256, nbytes)
 
 
 @contextmanager

@@ -181,7 +181,7 @@ class Folder(os.PathLike[str]):
         Raises:
             StoreError: there is none, it is too large or too deep, or not a zarr v3 document.
         """
-        path = self / DOCUMENT
+        path = Folder(self._path, (*self._segments, DOCUMENT), self._kept)
         return parsed_document(path.contents(), str(path))
 
     def contents(self) -> bytes:
@@ -190,13 +190,15 @@ class Folder(os.PathLike[str]):
         Raises:
             StoreError: it can't be read, is not a regular file, or is too large.
         """
-        with self.opened_file() as (descriptor, size):
+        descriptor, size = self.opened()
+        try:
             if size > MAX_METADATA:
                 raise StoreError(f"{self} has {size:,} bytes; {MAX_METADATA:,} are allowed.")
-            try:
-                return os.pread(descriptor, size, 0)
-            except OSError as error:
-                raise unreadable(self, error) from error
+            return os.pread(descriptor, size, 0)
+        except OSError as error:
+            raise unreadable(self, error) from error
+        finally:
+            os.close(descriptor)
 
     def sha256(self) -> tuple[str, int]:
         """Hex digest and size of the regular file at this path.
@@ -218,17 +220,27 @@ class Folder(os.PathLike[str]):
         Raises:
             StoreError: it can't be read, or is no regular file.
         """
+        descriptor, size = self.opened()
+        try:
+            yield descriptor, size
+        finally:
+            os.close(descriptor)
+
+    def opened(self) -> tuple[int, int]:
+        """The same, for a caller that closes the descriptor.
+
+        Raises:
+            StoreError: it can't be read, or is no regular file.
+        """
         try:
             descriptor = self._opened(os.O_NONBLOCK)  # a pipe would block
         except OSError as error:
             raise unreadable(self, error) from error
-        try:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
-                raise StoreError(f"{self} is not a regular file.")
-            yield descriptor, status.st_size
-        finally:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
             os.close(descriptor)
+            raise StoreError(f"{self} is not a regular file.")
+        return descriptor, status.st_size
 
     @contextmanager
     def descriptor(self) -> Iterator[int]:
