@@ -15,7 +15,6 @@ from torch import Tensor
 from cheblienet_models.arguments import instance, integer, is_sequence
 from cheblienet_models.errors import quoted
 from cheblienet_models.graphs.graph import Graph
-from cheblienet_models.graphs.identity import is_spherical
 from cheblienet_models.graphs.pyramid import Pyramid
 from cheblienet_models.tensors import CsrParts
 
@@ -97,15 +96,15 @@ def symmetries(pyramid: Pyramid, levels: Sequence[int]) -> dict[str, dict[int, M
 
 def _motions(pyramid: Pyramid, level: int, coarsest: int) -> Iterator[tuple[str, Motion]]:
     """The motions of a level that map its vertices to vertices."""
-    graph, spec = pyramid.levels[level], pyramid.spec
+    graph, spec = pyramid.levels[level], pyramid.levels[level].stored.spec
     sides = pyramid.levels[coarsest].grid[1:]
-    if is_spherical(spec):
+    if not spec.geometry.base.flat:
         places, directions = _on_the_sphere(graph.coordinates.cpu())
         moves = [(name, turn, places @ turn.T) for name, turn in _of_the_sphere(sides).items()]
-    elif spec.get("sampling") == "lattice" and len(sides) in {2, 3} and "boundary" in spec:
+    elif spec.sampling_kind.regular:
         places, directions = _on_a_lattice(graph)
         moves = [*_of_a_lattice(graph.grid[1:], places)]
-        if spec["boundary"] == "periodic":
+        if spec.boundary == "periodic":
             moves += _translations(graph.grid[1:], places, sides)
     else:
         return

@@ -105,7 +105,7 @@ def test_training_side_loads_only_torch_and_numpy(store: Path) -> None:
     opened, edges = modules_after(
         f"import cheblienet_models; p = cheblienet_models.open_store({str(store)!r})['torus']",
         "from cheblienet_models.graphs.edges import edges_of_graph; fine = p.levels[0]; "
-        "edges_of_graph(p.spec, fine.operator(), fine.coordinates)",
+        "edges_of_graph(fine.stored.spec, fine.operator(), fine.coordinates)",
     )
     # Nor the compiler, which takes as long as torch itself.
     others = {"zarr", "scipy", "click", "pykeops", "torch._dynamo"}

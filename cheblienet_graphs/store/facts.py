@@ -128,10 +128,11 @@ def _files(manifest: Mapping[str, Any]) -> Iterator[tuple[str, FileFacts]]:
     for key, value in manifest.items():
         if not PATH.fullmatch(key) or len(key) > LONGEST_PATH:
             raise WrongFactError(f"manifest has {quoted(key)}, which is no path of a version")
-        sha256, nbytes = map(value.get, FILE) if isinstance(value, dict) else (None, None)
+        entry: layout.Attributes = value if isinstance(value, dict) else {}
+        sha256, nbytes = map(entry.get, FILE)
         if not (rules.SHA256(sha256) and rules.COUNT(nbytes)):
             read(f"manifest entry {key}", value, FILE)  # which says what is wrong
-        yield key, FileFacts(sha256, nbytes)
+        yield key, FileFacts(entry["sha256"], entry["nbytes"])
 
 
 @contextmanager

@@ -117,7 +117,7 @@ def beam_of(pyramid: Pyramid, graph: Graph, fwhm: float) -> Beam:
         TypeError: fwhm is no number.
         ValueError: it is out of range, or the graph has no `eigenvalue_scale`.
     """
-    width, on_sphere = number("fwhm", fwhm), pyramid.spec.get("manifold") == "s2"
+    width, on_sphere = number("fwhm", fwhm), pyramid.spec["manifold"] == "s2"
     if not 0 < width <= (math.pi if on_sphere else math.inf) or math.isinf(width):
         accepted = "in (0, pi], radians" if on_sphere else "positive"
         raise ValueError(f"fwhm must be {accepted}. Got {quoted(fwhm)}.")

@@ -2,10 +2,10 @@
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from torch import Tensor
 
+from cheblienet_graphs.spec import GraphSpec
 from cheblienet_models.arguments import instance
 from cheblienet_models.graphs.edges import (
     Coupled,
@@ -44,7 +44,7 @@ def coupled(
         ValueError: a map is from or to other points.
     """
     given = {name: instance(name, one, VertexMap) for name, one in maps.items() if one is not None}
-    spec, count = levels[0].spec, len(levels)
+    spec, count = levels[0].stored.spec, len(levels)
     hidden = tuple(f"hidden_{n + 1}" for n in range(count)) if count > 1 else ("hidden",)
     places = dict(zip(hidden, map(_nodes, levels), strict=True))
     nodes = _data(given) | places
@@ -72,7 +72,9 @@ def _data(given: Mapping[str, VertexMap]) -> dict[str, NodeSet]:
 
 def _nodes(graph: Graph) -> NodeSet:
     """The points of a level, pixels at their centers."""
-    return NodeSet(graph.label, centered(graph.spec, graph.grid, graph.coordinates), graph.area)
+    return NodeSet(
+        graph.label, centered(graph.stored.spec, graph.grid, graph.coordinates), graph.area
+    )
 
 
 def _within(
@@ -81,12 +83,12 @@ def _within(
     """Edges of levels, those of the finest if these are its `own`."""
     for n, (name, graph) in enumerate(zip(places, levels, strict=True)):
         if n or own:
-            edges = edges_of_graph(graph.spec, graph.operator(), graph.coordinates)
+            edges = edges_of_graph(graph.stored.spec, graph.operator(), graph.coordinates)
             yield (name, "to", name), (graph.label, edges)
 
 
 def _between(
-    label: str, spec: Mapping[str, Any], places: Mapping[str, NodeSet], between: Between
+    label: str, spec: GraphSpec, places: Mapping[str, NodeSet], between: Between
 ) -> Iterator[tuple[Kind, tuple[str, EdgeSet]]]:
     """Edges from each level to the next and back."""
     for (fine, coarse), (down, up) in zip(itertools.pairwise(places), between, strict=True):

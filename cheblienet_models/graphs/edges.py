@@ -1,20 +1,20 @@
 """The edges of graphs and maps, where sources lie as seen from targets, and sets of both.
 
-Logarithms are those of `cheblienet_graphs.manifolds`, so that each manifold has one formula. That
-is loaded where edges are asked for; it needs numpy alone.
+Logarithms are those of `cheblienet_graphs.manifolds`, so that each manifold has one formula.
 """
 
 import operator
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from cheblienet_graphs.manifolds.moments import edge_components
+from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.spec.map_spec import extent
 from cheblienet_models.errors import quoted
 from cheblienet_models.graphs.filters import Operator
-from cheblienet_models.graphs.identity import is_spherical
 from cheblienet_models.tensors import CsrParts
 
 Kind = tuple[str, str, str]
@@ -149,15 +149,13 @@ class Coupled:
         edges: by names of nodes, each with the label of what it was opened from.
     """
 
-    spec: Mapping[str, Any]
+    spec: GraphSpec
     hidden: tuple[str, ...]
     nodes: dict[str, NodeSet]
     edges: dict[Kind, tuple[str, EdgeSet]]
 
 
-def edges_of_map(
-    spec: Mapping[str, Any], weights: CsrParts, sources: Tensor, targets: Tensor
-) -> EdgeSet:
+def edges_of_map(spec: GraphSpec, weights: CsrParts, sources: Tensor, targets: Tensor) -> EdgeSet:
     """The edges of a matrix.
 
     Args:
@@ -170,7 +168,7 @@ def edges_of_map(
     return _edge_set(spec, ends, weights.values, (sources, targets))
 
 
-def edges_of_graph(spec: Mapping[str, Any], whole: Operator, coordinates: Tensor) -> EdgeSet:
+def edges_of_graph(spec: GraphSpec, whole: Operator, coordinates: Tensor) -> EdgeSet:
     """Both directions of the edges of a whole graph, also where a random sub-graph is drawn.
 
     Args:
@@ -186,36 +184,21 @@ def edges_of_graph(spec: Mapping[str, Any], whole: Operator, coordinates: Tensor
 
 
 def _edge_set(
-    spec: Mapping[str, Any], ends: Tensor, weights: Tensor, points: tuple[Tensor, Tensor]
+    spec: GraphSpec, ends: Tensor, weights: Tensor, points: tuple[Tensor, Tensor]
 ) -> EdgeSet:
     """Edges (2, E) between sources and targets, whose coordinates are given."""
     source, target = (one[which] for one, which in zip(points, ends, strict=True))
     return EdgeSet(ends, weights, _components(spec, target, source).to(weights))
 
 
-def _components(spec: Mapping[str, Any], targets: Tensor, sources: Tensor) -> Tensor:
+def _components(spec: GraphSpec, targets: Tensor, sources: Tensor) -> Tensor:
     """(E, dim) float64 on the CPU, of (E, d) coordinates."""
-    from cheblienet_graphs.manifolds import with_period  # layers and networks do without
-    from cheblienet_graphs.manifolds.moments import edge_components
-
-    manifold = with_period(spec["manifold"], spec.get("period"))
-    periods = extent(spec) if spec.get("boundary") == "periodic" else None
+    periods = extent(spec) if spec.boundary == "periodic" else None
     ends = targets.cpu().numpy(), sources.cpu().numpy()
-    return torch.from_numpy(edge_components(manifold, *ends, periods))
+    return torch.from_numpy(edge_components(spec.geometry, *ends, periods))
 
 
-def extent(spec: Mapping[str, Any]) -> tuple[float, ...] | None:
-    """Sides of the domain of a flat base, in widths; None on the sphere."""
-    if is_spherical(spec):
-        return None
-    if "size" in spec:
-        spacing = spec.get("spacing", [1.0] * len(spec["size"]))
-        sides = [n * side for n, side in zip(spec["size"], spacing, strict=True)]
-        return tuple(side / sides[0] for side in sides)
-    return tuple(spec["coordinates"]["extent"]) if "coordinates" in spec else (1.0, 1.0)
-
-
-def centered(spec: Mapping[str, Any], grid: tuple[int, ...], coordinates: Tensor) -> Tensor:
+def centered(spec: GraphSpec, grid: tuple[int, ...], coordinates: Tensor) -> Tensor:
     """(V, d) coordinates of a graph, those of pixels and voxels at their centers, as maps have.
 
     Args:
@@ -224,7 +207,7 @@ def centered(spec: Mapping[str, Any], grid: tuple[int, ...], coordinates: Tensor
         coordinates: (V, d) float64; of a lattice these begin at 0.
     """
     sides = extent(spec)
-    if "size" not in spec or sides is None:
+    if not spec.sampling_kind.regular or sides is None:
         return coordinates
     halves = [side / n / 2 for side, n in zip(sides, reversed(grid[1:]), strict=True)]
     shift = coordinates.new_zeros(coordinates.shape[1])

@@ -7,16 +7,16 @@ graph specification 0.1.0.
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
+from cheblienet_graphs.spec import GraphSpec
 from cheblienet_models.graphs.edges import Coupled, EdgeSet, edges_of_graph
 from cheblienet_models.graphs.filters import Operator
-from cheblienet_models.graphs.identity import is_spherical
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data, HeteroData
@@ -28,7 +28,7 @@ PLANAR = ("r2", "s2")
 METAINFO = "spec_version: 0.1.0\n"
 
 
-def pyg_data(spec: Mapping[str, Any], whole: Operator, pos: Tensor) -> "Data":
+def pyg_data(spec: GraphSpec, whole: Operator, pos: Tensor) -> "Data":
     """A graph of points (V, d) and the edges of its Laplacian.
 
     Raises:
@@ -45,7 +45,7 @@ def pyg_hetero(network: Coupled) -> "HeteroData":
         ModuleNotFoundError: torch_geometric is not installed.
     """
     made = _torch_geometric().data.HeteroData()
-    spherical = is_spherical(network.spec)
+    spherical = not network.spec.geometry.base.flat
     for name, nodes in network.nodes.items():
         made[name].num_nodes, made[name].pos = len(nodes.pos), nodes.pos
         made[name].node_type = nodes.label
@@ -56,7 +56,7 @@ def pyg_hetero(network: Coupled) -> "HeteroData":
     for kind, (label, edges) in network.edges.items():
         made[kind].edge_index, made[kind].edge_attr = edges.edge_index, edges.edge_attr
         made[kind].edge_weight, made[kind].edge_type = edges.edge_weight[:, None], label
-        if network.spec["manifold"] == "s2":
+        if network.spec.manifold == "s2":
             for attribute, values in _on_the_sphere(edges, network.nodes[kind[2]].pos):
                 made[kind][attribute] = values
     return made
@@ -112,7 +112,7 @@ def save_neural_lam(folder: Path, network: Coupled, unit: float) -> Path:
             the unit is not positive and finite.
         OSError: it can't be written.
     """
-    manifold = network.spec["manifold"]
+    manifold = network.spec.manifold
     if manifold not in PLANAR:
         raise ValueError(
             f"neural-lam's graphs have nodes at x, y: those of {' and '.join(PLANAR)}. "
@@ -148,7 +148,7 @@ def _files(network: Coupled, unit: float) -> Iterator[tuple[str, Any]]:
 def _features(network: Coupled, name: str) -> Tensor:
     """(V, 2) float32 x and y of nodes, or longitudes and latitudes, radians."""
     pos = network.nodes[name].pos
-    places = latitudes_longitudes(pos).flip(1) if is_spherical(network.spec) else pos.float()
+    places = pos.float() if network.spec.geometry.base.flat else latitudes_longitudes(pos).flip(1)
     return places.contiguous().cpu()
 
 

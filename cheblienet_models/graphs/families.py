@@ -7,15 +7,13 @@ import warnings
 
 import torch
 
+from cheblienet_graphs.spec import edges
 from cheblienet_models.graphs.mapped import MappedLevel
 
 
 def why_off(graph: MappedLevel) -> str:
     """Fault of a graph's family and what to build instead; empty where it converges."""
-    # Opening a graph does without it.
-    from cheblienet_graphs.spec import GraphSpec, edges
-
-    spec = GraphSpec.from_dict(graph.spec)
+    spec = graph.stored.spec
     if (mended := edges.levels_off(spec)) is None:
         return ""
     what = f"{spec.weights} weights" if mended.field != "laplacian" else "a normalized Laplacian"

@@ -176,7 +176,7 @@ class Graph(MappedLevel):
         Raises:
             ModuleNotFoundError: torch_geometric is not installed.
         """
-        return exports.pyg_data(self.spec, self.operator(), self.coordinates)
+        return exports.pyg_data(self.stored.spec, self.operator(), self.coordinates)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
         super()._apply(fn, recurse)

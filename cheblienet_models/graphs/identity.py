@@ -2,13 +2,14 @@
 
 import json
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.spec import GraphSpec
 from cheblienet_models.errors import StoreError, one_line, quoted
 
 MAY_DIFFER = (
@@ -95,7 +96,8 @@ def differences(trained: Identity, here: Identity) -> tuple[Difference, ...]:
     """In what the graph that weights were trained on and another one differ, if they may.
 
     Raises:
-        StoreError: the two differ in more than `MAY_DIFFER`, or one specification is not known.
+        StoreError: the two differ in more than `MAY_DIFFER`, or a specification is not known, or
+            can't be read.
     """
     if trained.spec_sha256 == here.spec_sha256:
         return levels_apart(trained, here)
@@ -105,20 +107,33 @@ def differences(trained: Identity, here: Identity) -> tuple[Difference, ...]:
             f"graph's specification, to compare with {here}: load it into a network on {trained}, "
             "and save that network's state_dict()."
         )
-    differences = apart(trained.spec, here.spec)
+    then, now = (_specification(one) for one in (trained, here))
+    differences = apart(then.to_dict(), now.to_dict())
     grave = [difference for difference in differences if difference.name not in MAY_DIFFER]
     if grave:
-        then, now = (
+        theirs, ours = (
             told({d.name: getattr(d, side) for d in grave}) for side in ("trained", "here")
         )
         raise StoreError(
-            f"The checkpoint was trained on {trained} with {then}; this network is on {here} with "
-            f"{now}. Weights carry over where only sampling, size, boundary, mask, xi, levels, "
-            "eigenpairs or gradients differ."
+            f"The checkpoint was trained on {trained} with {theirs}; this network is on {here} "
+            f"with {ours}. Weights carry over where only sampling, size, boundary, mask, xi, "
+            "levels, eigenpairs or gradients differ."
         )
-    steps = Difference("xi in lattice units", *map(_xi_in_spacings, (trained.spec, here.spec)))
+    steps = Difference("xi in lattice units", xi_in_spacings(then), xi_in_spacings(now))
     differences += [steps] * (steps.trained != steps.here)
     return *differences, *levels_apart(trained, here)
+
+
+def _specification(one: Identity) -> GraphSpec:
+    """The specification of a version.
+
+    Raises:
+        StoreError: it is of another form, or of a later version of the package.
+    """
+    try:
+        return GraphSpec.from_dict(one.spec or {})
+    except (SpecError, TypeError) as error:
+        raise StoreError(f"The specification of {one} can't be read: {error}") from error
 
 
 def levels_apart(trained: Identity, here: Identity) -> tuple[Difference, ...]:
@@ -133,28 +148,11 @@ def apart(trained: dict[str, Any], here: dict[str, Any]) -> list[Difference]:
     return [Difference(name, then, now) for name, then, now in values if then != now]
 
 
-def _xi_in_spacings(spec: dict[str, Any]) -> float | None:
-    """Xi over the root of the base area of a point; None where it is solved for, or no number."""
-    try:
-        if spec["xi"] == "alpha":
-            full_turns = 2 if spec.get("period") == "2pi" else 1
-            return float(f"{math.sqrt(spec['alpha'] * spec['orientations'] / full_turns):.6g}")
-        return float(f"{spec['xi'] / math.sqrt(_base_area(spec)):.6g}")
-    except (ValueError, LookupError, TypeError, ArithmeticError):
+def xi_in_spacings(spec: GraphSpec) -> float | None:
+    """Xi over the spacing of the finest level's points; None where there is none, or not yet."""
+    if spec.xi in {None, "auto"}:
         return None
-
-
-def is_spherical(spec: Mapping[str, Any]) -> bool:
-    """Whether the base is the sphere: sampled, and alone in having no boundary to specify."""
-    return "sampling" in spec and "boundary" not in spec
-
-
-def _base_area(spec: dict[str, Any]) -> float:
-    """Of a point of the finest level; the plane is [0, 1) wide."""
-    # Opening a graph does without it.
-    from cheblienet_graphs.spec import GraphSpec
-
-    return GraphSpec.from_dict(spec).squared_spacing(0)
+    return float(f"{spec.metric(0).xi / math.sqrt(spec.squared_spacing(0)):.6g}")
 
 
 class Recorded(nn.Module):

@@ -11,7 +11,6 @@ from torch import Tensor
 from cheblienet_models.arguments import check_signal, choice, flag, number
 from cheblienet_models.graphs.full_grid import check_fill
 from cheblienet_models.graphs.graph import Graph
-from cheblienet_models.graphs.identity import is_spherical
 from cheblienet_models.graphs.pyramid import Pyramid, level_of
 from cheblienet_models.graphs.vertex_map import TRANSPOSED
 from cheblienet_models.missing import has_values, looks_known, missing
@@ -256,9 +255,9 @@ def _graph_of(pyramid: Pyramid, level: int) -> Graph:
         ValueError: it is not on the sphere, or has no such level.
     """
     graph = level_of(pyramid, level)
-    if not is_spherical(pyramid.spec):
+    if graph.stored.spec.geometry.base.flat:
         raise ValueError(
             "Latitudes and longitudes are of the sphere: the pyramid must be on s2 or so3. "
-            f"Got {pyramid.name}@{pyramid.version} on {pyramid.spec.get('manifold')}."
+            f"Got {pyramid.name}@{pyramid.version} on {pyramid.spec['manifold']}."
         )
     return graph
