@@ -12,7 +12,6 @@ processor time.
     python benchmarks/cells.py
 """
 
-import dataclasses
 import time
 from typing import Any
 
@@ -22,11 +21,12 @@ from scipy.spatial import KDTree
 from scripts import graph_of, parser_of, print_head, print_row
 
 from cheblienet_graphs import GraphSpec
+from cheblienet_graphs.samplings.cells import voronoi_sides
+from cheblienet_graphs.samplings.points import Random, unit_vectors
 from cheblienet_graphs.typing import Floats
-from cheblienet_models.resampling.cells import cells_of
 from cheblienet_models.resampling.grids import Pixels
 from cheblienet_models.resampling.overlaps import Entries, shared_areas
-from cheblienet_models.resampling.samplings import Sampling, sampling_of, unit_vectors
+from cheblienet_models.resampling.points import LevelPoints
 
 SIZES: dict[str, list[dict[str, Any]]] = {
     "icosahedral": [{"subdivisions": level} for level in (2, 3, 4, 5)],
@@ -40,7 +40,7 @@ BLOBS = 200
 WIDTH = 3.0
 
 
-def sampled(sampling: Sampling, grid: Pixels, places: int) -> Entries:
+def sampled(sampling: LevelPoints, grid: Pixels, places: int) -> Entries:
     """Areas by the point that is nearest to each of about so many places a point."""
     side = max(1, int(np.ceil(np.sqrt(places * sampling.count / grid.count))))
     z = np.sin(np.radians(grid.row_edges))
@@ -49,7 +49,7 @@ def sampled(sampling: Sampling, grid: Pixels, places: int) -> Entries:
     west = np.radians(grid.column_edges)
     longitudes = (west[:-1, None] + np.diff(west)[:, None] * shares).ravel()
     column = np.repeat(np.arange(grid.columns), side)
-    points = KDTree(unit_vectors(*sampling.angles))
+    points = KDTree(sampling.vectors)
     keys = []
     for circle, colatitude in enumerate(np.arccos(heights)):
         point = points.query(unit_vectors(np.full(len(longitudes), colatitude), longitudes))[1]
@@ -59,13 +59,12 @@ def sampled(sampling: Sampling, grid: Pixels, places: int) -> Entries:
     return Entries(point, pixel, count / side**2 * grid.areas.ravel()[pixel])
 
 
-def shared_by(way: str, sampling: Sampling, grid: Pixels) -> Entries:
+def shared_by(way: str, sampling: LevelPoints, grid: Pixels) -> Entries:
     """Areas that points (rows) and pixels (columns) share, steradians."""
     if way.startswith("sampled"):
         return sampled(sampling, grid, int(way.split()[1]))
-    if way == "Voronoi":
-        sampling = dataclasses.replace(sampling, kind=None)
-    return shared_areas(cells_of(sampling), grid, sampling.count)
+    voronoi = voronoi_sides(sampling.vectors, sampling.number)
+    return shared_areas(voronoi if way == "Voronoi" else sampling.sides(), grid, sampling.count)
 
 
 def blobs(grid: Pixels) -> Floats:
@@ -105,10 +104,10 @@ def main() -> None:
         for size in sizes:
             levels: dict[str, Any] = {} if "points" in size else {"levels": 1}
             graph = graph_of(GraphSpec("s2", **levels, **size), device="cpu")
-            sampling, areas = sampling_of(graph), graph.area.double().numpy()
+            sampling, areas = LevelPoints.of(graph.stored), graph.area.double().numpy()
             areas *= 4 * np.pi / areas.sum()
             for way in WAYS:
-                if way == "own" and sampling.kind is None:
+                if way == "own" and isinstance(sampling.full, Random):
                     continue  # these are Voronoi's
                 began = time.process_time()
                 entries = shared_by(way, sampling, grid)

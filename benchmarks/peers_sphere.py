@@ -213,8 +213,6 @@ def others(pyramid: Pyramid, count: int, device: str) -> dict[str, nn.Module]:
 def sphere(rounds: int, device: str, *, quick: bool) -> None:
     """Print the table."""
     print("### Networks on HEALPix\n")
-    if not installed("astropy_healpix", "pip install 'cheblienet[healpix]'"):
-        return
     nside, levels, batch = (4, 3, 1) if quick else (32, 6, BATCH)
     pyramid = pyramid_of(GraphSpec("s2", nside=nside, levels=levels)).to(device)
     torch.manual_seed(0)

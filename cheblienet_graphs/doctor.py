@@ -42,8 +42,6 @@ def examine() -> Iterator[Outcome]:
     for engine, device in [*NEEDED, ("pruned", "cuda"), ("keops", "cpu"), ("keops", "cuda")]:
         remedy = _remedy(partial(_try_engine, engine, device, expected))
         yield Outcome(engine, device, not remedy, (engine, device) in NEEDED, remedy)
-    remedy = _remedy(_try_healpix)
-    yield Outcome("healpix", "cpu", not remedy, needed=False, remedy=remedy)
 
 
 def _remedy(attempt: Callable[[], str]) -> str:
@@ -54,7 +52,7 @@ def _remedy(attempt: Callable[[], str]) -> str:
         return error.words
     except Exception as error:  # noqa: BLE001  # whatever is wrong with the machine is the answer
         reason = " ".join(f"{type(error).__name__}: {error}".split())
-        return f"{reason:.300} Use another engine, device or sampling until that is mended."
+        return f"{reason:.300} Use another engine or device until that is mended."
 
 
 def apart(attempt: Callable[[], str]) -> str:
@@ -93,8 +91,3 @@ def _columns(choice: Choice) -> Indices:
     spec = GraphSpec("se2", 8, orientations=4, neighbors=8, levels=1)
     engine = Level(spec, choice).neighbors.engine()
     return engine.neighbors(0, spec.num_vertices)[1]
-
-
-def _try_healpix() -> str:
-    points = GraphSpec("s2", nside=1).full_sampling(0).base_points
-    return "" if len(points) == 12 else "It is broken."

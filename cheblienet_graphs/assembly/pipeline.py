@@ -188,7 +188,7 @@ def _checked(
 def _staging(store: Path, name: str, levels: list[Level], *, resume: bool) -> Staging:
     """The staged version of a build, not yet made."""
     spec, engine = levels[0].spec, levels[0].choice.engine
-    software_of = versions.software(spec.sampling, engine)
+    software_of = versions.software(engine)
     identity = {"name": name, "spec_sha256": spec.sha256, "software": software_of}
     nbytes = planned(levels).nbytes + sum(map(scratch_nbytes, levels))
     return Staging(store, name, nbytes, identity=identity, resume=resume)

@@ -90,12 +90,7 @@ def check_spec(given: object) -> None:
 
 
 def levels_of(spec: GraphSpec, choice: Choice, progress: Progress = lambda *_: None) -> list[Level]:
-    """The levels of a build, finest first.
-
-    Raises:
-        CheblienetError: the library of the sampling is not installed.
-    """
-    spec.sampling_kind.check_library()
+    """The levels of a build, finest first."""
     levels = [Level(spec, choice, progress=progress)]
     while len(levels) < spec.levels:
         levels.append(levels[-1].coarser)

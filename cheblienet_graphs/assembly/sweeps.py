@@ -233,7 +233,7 @@ def do_block(sweep: Sweep, block: Range) -> Result:
     """
     level = sweep.level
     with write_errors(level.place.store):
-        check_worker(level.spec.sampling, level.choice.engine, level.place.folder)
+        check_worker(level.choice.engine, level.place.folder)
         done = level.records.result(sweep.key, block)
         if done is not None:
             return done

@@ -21,7 +21,6 @@ from cheblienet_graphs.errors import (
     StoreError,
     UnreadableError,
 )
-from cheblienet_graphs.samplings import SAMPLINGS
 from cheblienet_graphs.spec import GraphSpec, words
 from cheblienet_graphs.spec.map_spec import MapSpec
 from cheblienet_graphs.store import catalog, layout
@@ -255,30 +254,21 @@ def _callers_level() -> int:
 
 
 @lru_cache
-def software(sampling: str, engine: str) -> dict[str, str]:
+def software(engine: str) -> dict[str, str]:
     """Versions that the bytes of a build depend on, besides its specification.
 
     Args:
-        sampling: of the graph; some use a library of their own.
         engine: that finds neighbors; "stencil" does without torch.
-
-    Raises:
-        CheblienetError: the library of the sampling is not installed.
     """
     names = ["numpy", "scipy", *(["torch"] if engine != "stencil" else [])]
-    kind = SAMPLINGS[sampling]
-    if kind.library:
-        kind.check_library()
-        names.append(kind.library)
     libraries = {name: version_of(name) for name in names}
     return {"cheblienet": cheblienet_graphs.__version__, **libraries, "machine": platform.machine()}
 
 
-def check_worker(sampling: str, engine: str, folder: Path) -> None:
+def check_worker(engine: str, folder: Path) -> None:
     """See that this process has the libraries and the files of the building process.
 
     Args:
-        sampling: of the graph.
         engine: that finds neighbors.
         folder: in which the build is staged.
 
@@ -293,7 +283,7 @@ def check_worker(sampling: str, engine: str, folder: Path) -> None:
             "builds, must see the store's file system under the same path."
         )
     known = identity["software"].items()
-    mine = software(sampling, engine).items()
+    mine = software(engine).items()
     others = [" ".join(library) for library in mine if library not in known]
     if others:
         raise CheblienetError(

@@ -10,17 +10,19 @@ import itertools
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from importlib import import_module
 
 import numpy as np
 
-from cheblienet_graphs.errors import CheblienetError, SpecError, needing
+from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.limits import BANDLIMIT, GAUSSIAN, NSIDE, ROW, integer, numbers
 from cheblienet_graphs.manifolds.base import Base
+from cheblienet_graphs.samplings import healpix
+from cheblienet_graphs.samplings.cells import Bands, band_sides, chunks, healpix_sides
 from cheblienet_graphs.samplings.maps import Parents
 from cheblienet_graphs.samplings.points import Points, Scattered, isometries_about_z
 from cheblienet_graphs.samplings.sampling import Size
-from cheblienet_graphs.typing import Floats
+from cheblienet_graphs.samplings.sides import Sides
+from cheblienet_graphs.typing import Floats, Indices
 
 
 class Healpix(Points):
@@ -28,7 +30,6 @@ class Healpix(Points):
 
     name = "healpix"
     field = "nside"
-    library = "astropy-healpix"
     words = "HEALPix, nside {}, nested"
 
     @classmethod
@@ -45,42 +46,19 @@ class Healpix(Points):
         """12 nside^2."""
         return 12 * int(size) ** 2
 
-    @classmethod
-    def check_library(cls) -> None:
-        """Check that astropy-healpix is installed.
-
-        Raises:
-            CheblienetError: it is not, or does not work.
-        """
-        try:
-            with needing("HEALPix sampling", "healpix"):
-                import_module("astropy_healpix.healpy")
-        except CheblienetError:
-            raise
-        except Exception as error:
-            cause = " ".join(f"{type(error).__name__}: {error}".split())
-            raise CheblienetError(
-                f"HEALPix sampling needs astropy-healpix, which does not work here ({cause:.200}). "
-                "Install it anew."
-            ) from error
-
     @cached_property
     def base_points(self) -> Floats:
-        """(points, 3) unit vectors.
-
-        Raises:
-            CheblienetError: the library that computes them is not installed.
-        """
-        self.check_library()
-        from astropy_healpix.healpy import pix2vec  # an extra
-
-        vectors = pix2vec(self.size, np.arange(self.num_points), nest=True)
-        return np.stack(vectors, axis=1).astype(np.float64)
+        """(points, 3) unit vectors."""
+        return healpix.centers(self.size)
 
     @cached_property
     def base_areas(self) -> Floats:
         """(points,) ones."""
         return np.ones(self.num_points)
+
+    def sides(self, which: Indices) -> Iterator[list[Sides]]:
+        """Sides of some pixels."""
+        return (healpix_sides(self.size, *part) for part in chunks(which))
 
     @property
     def parents(self) -> Parents:
@@ -128,6 +106,16 @@ class Equiangular(Points):
         sine: Floats = np.sin(self.angles[0])
         sine /= sine.mean()
         return sine
+
+    @property
+    def bands(self) -> Bands:
+        """Rows, with limits halfway between them."""
+        limits = np.linspace(0, np.pi / 2, self.size + 1)
+        return Bands(np.full(2 * self.size, 2 * self.size), 0.5, 2 * np.sin(limits / 2) ** 2)
+
+    def sides(self, which: Indices) -> Iterator[list[Sides]]:
+        """Sides of rectangles in latitude and longitude."""
+        return (band_sides(self.bands, *part) for part in chunks(which))
 
     @property
     def parents(self) -> Parents:
@@ -194,13 +182,29 @@ class Gaussian(Scattered):
         return f"{'octahedral' if size[0] == 'O' else 'regular'} Gaussian grid {size}"
 
     @cached_property
-    def _rows(self) -> tuple[Floats, Floats, Floats]:
-        """(points,) colatitudes, longitudes and areas in units of their mean."""
+    def _quadrature(self) -> tuple[Floats, Floats]:
+        """(2 N,) heights of the rows, from the south, and their weights."""
         # The nodes: accurate and quick where there are thousands, unlike numpy's.
         from scipy.special import roots_legendre  # slow to import, most builds do without
 
-        rows = np.array(self.row_lengths(self.size))
-        nodes, weights = roots_legendre(len(rows))
+        nodes, weights = roots_legendre(len(self.row_lengths(self.size)))
+        return nodes, weights
+
+    @property
+    def bands(self) -> Bands:
+        """Rows, each as high as its weight."""
+        rows, weights = np.array(self.row_lengths(self.size)), self._quadrature[1]
+        heights = weights[: len(rows) // 2]
+        return Bands(rows, 0.0, np.append(0, np.cumsum(heights) / heights.sum()))
+
+    def sides(self, which: Indices) -> Iterator[list[Sides]]:
+        """Sides of rectangles in latitude and longitude, whose areas are those of the points."""
+        return (band_sides(self.bands, *part) for part in chunks(which))
+
+    @cached_property
+    def _rows(self) -> tuple[Floats, Floats, Floats]:
+        """(points,) colatitudes, longitudes and areas in units of their mean."""
+        rows, (nodes, weights) = np.array(self.row_lengths(self.size)), self._quadrature
         first = np.cumsum(rows) - rows
         gamma = (np.arange(rows.sum()) - np.repeat(first, rows)) * np.repeat(2 * np.pi / rows, rows)
         areas = np.repeat(weights[::-1] / rows, rows)

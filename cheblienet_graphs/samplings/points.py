@@ -15,8 +15,10 @@ import numpy as np
 from cheblienet_graphs.csr import Csr
 from cheblienet_graphs.limits import POINTS
 from cheblienet_graphs.manifolds.base import NO_FIBER, Fiber
+from cheblienet_graphs.samplings.cells import voronoi_sides
 from cheblienet_graphs.samplings.maps import Parents, nearest
 from cheblienet_graphs.samplings.sampling import SamplingKind, Setting, Size
+from cheblienet_graphs.samplings.sides import Sides
 from cheblienet_graphs.samplings.voronoi import ANOTHER_SEED, cell_areas
 from cheblienet_graphs.typing import Floats, Indices
 
@@ -95,6 +97,16 @@ class Points(SamplingKind):
         """(N, 2) beta, gamma of some points, (N,); on the plane x, y."""
         columns = self.angles if self.extent is None else self.base_points.T
         return np.stack([column[points] for column in columns], axis=1)
+
+    def sides(self, which: Indices) -> Iterator[list[Sides]]:
+        """Sides of the cells of some points of the sphere, for some cells at a time.
+
+        Args:
+            which: (n,) the points; their cells are numbered in this order.
+        """
+        number = np.full(self.num_points, -1)
+        number[which] = np.arange(len(which))
+        return voronoi_sides(self.base_points, number)
 
     def symmetries(self) -> Iterator[tuple[str, Indices]]:
         """Names and permutations (V,) of the isometries that map the sampling to itself."""

@@ -178,8 +178,6 @@ class SamplingKind(Sampling):
     """Range of those that it gives to points of a sphere."""
     default_levels: ClassVar[Literal["worthwhile", "one", "all"]] = "worthwhile"
     """Levels of a pyramid by default: those of enough points, the finest alone, all there are."""
-    library: ClassVar[str | None] = None
-    """The package that computes its points, where it is not this one."""
     schemas: ClassVar[tuple[str, str]] = ("1.0", "1.0")
     """The schema of versions with one level, and of those with several."""
     words: ClassVar[str]
@@ -241,15 +239,6 @@ class SamplingKind(Sampling):
         while (coarser := cls.coarser(sizes[-1])) is not None:
             sizes.append(coarser)
         return sizes
-
-    @classmethod
-    def check_library(cls) -> None:
-        """Check that the package which computes the points is installed.
-
-        Raises:
-            CheblienetError: it is not, or does not work.
-        """
-        return
 
     @property
     @abstractmethod

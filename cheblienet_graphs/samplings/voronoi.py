@@ -57,7 +57,7 @@ class Arcs:
 
     Args:
         ends: (2, sides) numbers of the points whose cells share each.
-        start: (sides, 3) where each begins.
+        start, end: (sides, 3) where each begins and ends.
         direction: (sides, 3) unit vectors there, along it.
         lengths: (sides,) radians.
         distances: (sides,) between the two points, radians.
@@ -66,6 +66,7 @@ class Arcs:
 
     ends: tuple[Indices, Indices]
     start: Floats
+    end: Floats
     direction: Floats
     lengths: Floats
     distances: Floats
@@ -154,6 +155,7 @@ def arcs_of(points: Floats, remedy: str) -> Arcs:
     """
     if on_a_circle(points):
         ends, start, direction = _half_circles(points)
+        far = -start
         lengths, coincident = np.full(len(start), np.pi), np.empty((0, 3), np.int64)
     else:
         ends, start, far, coincident = _sides(points, remedy)
@@ -162,7 +164,7 @@ def arcs_of(points: Floats, remedy: str) -> Arcs:
         direction = np.divide(across, long, out=np.zeros_like(across), where=long > 0)
         lengths = _arcs(start, far)
     one, other = ends
-    return Arcs(ends, start, direction, lengths, _arcs(points[one], points[other]), coincident)
+    return Arcs(ends, start, far, direction, lengths, _arcs(points[one], points[other]), coincident)
 
 
 def _cells(count: int, ends: tuple[Indices, Indices], shares: Floats) -> Floats:
@@ -339,7 +341,7 @@ def cell_areas(
 
 def _lunes(points: Floats) -> Floats:
     """Cells of points on one circle: between half circles that join the ends of its axis."""
-    order, after, _ = _around(points)
+    order, after, _ = around(points)
     cells = np.empty(len(points))
     cells[order] = after + np.roll(after, 1)
     return cells
@@ -350,15 +352,16 @@ def _half_circles(points: Floats) -> tuple[tuple[Indices, Indices], Floats, Floa
     if len(points) == 1:
         none = np.empty(0, np.int64)
         return (none, none), np.empty((0, 3)), np.empty((0, 3))
-    order, after, (across, along, axis) = _around(points)
+    order, after, (across, along, axis) = around(points)
     angle = np.arctan2(points[order] @ along, points[order] @ across) + after / 2
     direction = np.cos(angle)[:, None] * across + np.sin(angle)[:, None] * along
     return (order, np.roll(order, -1)), np.tile(axis, (len(order), 1)), direction
 
 
-def _around(points: Floats) -> tuple[Indices, Floats, Floats]:
+def around(points: Floats) -> tuple[Indices, Floats, Floats]:
     """The order of points on one circle, the angle after each, axes: the last is the circle's."""
-    _, _, axes = np.linalg.svd(points - points.mean(axis=0))
+    few = len(points) < 3  # else the other vectors would take a matrix of points by points
+    _, _, axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=few)
     angle = np.arctan2(points @ axes[1], points @ axes[0])
     order = np.argsort(angle)
     return order, np.diff(angle[order], append=angle[order[0]] + 2 * np.pi), axes

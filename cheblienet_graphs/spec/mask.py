@@ -17,6 +17,7 @@ from cheblienet_graphs.inputs.polygons import Polygons, half_pixels
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.limits import choice, left_out
 from cheblienet_graphs.manifolds import Manifold
+from cheblienet_graphs.samplings.healpix import ring_indices
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import CutSampling, MaskedSampling, coarsened, pixel_means
 from cheblienet_graphs.samplings.region import RegionSampling
@@ -274,11 +275,7 @@ def _on_grid(spec: "GraphSpec", values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def _nested(spec: "GraphSpec", ring: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """(12 nside^2,) a HEALPix mask in nested order, of one in ring order."""
-    spec.sampling_kind.check_library()
-    from astropy_healpix.healpy import nest2ring  # an extra
-
-    pixels: Indices = nest2ring(spec.nside, np.arange(len(ring)))
-    return ring[pixels]
+    return ring[ring_indices(spec.level_size(0), np.arange(len(ring)))]
 
 
 def _array(geometry: Manifold, mask: Any) -> npt.NDArray[Any]:

@@ -7,9 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from cheblienet_graphs.samplings.healpix import ring_indices
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_models.arguments import check_shape, choice, number
-from cheblienet_models.graphs.healpix import ring_indices
 from cheblienet_models.graphs.mapped import Mapped, MappedLevel, made_of
 from cheblienet_models.tensors import CsrParts, padded
 

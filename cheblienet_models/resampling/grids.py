@@ -18,11 +18,8 @@ from cheblienet_graphs.inputs.coordinates import (
     in_radians,
     lat_lon_dimensions,
 )
+from cheblienet_graphs.typing import Flags, Floats, Indices
 from cheblienet_models.arguments import integer, number, real_array
-
-Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 MOST = 2**24
 """Rows or columns of an image of the sphere."""

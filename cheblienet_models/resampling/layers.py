@@ -30,8 +30,7 @@ class LatLonToVertices(Resampler):
     keeps integrals, those of points being sums with the cells' areas: Graph.area, unless areas of
     points were given. Cells are HEALPix' own pixels, bands of equiangular grids, with
     limits halfway, and of Gaussian ones, as high as their weights; else Voronoi's. Areas that they
-    share with pixels are exact to rounding. Grids given by `pl`, whose areas are those of a
-    quadrature and no cells', are refused.
+    share with pixels are exact to rounding.
     "nearest" takes the pixel that a point is in, of any dtype: for labels; on a border it takes
     either. All of them keep constants.
 
@@ -46,9 +45,9 @@ class LatLonToVertices(Resampler):
     Resampling the field's validity, 1.0 or 0.0, gives the share of each average that was valid:
     with "conservative", sums with Graph.area times that share are integrals over the valid part.
 
-    On a level with a mask, cells are those of the full sampling. That is computed for icospheres,
-    HEALPix, equiangular and Gaussian grids; others are completed by rings of points, wherever a
-    place is farther from the nearest point inside than 1.5 roots of that point's area.
+    On a level with a mask, cells are those of the full sampling. Given points, of which a store has
+    those inside alone, are completed by rings of points, wherever a place is farther from the
+    nearest point inside than 1.5 roots of that point's area.
 
     Its matrix is built once a process for each combination of points, grid and method. Like a
     graph's Laplacian it is not saved with checkpoints, and stays float32 in networks of half
@@ -70,8 +69,8 @@ class LatLonToVertices(Resampler):
             no NaN, need one.
 
     Raises:
-        ValueError: another manifold, level, method or grid; "conservative" on a grid given by `pl`;
-            coordinates in radians; points beyond the grid, without skipna or fill.
+        ValueError: another manifold, level, method or grid; coordinates in radians; points beyond
+            the grid, without skipna or fill.
     """
 
     _direction = "to points"

@@ -14,10 +14,12 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_models.resampling.cells import cells_of
-from cheblienet_models.resampling.grids import Floats, Indices, Pixels, grid_of
+from cheblienet_graphs.samplings.maps import nearest
+from cheblienet_graphs.samplings.points import unit_vectors
+from cheblienet_graphs.typing import Floats, Indices
+from cheblienet_models.resampling.grids import Pixels, grid_of
 from cheblienet_models.resampling.overlaps import ROUNDING, Entries, shared_areas
-from cheblienet_models.resampling.samplings import Sampling, nearest, unit_vectors
+from cheblienet_models.resampling.points import LevelPoints
 from cheblienet_models.tensors import CsrParts
 
 Method = Literal["bilinear", "conservative", "nearest"]
@@ -37,7 +39,7 @@ FULL_TURN = 8.0
 
 @lru_cache(maxsize=KEPT)
 def matrices(
-    direction: Direction, method: Method, sampling: Sampling, latitudes: bytes, longitudes: bytes
+    direction: Direction, method: Method, points: LevelPoints, latitudes: bytes, longitudes: bytes
 ) -> tuple[CsrParts, CsrParts]:
     """The matrix and its transpose, from float64 (lat,) and (lon,); cached.
 
@@ -48,30 +50,30 @@ def matrices(
     descending = lat[0] > lat[-1]
     grid, columns = grid_of(lat[::-1] if descending else lat, lon)
     build = {"bilinear": _bilinear, "conservative": _conservative, "nearest": _nearest}[method]
-    entries = build(direction, grid, sampling)
+    entries = build(direction, grid, points)
     pixels = np.arange(grid.count).reshape(-1, grid.columns)[:: -1 if descending else 1]
     pixels = pixels[:, columns].ravel()
     if direction == "to points":
         entries = entries._replace(columns=pixels[entries.columns])
-        shape = sampling.count, grid.count
+        shape = points.count, grid.count
     else:
         entries = entries._replace(rows=pixels[entries.rows])
-        shape = grid.count, sampling.count
+        shape = grid.count, points.count
     return entries.csr(shape), entries.transposed().csr(shape[::-1])
 
 
-def _bilinear(direction: Direction, grid: Pixels, sampling: Sampling) -> Entries:
+def _bilinear(direction: Direction, grid: Pixels, points: LevelPoints) -> Entries:
     if direction == "to points":
-        return _bilinear_to_points(grid, *sampling.inside_angles)
+        return _bilinear_to_points(grid, *points.angles)
     pixels = _pixels(grid)
-    if sampling.is_whole:
-        return Entries(*facet_weights(unit_vectors(*sampling.angles), pixels))
-    from_nearest = _nearest(direction, grid, sampling)
+    if points.is_whole:
+        return Entries(*facet_weights(points.vectors, pixels))
+    from_nearest = _nearest(direction, grid, points)
     in_domain = from_nearest.rows
     if len(in_domain) == 0:
         return from_nearest
-    place, point, weight = facet_weights(unit_vectors(*sampling.angles), pixels[in_domain])
-    number = sampling.number[point]
+    place, point, weight = facet_weights(points.vectors, pixels[in_domain])
+    number = points.number[point]
     entries = Entries(in_domain[place], number, weight).kept((number >= 0) & (weight > ROUNDING))
     # The nearest point of all need not be a corner of the facet.
     alone = np.isin(in_domain, entries.rows, invert=True)
@@ -81,8 +83,8 @@ def _bilinear(direction: Direction, grid: Pixels, sampling: Sampling) -> Entries
 
 def _pixels(grid: Pixels) -> Floats:
     """(pixels, 3) their centers as vectors, row by row."""
-    colatitudes, longitudes = grid.centers
-    return unit_vectors(colatitudes[:, None], longitudes).reshape(-1, 3)
+    angles = np.meshgrid(*grid.centers, indexing="ij")
+    return unit_vectors(*(part.ravel() for part in angles))
 
 
 def _bilinear_to_points(grid: Pixels, beta: Floats, gamma: Floats) -> Entries:
@@ -131,21 +133,21 @@ def _between(known: Floats, places: Floats) -> tuple[Indices, Floats]:
     return before, share.clip(0, 1)
 
 
-def _nearest(direction: Direction, grid: Pixels, sampling: Sampling) -> Entries:
+def _nearest(direction: Direction, grid: Pixels, points: LevelPoints) -> Entries:
     if direction == "to points":
-        beta, gamma = sampling.inside_angles
+        beta, gamma = points.angles
         point = np.flatnonzero(grid.reaches(beta, gamma))
         pixel = grid.containing(beta[point], gamma[point])
         return Entries(point, pixel, np.ones(len(point)))
-    number = sampling.number[nearest(unit_vectors(*sampling.angles), _pixels(grid))]
+    number = points.number[nearest(points.vectors, _pixels(grid))]
     return Entries(np.arange(grid.count), number, np.ones(grid.count)).kept(number >= 0)
 
 
-def _conservative(direction: Direction, grid: Pixels, sampling: Sampling) -> Entries:
+def _conservative(direction: Direction, grid: Pixels, points: LevelPoints) -> Entries:
     """Areas that pixels and cells share, over those of the targets."""
-    overlap = shared_areas(cells_of(sampling), grid, sampling.count)
+    overlap = shared_areas(points.sides(), grid, points.count)
     if direction == "to points":
-        return overlap.averages(sampling.count)
+        return overlap.averages(points.count)
     return overlap.transposed().averages(grid.count)
 
 

@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from cheblienet_models.resampling.grids import Flags, Floats, Indices, Pixels
-from cheblienet_models.resampling.sides import Sides
+from cheblienet_graphs.samplings.sides import Sides
+from cheblienet_graphs.typing import Flags, Floats, Indices
+from cheblienet_models.resampling.grids import Pixels
 from cheblienet_models.tensors import CsrParts
 
 TURN = 2 * np.pi

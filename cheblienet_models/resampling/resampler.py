@@ -23,7 +23,7 @@ from cheblienet_models.resampling.grids import (
     span,
 )
 from cheblienet_models.resampling.matrices import Direction, Method, matrices
-from cheblienet_models.resampling.samplings import sampling_of
+from cheblienet_models.resampling.points import LevelPoints
 from cheblienet_models.tensors import (
     Constants,
     autocast_type,
@@ -72,13 +72,13 @@ class Resampler(Constants):
         self._longitudes = checked_longitudes(longitudes)
         check_degrees(self._latitudes, self._longitudes)
         self.method = choice("method", method, get_args(Method))
-        if self.method == "conservative":
-            _check_areas(graph)
         self.skipna = flag("skipna", skipna)
         self.fill = None if fill is None else number("fill", fill)
         self.label, self.num_points = graph.label, graph.num_points
         arrays = (self._latitudes.tobytes(), self._longitudes.tobytes())
-        matrix, transposed = matrices(self._direction, method, sampling_of(graph), *arrays)
+        matrix, transposed = matrices(
+            self._direction, method, LevelPoints.of(graph.stored), *arrays
+        )
         self._hold_matrix("", matrix)
         self._hold_matrix(TRANSPOSED, transposed)
         self._sourceless = int((~self._has_source()).sum())
@@ -231,20 +231,6 @@ class Resampler(Constants):
         rows, columns = self.shape
         extra = ", skipna=True" * self.skipna + f", fill={self.fill}" * (self.fill is not None)
         return f"{self.label}, {rows} x {columns}, method={self.method!r}{extra}"
-
-
-def _check_areas(graph: Graph) -> None:
-    """See that integrals by the areas of a graph are those by its cells.
-
-    Raises:
-        ValueError: its cells are Voronoi's, its areas those of a quadrature.
-    """
-    if graph.sampling == "reduced-gaussian":
-        raise ValueError(
-            "method must be 'bilinear' or 'nearest' on reduced Gaussian grids given by `pl`, whose "
-            f"areas are no cells', so that integrals would change. Got 'conservative' on "
-            f"{graph.label}: build it with `gaussian`, or with its points as `coordinates`."
-        )
 
 
 def _graph_of(pyramid: Pyramid, level: int) -> Graph:

@@ -18,7 +18,7 @@ from cheblienet_graphs.search import keops
 
 def test_doctor(clg: Clg) -> None:
     lines = clg("doctor").out.splitlines()
-    tried = ["stencil cpu", "pruned cpu", "pruned cuda", "keops cpu", "keops cuda", "healpix cpu"]
+    tried = ["stencil cpu", "pruned cpu", "pruned cuda", "keops cpu", "keops cuda"]
     assert [" ".join(line.split()[:2]) for line in lines] == tried
     assert all(line.endswith("works") for line in lines[:2])
 
@@ -40,7 +40,7 @@ def test_the_doctor_examines_what_does_not_load(monkeypatch: pytest.MonkeyPatch)
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(sys, "meta_path", [Broken(), *sys.meta_path])
     outcomes = {f"{of.subject} {of.device}": of for of in examine()}
-    assert len(outcomes) == 6
+    assert len(outcomes) == 5
     for each in ("pruned cuda", "keops cuda"):
         assert "cannot open shared object file" in outcomes[each].remedy
 

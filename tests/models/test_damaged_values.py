@@ -16,11 +16,9 @@ from cheblienet_models import (
     ChebConv,
     Diffusion,
     Graph,
-    LatLonToVertices,
     Pyramid,
     StoreError,
     open_store,
-    regular_grid,
 )
 from cheblienet_models.testing import assert_equivariant
 
@@ -65,7 +63,6 @@ def test_the_laplacian(graphs: Path, tmp_path: Path, value: float) -> None:
 directed = lambda p: ChebConv(1, 1, 2, p.levels[0], operators="directional")  # noqa: E731
 transformed = lambda p: p.levels[0].fourier(signal(p.levels[0]))  # noqa: E731
 checked = lambda p: assert_equivariant(ChebConv(1, 1, 2, p.levels[0]), p)  # noqa: E731
-resampled = lambda p: LatLonToVertices(p, *regular_grid(6, 12, west=0))  # noqa: E731
 
 
 @pytest.mark.parametrize(
@@ -74,7 +71,6 @@ resampled = lambda p: LatLonToVertices(p, *regular_grid(6, 12, west=0))  # noqa:
         ("plane/levels/0/directional/forward/data", "forward Laplacian are NaN", directed),
         ("plane/levels/0/eigenvectors", "eigenvectors are NaN", transformed),
         ("plane/levels/0/coordinates", "coordinates are NaN", checked),
-        ("sphere/levels/0/coordinates", "coordinates are NaN", resampled),
     ],
 )
 def test_other_arrays(

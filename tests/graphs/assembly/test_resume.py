@@ -169,11 +169,6 @@ def test_what_was_computed_once_is_not_computed_again_in_larger_blocks(
     assert manifest(tmp_path / "g") == manifest(tmp_path / "whole")
 
 
-def test_bytes_of_a_sampling_depend_on_its_library() -> None:
-    assert "astropy-healpix" in software("healpix", "pruned")
-    assert "astropy-healpix" not in software("lattice", "stencil")
-
-
 def test_torch_is_of_no_account_where_it_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,4 +187,4 @@ def test_torch_is_of_no_account_where_it_is_not_used(
     assert build(spec, tmp_path / "g", resume=True).resumed
     assert manifest(tmp_path / "g") == manifest(tmp_path / "whole")
     with pytest.raises(PackageNotFoundError):
-        software(spec.sampling, "pruned")
+        software("pruned")

@@ -15,8 +15,8 @@ from sealing import reseal_array
 from stores import store_of
 
 from cheblienet_graphs import GraphSpec
+from cheblienet_graphs.samplings.healpix import centers, ring_indices
 from cheblienet_models import UNSEEN, Graph, Lift, Project, StoreError, open_store
-from cheblienet_models.graphs.healpix import nside_of, ring_indices
 
 
 @pytest.fixture(params=GRAPHS)
@@ -101,8 +101,8 @@ def test_both_orders_of_healpix(nside: int) -> None:
     count = 12 * nside**2
     nested = np.arange(count) if nside < 99 else np.random.default_rng(0).integers(count, size=1000)
     assert np.array_equal(ring_indices(nside, nested), healpy.nest2ring(nside, nested))
-    assert nside_of(count) == nside
-    assert [nside_of(n) for n in (0, 1, 11, 13, 12 * 9, 12 * 25, 42, -12)] == [None] * 8
+    if nside < 99:  # to the last bit, as builds took them from there
+        assert np.array_equal(centers(nside).T, healpy.pix2vec(nside, nested, nest=True))
 
 
 @pytest.mark.parametrize("name", ["whole-healpix", "healpix"])

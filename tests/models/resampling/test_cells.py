@@ -1,5 +1,7 @@
 """Areas that cells share with pixels: their sums against formulas, each against counted places."""
 
+from collections.abc import Iterable
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,10 +9,13 @@ from hypothesis import strategies as st
 from scipy.spatial import SphericalVoronoi
 from scipy.special import roots_legendre
 
-from cheblienet_models.resampling.cells import cells_of
+from cheblienet_graphs.samplings.cells import voronoi_sides
+from cheblienet_graphs.samplings.grids import Equiangular, Gaussian, Healpix, ReducedGaussian
+from cheblienet_graphs.samplings.icosphere import Icosphere
+from cheblienet_graphs.samplings.points import Points, unit_vectors
+from cheblienet_graphs.samplings.sides import Sides
 from cheblienet_models.resampling.grids import Pixels
 from cheblienet_models.resampling.overlaps import Entries, shared_areas
-from cheblienet_models.resampling.samplings import Sampling, full_sampling, unit_vectors
 
 
 def pixels(height: int, width: int, west: float = 0) -> Pixels:
@@ -42,13 +47,17 @@ GRIDS = {
     ),
 }
 EVERY_GRID = pytest.mark.parametrize("grid", GRIDS.values(), ids=GRIDS)
-KINDS = {
-    "healpix 1": ("healpix", (12,)),
-    "healpix 4": ("healpix", (192,)),
-    "equiangular": ("equiangular", (12, 12)),
-    "regular": ("gaussian", (16, 32)),
-    "octahedral": ("gaussian", (448,)),
+PL = (20, 24, 32, 32)
+KINDS: dict[str, Points] = {
+    "healpix 1": Healpix(size=1),
+    "healpix 4": Healpix(size=4),
+    "equiangular": Equiangular(size=6),
+    "regular": Gaussian(size="F8"),
+    "octahedral": Gaussian(size="O7"),
+    "reduced": ReducedGaussian(size=PL + PL[::-1]),
 }
+Cells = tuple[int, Iterable[list[Sides]]]
+"""Number of cells, and their sides."""
 
 
 def on_sphere(vectors: np.ndarray) -> np.ndarray:
@@ -60,8 +69,10 @@ PAIRED = np.tile([[0.0], [1.0]], (500, 1))
 SOLIDS = {
     "octahedron": np.concatenate([np.eye(3), -np.eye(3)]),
     "cube": np.array([(x, y, z) for x in (1, -1) for y in (1, -1) for z in (1, -1)]) / 3**0.5,
-    "icosahedron": unit_vectors(*full_sampling("icosahedral", (12,)).T),
-    "crowded poles": unit_vectors(*full_sampling("equiangular", (8, 40)).T),
+    "icosahedron": Icosphere(size=0).base_points,
+    "crowded poles": unit_vectors(
+        np.repeat(np.arange(0.5, 8) * np.pi / 8, 40), np.tile(np.arange(0.5, 40) * np.pi / 20, 8)
+    ),
     "poles and rings": unit_vectors(
         np.append([0, np.pi], np.repeat([0.4, 1, 2, 2.7], 9)), np.arange(-2, 36) / 9 * 2 * np.pi
     ),
@@ -79,43 +90,42 @@ UNKNOWN = {"half a meridian", "one", "two near each other", "pairs near each oth
 EQUAL = {"octahedron", "cube", "icosahedron", "a ring at the equator", "the poles"}
 
 
-def sampling(kind: str) -> Sampling:
-    name, shape = KINDS[kind]
-    points = full_sampling(name, shape)
-    return Sampling(points.tobytes(), np.arange(len(points)).tobytes(), name, shape)
+def cells_of(kind: str) -> Cells:
+    points = KINDS[kind]
+    return points.num_points, points.sides(np.arange(points.num_points))
 
 
-def given_points(vectors: np.ndarray) -> Sampling:
-    beta = np.arctan2(np.hypot(vectors[:, 0], vectors[:, 1]), vectors[:, 2])
-    angles = np.column_stack([beta, np.arctan2(vectors[:, 1], vectors[:, 0])])
-    return Sampling(angles.tobytes(), np.arange(len(vectors)).tobytes())
+def given_points(vectors: np.ndarray) -> Cells:
+    return len(vectors), voronoi_sides(vectors, np.arange(len(vectors)))
 
 
-def overlap(points: Sampling, grid: Pixels) -> tuple[Entries, np.ndarray, np.ndarray]:
+def overlap(of: Cells, grid: Pixels) -> tuple[Entries, np.ndarray, np.ndarray]:
     """Areas, and their sums over pixels, and over cells as shares of the pixels."""
-    shared = shared_areas(cells_of(points), grid, points.count)
+    count, sides = of
+    shared = shared_areas(sides, grid, count)
     assert shared.values.min() > 0
-    cells = np.bincount(shared.rows, shared.values, points.count)
+    cells = np.bincount(shared.rows, shared.values, count)
     covered = np.bincount(shared.columns, shared.values, grid.count) / grid.areas.ravel()
     return shared, cells, covered
 
 
 def exact_areas(kind: str) -> np.ndarray:
-    name, shape = KINDS[kind]
-    if name == "healpix":
-        return np.full(shape, 4 * np.pi / shape[0])
-    if name == "equiangular":
-        limits = np.cos(np.linspace(0, np.pi, shape[0] + 1))
-        return np.repeat(-np.diff(limits) * 2 * np.pi / shape[1], shape[1])
-    counts = np.full(16, 32) if len(shape) == 2 else np.array([4 * j + 16 for j in range(1, 8)])
-    counts = counts if len(shape) == 2 else np.concatenate([counts, counts[::-1]])
+    points = KINDS[kind]
+    if isinstance(points, Healpix):
+        return np.full(points.num_points, 4 * np.pi / points.num_points)
+    if isinstance(points, Equiangular):
+        limits = np.cos(np.linspace(0, np.pi, 13))
+        return np.repeat(-np.diff(limits) * 2 * np.pi / 12, 12)
+    octahedral = [4 * j + 16 for j in range(1, 8)]
+    rows = {"regular": [32] * 8, "octahedral": octahedral, "reduced": PL}[kind]
+    counts = np.array([*rows, *rows[::-1]])
     return np.repeat(roots_legendre(len(counts))[1] * 2 * np.pi / counts, counts)
 
 
 @EVERY_GRID
 @pytest.mark.parametrize("kind", KINDS)
 def test_sums_are_areas_of_cells_and_pixels(kind: str, grid: Pixels) -> None:
-    _, cells, covered = overlap(sampling(kind), grid)
+    _, cells, covered = overlap(cells_of(kind), grid)
     assert np.abs(cells / exact_areas(kind) - 1).max() < 1e-10
     assert np.abs(covered - 1).max() < 1e-10
 
@@ -156,7 +166,7 @@ def test_many_points_take_no_memory_by_pairs() -> None:
     """On an icosphere, whose cells' number squared few machines hold, and on one circle."""
     gamma = np.arange(40_000) * 5e-5 * np.pi
     circle = unit_vectors(np.full(40_000, 1.0), gamma)
-    for points in (unit_vectors(*full_sampling("icosahedral", (40962,)).T), circle):
+    for points in (Icosphere(size=6).base_points, circle):
         _, cells, covered = overlap(given_points(points), GRIDS["odd"])
         assert np.abs(covered - 1).max() < 1e-9
         assert cells.sum() == pytest.approx(4 * np.pi, rel=1e-10)
@@ -172,10 +182,10 @@ def test_areas_are_those_of_counted_places(name: str, nside: int | None) -> None
         own, cell = given_points(points), (unit_vectors(beta, gamma) @ points.T).argmax(1)
     else:
         healpy = pytest.importorskip("astropy_healpix.healpy")
-        own, cell = sampling(f"healpix {nside}"), healpy.ang2pix(nside, beta, gamma, nest=True)
-    counts = np.bincount(cell * grid.count + pixel, minlength=own.count * grid.count)
+        own, cell = cells_of(f"healpix {nside}"), healpy.ang2pix(nside, beta, gamma, nest=True)
+    counts = np.bincount(cell * grid.count + pixel, minlength=own[0] * grid.count)
     in_each = np.bincount(pixel, minlength=grid.count)  # equally many
-    expected = counts.reshape(own.count, -1) / in_each * grid.areas.ravel()
+    expected = counts.reshape(own[0], -1) / in_each * grid.areas.ravel()
     shared, *_ = overlap(own, grid)
     dense = np.zeros_like(expected)
     dense[shared.rows, shared.columns] = shared.values

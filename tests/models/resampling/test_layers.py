@@ -50,10 +50,6 @@ def test_refusals(spheres: Store) -> None:
     refused("Got plane@v001 on se2", LatLonToVertices, spheres["plane"], LAT, LON)
     refused("method must be .* Got 'cubic'", VerticesToLatLon, so3, LAT, LON, "cubic")
     refused("these 3 leave about half of it ", VerticesToLatLon, few, LAT, LON)
-    for layer, level in ((LatLonToVertices, 0), (VerticesToLatLon, 1)):
-        says = r"^method must be 'bilinear' or 'nearest' .* `pl`.* Got 'conservative' on pl@v001"
-        refused(says, layer, spheres["pl"], LAT, LON, "conservative", level=level)
-        layer(spheres["pl"], LAT, LON, "nearest", level=level)
     down, labels = VerticesToLatLon(so3, LAT, LON), torch.ones(1, 1, 162).long()
     refused("floating-point fields. Got torch.int64: ", down, labels)
     assert VerticesToLatLon(few, LAT, LON, "nearest").shape == (6, 12)

@@ -11,8 +11,8 @@ from sphere_fields import EVERY_METHOD, angles, on_grid
 from stores import store_of
 
 from cheblienet_graphs import GraphSpec
+from cheblienet_graphs.samplings.points import unit_vectors
 from cheblienet_models import LatLonToVertices, VerticesToLatLon, open_store, regular_grid
-from cheblienet_models.resampling.samplings import full_sampling, unit_vectors
 
 GRID = regular_grid(60, 120, west=0)
 
@@ -30,23 +30,37 @@ def island(coordinates: np.ndarray, _: tuple[int, ...]) -> np.ndarray:
     return (abs(beta - 1.2) < 0.35) & (abs(np.angle(np.exp(1j * (gamma - 2)))) < 0.35)
 
 
+def scattered(count: int) -> np.ndarray:
+    """(count, 2) latitudes and longitudes of points uniform on the sphere, degrees."""
+    z, turn = np.random.default_rng(4).random((2, count))
+    return np.column_stack([np.degrees(np.arcsin(2 * z - 1)), 360 * turn])
+
+
 SPECS = {
     "icosahedral": GraphSpec("s2", subdivisions=3, levels=2),
     "healpix": GraphSpec("so3", nside=8, orientations=2, levels=1),
     "equiangular": GraphSpec("s2", bandlimit=12, levels=1),
     "octahedral": GraphSpec("so3", gaussian="O10", orientations=2, levels=2),
+    "reduced": GraphSpec("s2", pl=[*range(20, 68, 4), *range(64, 16, -4)], levels=1),
     "random": GraphSpec("s2", points=700),
 }
+GIVEN = GraphSpec("s2", coordinates=scattered(700))
 MASKS: dict[str, Mask] = {"continents": continents, "island": island}
 
 
+ANGLES = np.radians(scattered(700)) * [-1, 1] + [np.pi / 2, 0]
 store = store_of(
     SPECS
+    | {"given": GIVEN}
+    | {
+        f"given-{kind}": GraphSpec("s2", coordinates=scattered(700), mask=mask(ANGLES, ()))
+        for kind, mask in MASKS.items()
+    }
     | {f"{n}-{kind}": with_mask(s, mask) for n, s in SPECS.items() for kind, mask in MASKS.items()}
 )
 
 
-@pytest.fixture(params=SPECS)
+@pytest.fixture(params=[*SPECS, "given"])
 def name(request: pytest.FixtureRequest) -> str:
     return request.param
 
@@ -59,39 +73,14 @@ def kind(request: pytest.FixtureRequest) -> str:
 @functools.cache
 def nearest_of_all(store: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
     """(pixels,) the nearest point of the full sampling, and by how much another one is farther."""
-    places = unit_vectors(*on_grid(*GRID)).reshape(-1, 3)
+    places = unit_vectors(*(part.ravel() for part in on_grid(*GRID)))
     cosines = places @ unit_vectors(*angles(open_store(store)[name])).T
     second, first = np.partition(cosines, (-2, -1), axis=1)[:, -2:].T
     return cosines.argmax(1), first - second
 
 
 def is_exact(name: str) -> bool:
-    return name != "random"
-
-
-def test_full_samplings_are_those_that_are_built(store: Path, name: str) -> None:
-    for graph in open_store(store)[name].levels:
-        resampled = full_sampling(graph.sampling, graph.grid[1:])
-        assert (resampled is not None) == is_exact(name)
-        if resampled is not None:
-            own = graph.coordinates[: graph.num_points, -2:].numpy()
-            assert np.abs(unit_vectors(*resampled.T) - unit_vectors(*own.T)).max() < 1e-14
-
-
-SIZES = {
-    "healpix": {(13,): None, (12,): 12},
-    "icosahedral": {(40,): None, (32,): None, (42,): 42},
-    "gaussian": {(39,): None, (5, 10): None, (4, 4): None, (0, 0): None, (0,): None, (40,): 40}
-    | {(4, 8, 1): None, (2, 4): 8},
-    None: {(12,): None},
-}
-
-
-@pytest.mark.parametrize("name", SIZES)
-def test_sizes_of_samplings(name: str | None) -> None:
-    for shape, points in SIZES[name].items():
-        sampling = full_sampling(name, shape)
-        assert (None if sampling is None else len(sampling)) == points
+    return name != "given"
 
 
 @EVERY_METHOD
@@ -114,7 +103,7 @@ def test_images_show_the_cells_of_the_points_inside(
         # Not the cells themselves, but no more than about another point's room beyond them.
         assert (shown & expected).sum() > 0.99 * expected.sum()
         own = unit_vectors(*angles(part))
-        places = unit_vectors(*on_grid(*GRID)).reshape(-1, 3)
+        places = unit_vectors(*(part.ravel() for part in on_grid(*GRID)))
         distance = np.arccos((places @ own.T).max(1).clip(-1, 1))
         spacing = np.sqrt(4 * np.pi / 700)
         assert distance[shown].max() < 2.5 * spacing

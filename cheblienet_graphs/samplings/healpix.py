@@ -1,12 +1,11 @@
-"""The two orders of HEALPix's pixels (Gorski et al. 2005), in integer arithmetic, and places."""
+"""HEALPix's pixels (Gorski et al. 2005): their centers, both orders, and places in them.
 
-import math
+Positions in a face are x toward the north-east and y toward the north-west of its southern corner.
+"""
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.int64]
+from cheblienet_graphs.typing import Flags, Floats, Indices
 
 FIRST_RING = np.array([2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4])
 """Of each of the twelve faces the ring of its southern corner, in units of nside."""
@@ -14,10 +13,43 @@ FIRST_COLUMN = np.array([1, 3, 5, 7, 0, 2, 4, 6, 1, 3, 5, 7])
 """And its place along the ring, in eighths of the circle."""
 
 
-def nside_of(points: int) -> int | None:
-    """The nside of a map of so many pixels; None where there is no such map in nested order."""
-    nside = math.isqrt(max(0, points) // 12)
-    return nside if nside & (nside - 1) == 0 and 0 < 12 * nside**2 == points else None
+def centers(nside: int) -> Floats:
+    """(12 nside^2, 3) unit vectors of the pixels' centers, in nested order (eqs. 4, 5, 8, 9).
+
+    Rounded as Astropy's implementation does it, to the last bit.
+
+    Args:
+        nside: a power of two.
+    """
+    face, x, y = faces(nside, np.arange(12 * nside**2))
+    east, north = x + 0.5, y + 0.5
+    ring = east + north
+    in_north, in_south = (face < 4) & (ring > nside), (face >= 8) & (ring < nside)
+    vectors = np.empty((len(face), 3))
+    belt = ~(in_north | in_south)
+    row, column = np.divmod(face[belt], 4)
+    a, b = east[belt] / nside, north[belt] / nside
+    z: Floats = 2 / 3 * (a + b - row)
+    gamma = np.pi / 4 * (a - b + np.where(row == 1, 0.0, 1.0) + 2 * column)
+    _put(vectors, belt, z, np.sqrt(1 - z * z), gamma)
+    for cap, sign, from_west, from_east in (
+        (in_north, 1, (nside - east)[in_north], (nside - north)[in_north]),
+        (in_south, -1, north[in_south], east[in_south]),
+    ):  # the ways from the quarter's meridians, toward the pole
+        turn = np.pi * from_east / (2 * (from_west + from_east))
+        far = np.where(turn < np.pi / 4, from_west, from_east)
+        most = np.where(turn < np.pi / 4, 2 * turn - np.pi, 2 * turn)
+        root = abs(np.pi * far / (most * nside) / np.sqrt(3))
+        z = (1 - root) * (1 + root)
+        gamma = np.pi / 2 * (face[cap] % 4) + turn
+        _put(vectors, cap, sign * z, root * np.sqrt(1 + z), gamma)
+    return vectors
+
+
+def _put(vectors: Floats, which: Flags, z: Floats, radius: Floats, gamma: Floats) -> None:
+    """Set some unit vectors by their cylindrical coordinates."""
+    gamma = np.where(gamma < 0, gamma + 2 * np.pi, gamma)
+    vectors[which] = np.stack([radius * np.cos(gamma), radius * np.sin(gamma), z], axis=1)
 
 
 def ring_indices(nside: int, nested: Indices) -> Indices:

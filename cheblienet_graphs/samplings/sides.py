@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cheblienet_models.resampling.grids import Flags, Floats, Indices
+from cheblienet_graphs.typing import Flags, Floats, Indices
 
 Place = tuple[Floats, Floats]
 """Longitudes, radians, not reduced to one turn, and depths."""
