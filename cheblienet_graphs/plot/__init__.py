@@ -21,7 +21,6 @@ from cheblienet_graphs.plot import (
     neighborhood_panels,
     sparsity,
     spectrum,
-    subgraphs,
 )
 from cheblienet_graphs.plot.eigenmaps import draw_eigenmaps, eigenmaps_of
 from cheblienet_graphs.plot.equivariance import draw_equivariance, equivariance_of
@@ -31,7 +30,6 @@ from cheblienet_graphs.plot.neighborhood import neighborhood_of
 from cheblienet_graphs.plot.neighborhood_panels import draw_neighborhood
 from cheblienet_graphs.plot.sparsity import draw_sparsity, sparsity_of
 from cheblienet_graphs.plot.spectrum import draw_spectrum, spectrum_of
-from cheblienet_graphs.plot.subgraphs import draw_subgraph, subgraphs_of
 from cheblienet_graphs.report.opened import open_graph
 
 FIGURES: tuple[Figure, ...] = (
@@ -40,7 +38,6 @@ FIGURES: tuple[Figure, ...] = (
     heat.FIGURE,
     equivariance.FIGURE,
     eigenmaps.FIGURE,
-    subgraphs.FIGURE,
     sparsity.FIGURE,
 )
 """In order of worth, which is that of the report; a new figure is a module and a line here."""
@@ -61,7 +58,6 @@ __all__ = [
     "draw_neighbourhood",
     "draw_sparsity",
     "draw_spectrum",
-    "draw_subgraph",
     "eigenmaps_of",
     "equivariance_of",
     "figure_named",
@@ -71,7 +67,6 @@ __all__ = [
     "open_graph",
     "sparsity_of",
     "spectrum_of",
-    "subgraphs_of",
     "svg_of",
     "write_figure",
 ]

@@ -1,7 +1,4 @@
-"""Filters of a stored Laplacian applied to signals: heat, and a random layer.
-
-What that makes of an input that is turned: by a symmetry, or at any other angle.
-"""
+"""A random layer of a stored Laplacian, on an input that is turned by a symmetry or any angle."""
 
 import itertools
 import math
@@ -11,13 +8,9 @@ import numpy as np
 import scipy.sparse
 from scipy.spatial import KDTree
 from scipy.spatial.transform import Rotation
-from scipy.special import ive
 
-from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.plot.places import Places
 from cheblienet_graphs.report.opened import OpenedGraph
-from cheblienet_graphs.sparse import Product, inverse_root, mapped_product
-from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats, Indices
 
 DEGREE = 3
@@ -33,10 +26,6 @@ COMPARED = 800, 400
 """Most points, of a plane and of a volume, where outputs are compared."""
 BARS = ((0.25, -0.2, 20.0, 1.0), (-0.3, 0.05, 75.0, 0.8), (0.1, 0.4, -40.0, 0.6))
 """x and y of the middle, in radii, angle in degrees, and height of the input's bars."""
-TOLERANCE = 1e-10
-"""Of heat: the sum of the coefficients left out, which bounds the error in the Euclidean norm."""
-MOST_TERMS = 20_000
-"""More terms of a series than a figure needs."""
 TERMS = 5
 """Chebyshev polynomials of the layer, of degrees 0 .. 4."""
 CHANNELS = 4
@@ -54,13 +43,13 @@ def symmetries_of(
         weights: (K, C) of the layer.
         seed: of x, a random signal on all vertices.
     """
-    product = mapped_product(graph.level(level).laplacian)
+    laplacian = graph.level(level).laplacian
     signal = np.random.default_rng(seed).standard_normal((places.points.num_vertices, 1))
-    output, errors = chebyshev_sums(product, signal, weights), {}
+    output, errors = chebyshev_sums(laplacian, signal, weights), {}
     for name, permutation in places.points.symmetries():
         image = np.empty_like(signal)
         image[permutation] = signal
-        difference = chebyshev_sums(product, image, weights)[permutation] - output
+        difference = chebyshev_sums(laplacian, image, weights)[permutation] - output
         errors[name] = float(np.linalg.norm(difference) / np.linalg.norm(output))
     return errors
 
@@ -195,7 +184,7 @@ class Turning:
         part, laplacian = self._part(vertices)
         back = self._turned(places.vectors[part % count], turn.T)
         signal = bars(places.offsets(middle, back), self.radius)
-        outputs = chebyshev_sums(mapped_product(laplacian), signal[:, None], self.weights)[:, 0]
+        outputs = chebyshev_sums(laplacian, signal[:, None], self.weights)[:, 0]
         own = np.searchsorted(part, vertices)
         shape = orientations, len(near), -1
         return near, offsets[near], outputs[own].reshape(shape), signal[own[: len(near)]]
@@ -209,79 +198,28 @@ class Turning:
         return self._parts[key]
 
 
-def chebyshev_sums(product: Product, x: Floats, weights: Floats) -> Floats:
-    """sum_k T_k(L) x w_kc, by the recursion T_k+1 = 2 L T_k - T_k-1.
+def chebyshev_sums(laplacian: scipy.sparse.csr_array, x: Floats, weights: Floats) -> Floats:
+    """sum_k T_k(L) x w_kc, by the recursion of the layers, in float64.
 
     Args:
-        product: x -> L x, the spectrum of L in [-1, 1].
+        laplacian: (V, V) L, its spectrum in [-1, 1].
         x: (V, m).
         weights: (K, C) w, K at least 1.
 
     Returns:
         (V, m, C).
     """
-    total: Floats = x[:, :, None] * weights[0]
-    previous, current = x, x
-    for number, row in enumerate(weights[1:]):
-        following = product(current)
-        if number:
-            following *= 2
-            following -= previous
-        total += following[:, :, None] * row
-        previous, current = current, following
+    import torch  # slow to import, other figures do without
+
+    from cheblienet_models.tensors import CsrParts, Product
+
+    parts = laplacian.indptr, laplacian.indices, laplacian.data.astype(np.float64)
+    product, signal = Product(CsrParts(*map(torch.from_numpy, parts))), torch.from_numpy(x)
+    terms = itertools.chain([signal], product.polynomials(signal, len(weights)))
+    total: Floats = np.zeros((*x.shape, weights.shape[1]))
+    for term, row in zip(terms, weights, strict=True):
+        total += term.numpy()[:, :, None] * row
     return total
-
-
-def heat_series(z: float) -> Floats:
-    """(K,) coefficients c_k with exp(-z (1 + mu)) = sum_k c_k T_k(mu) on [-1, 1].
-
-    c_k = (2 - [k = 0]) (-1)^k exp(-z) I_k(z). They are divided by the value of the cut series at
-    mu = -1, which then is 1, so that constants stay as they are.
-
-    Args:
-        z: from 0: t lambda_max / 2.
-
-    Raises:
-        NotDrawnError: that takes more than MOST_TERMS.
-    """
-    count = int(min(MOST_TERMS, 40 + z + 10 * np.sqrt(z)))
-    sizes = ive(np.arange(count + 1), z)
-    sizes[1:] *= 2
-    left_out = np.cumsum(sizes[::-1])[::-1]
-    kept = int((left_out > TOLERANCE).sum())
-    if kept > count:
-        raise NotDrawnError(
-            f"Heat takes more than {MOST_TERMS:,} products with the Laplacian: some edges are far "
-            "heavier than most, as those along a fiber with a small xi or between points very near."
-        )
-    series: Floats = sizes[:kept] * (-1.0) ** np.arange(kept)
-    series /= sizes[:kept].sum()
-    return series
-
-
-def heat_on(arrays: LevelArrays, vertex: int, time: float) -> Floats:
-    """(V,) N^-1/2 exp(-t Delta) N^1/2 of an impulse, as heat per vertex of mean mass.
-
-    The sum over vertices of this times N / mean(N), N the masses, is 1 at all times.
-
-    Args:
-        arrays: of the level.
-        vertex: that of the impulse.
-        time: t, in units of 1 / Delta.
-
-    Raises:
-        NotDrawnError: the vertex has no mass, as it has no neighbors; or `heat_series` is too long.
-    """
-    mass = arrays.mass.astype(np.float64)
-    if mass[vertex] <= 0:
-        raise NotDrawnError(f"vertex {vertex} has no neighbors, so no heat leaves it.")
-    start = np.zeros(len(mass))
-    start[vertex] = mass.mean() / math.sqrt(mass[vertex])
-    series = heat_series(time * arrays.of_level.lambda_max / 2)
-    product = mapped_product(arrays.laplacian)
-    density: Floats = chebyshev_sums(product, start[:, None], series[:, None])[:, 0, 0]
-    density *= inverse_root(mass)
-    return density
 
 
 def random_weights(seed: int) -> Floats:

@@ -1,6 +1,7 @@
 """Figure: heat from an impulse at one vertex, on a graph or on several beside each other."""
 
 import math
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,6 @@ from numpy.polynomial.legendre import legval
 from cheblienet_graphs.errors import NotDrawnError, listed
 from cheblienet_graphs.plot import pictures
 from cheblienet_graphs.plot.figure import SERIES, Asked, Axes, Canvas, Figure, sentences
-from cheblienet_graphs.plot.filters import heat_on
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
 from cheblienet_graphs.report.moments import scale_of
 from cheblienet_graphs.report.opened import OpenedGraph
@@ -18,6 +18,8 @@ from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.fibers import counted, title, word, words
 from cheblienet_graphs.typing import Floats, Indices
 
+TOLERANCE = 1e-10
+"""Largest error of heat, in units of the impulse."""
 SPREAD = 3.0
 """Standard deviation sqrt(2 t) of the heat along a direction of length 1, in spacings."""
 LARGEST_SHARE = 1 / 8
@@ -189,8 +191,44 @@ def _diffusion(graph: OpenedGraph, level: int, vertex: int, spread: float) -> Di
     if scale is None:
         time, scale = spread**2 / 2 / arrays.of_level.lambda_max, 1.0
     orientation, point = divmod(vertex, places.points.num_points)
-    density = heat_on(arrays, vertex, time * scale).reshape(places.points.orientations, -1)
+    density = heat_on(graph, level, vertex, time * scale).reshape(places.points.orientations, -1)
     return Diffusion(graph.name, places, point, orientation, density, time, operator)
+
+
+def heat_on(graph: OpenedGraph, level: int, vertex: int, time: float) -> Floats:
+    """(V,) N^-1/2 exp(-t Delta) N^1/2 of an impulse, as heat per vertex of mean mass.
+
+    The sum over vertices of this times N / mean(N), N the masses, is 1 at all times.
+
+    Args:
+        graph: published.
+        level: of its pyramid.
+        vertex: that of the impulse.
+        time: t, in units of 1 / Delta.
+
+    Raises:
+        NotDrawnError: the vertex has no mass, as it has no neighbors; or t is too long.
+    """
+    import torch  # slow to import, other figures do without
+
+    from cheblienet_models import open_store
+
+    mass = graph.level(level).mass.astype(np.float64)
+    if mass[vertex] <= 0:
+        raise NotDrawnError(f"vertex {vertex} has no neighbors, so no heat leaves it.")
+    start = torch.zeros(1, 1, len(mass), dtype=torch.float64)
+    start[0, 0, vertex] = mass.mean() / mass[vertex]
+    module = open_store(str(graph.version.parent.parent))[graph.name].levels[level].double()
+    try:
+        with warnings.catch_warnings(action="ignore"):  # of kernel weights, which the page judges
+            heat = module.diffuse(start, time, tolerance=TOLERANCE, density=True)
+    except ValueError as error:
+        raise NotDrawnError(
+            "Heat takes more products with the Laplacian than can be taken: some edges are far "
+            "heavier than most, as those along a fiber with a small xi or between points very near."
+        ) from error
+    density: Floats = heat[0, 0].numpy()
+    return density
 
 
 def exact_density(places: Places, distance: Floats, spread: float) -> Floats:

@@ -56,7 +56,6 @@ DRAWN = {
     "heat": ["group", "sphere", "scan"],
     "equivariance": ["tiny"],
     "eigenmaps": ["sphere"],
-    "subgraphs": ["volume"],
     "sparsity": ["tiny"],
 }
 QUICK = [(name, graph) for name, graphs in DRAWN.items() for graph in graphs]

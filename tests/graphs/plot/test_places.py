@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from pictured import opened
 
-from cheblienet_graphs.plot import heat_of, neighborhood_of, subgraphs_of
+from cheblienet_graphs.plot import heat_of, neighborhood_of
 from cheblienet_graphs.plot.pictures import around, whole
 from cheblienet_graphs.plot.places import chosen_vertex, places_of
 
@@ -73,7 +73,6 @@ def test_figures_have_one_middle_that_has_all_its_neighbors(name: str) -> None:
     graph = opened(name)
     vertex, data = chosen_vertex(graph, 0, None), neighborhood_of(graph)
     assert data.views[data.middle].vertex == heat_of(graph).vertex == vertex
-    assert subgraphs_of(graph).vertices[0] == vertex
     entries = np.diff(graph.level(0).laplacian.indptr).reshape(data.orientations, -1)
     orientation, point = divmod(vertex, entries.shape[1])
     assert entries[orientation, point] == entries[orientation].max()
