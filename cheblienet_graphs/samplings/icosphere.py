@@ -20,16 +20,14 @@ from cheblienet_graphs.limits import integer, numbers
 from cheblienet_graphs.manifolds.base import Base
 from cheblienet_graphs.samplings.maps import TIE, Parents
 from cheblienet_graphs.samplings.points import (
-    HALF_TURN_X,
-    HALF_TURN_Z,
-    REFLECTION_Y,
+    GOLDEN,
+    ISOMETRIES,
     Points,
     Scattered,
 )
 from cheblienet_graphs.samplings.sampling import Size
 from cheblienet_graphs.typing import Floats, Indices
 
-GOLDEN = (1 + np.sqrt(5)) / 2
 MOST_TIES = 6
 """Coarser points at most that may be the nearest of a point."""
 ROUNDED = 1e-6
@@ -123,15 +121,7 @@ class Icosphere(Points):
 
     def isometries(self) -> Iterator[tuple[str, Floats]]:
         """Half turns, a reflection, and a rotation of each other order of the icosahedron's."""
-        from scipy.spatial.transform import Rotation  # slow to import, most builds do without
-
-        corner = np.array([0.0, 1.0, GOLDEN]) / np.sqrt(1 + GOLDEN**2)
-        yield "half_turn_x", HALF_TURN_X
-        yield "half_turn_y", HALF_TURN_X @ HALF_TURN_Z
-        yield "half_turn_z", HALF_TURN_Z
-        yield "reflection", REFLECTION_Y
-        yield "rotation_120", np.roll(np.eye(3), 1, axis=1)
-        yield "rotation_72", Rotation.from_rotvec(-2 * np.pi / 5 * corner).as_matrix()
+        return ((name, matrix) for name, matrix in ISOMETRIES.items() if name != "quarter_turn_z")
 
 
 def mesh_edges(subdivisions: int, scales: int) -> tuple[Indices, Indices]:

@@ -1,6 +1,5 @@
 """The regular lattice in a box, with a fiber of orientations over each pixel or voxel."""
 
-import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -41,7 +40,7 @@ def motions(shape: tuple[int, ...], spacings: tuple[float, ...]) -> Iterator[tup
         yield "rotation_180", np.diag([-1, -1])
         yield "flip", np.diag([-1, 1])
         return
-    for first, second in itertools.combinations((2, 1, 0), 2):
+    for first, second in ((2, 1), (0, 2), (1, 0)):  # x to y, z to x, y to z
         if sides[first] == sides[second]:
             turn = np.eye(3, dtype=np.int64)
             turn[[first, second]] = -turn[second], turn[first]
@@ -272,7 +271,7 @@ class Lattice(SamplingKind):
         """Whether an image that is turned by 180 degrees has orientations at samples again."""
         return self._images(np.diag([-1, -1]))[0]
 
-    def symmetries(self) -> Iterator[tuple[str, Indices]]:
+    def symmetries(self, *_more: str) -> Iterator[tuple[str, Indices]]:
         """Names and permutations (V,) under which the graph does not change.
 
         A permutation P maps vertex v to P[v]. Where a rotation maps orientations between two

@@ -147,12 +147,12 @@ class MaskedSampling(Sampling):
         """(all points,) which are in the domain wholly."""
         return self.fraction >= 1
 
-    def symmetries(self) -> Iterator[tuple[str, Indices]]:
+    def symmetries(self, *more: str) -> Iterator[tuple[str, Indices]]:
         """Names and permutations (V,) of the full sampling's symmetries that keep the domain."""
         points, count = self.full.num_points, self.num_points
         orientations = np.arange(self.orientations)
         vertices = (orientations[:, None] * points + self.places).ravel()
-        for name, permutation in self.full.symmetries():
+        for name, permutation in self.full.symmetries(*more):
             if np.array_equal(self.fraction[permutation[:points] % points], self.fraction):
                 image = permutation[vertices]
                 yield name, image // points * count + self.inside[image % points]

@@ -5,7 +5,7 @@ for their Voronoi cells; their levels are joined by nearest points. Random ones 
 coarser level has the first of the finest level's points, which are as uniform.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -28,24 +28,52 @@ POLE = 1e-12
 ON_THE_GRID = 1e-6
 """Largest distance at which a rotated point or orientation counts as falling on a sample."""
 
-HALF_TURN_X = np.diag([1.0, -1.0, -1.0])
-HALF_TURN_Z = np.diag([-1.0, -1.0, 1.0])
-REFLECTION_Y = np.diag([1.0, -1.0, 1.0])
+GOLDEN = (1 + np.sqrt(5)) / 2
+
+
+def rotation(axis: Sequence[float], angle: float) -> Floats:
+    """(3, 3) the rotation about an axis of any length by an angle, radians, right-handed."""
+    x, y, z = np.array(axis) / np.linalg.norm(axis)
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    turn: Floats = np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
+    return turn
+
+
+ISOMETRIES = {
+    "half_turn_x": np.diag([1.0, -1.0, -1.0]),
+    "half_turn_y": np.diag([-1.0, 1.0, -1.0]),
+    "half_turn_z": np.diag([-1.0, -1.0, 1.0]),
+    "reflection": np.diag([1.0, -1.0, 1.0]),
+    "quarter_turn_z": rotation((0, 0, 1), np.pi / 2),
+    "rotation_120": np.roll(np.eye(3), 1, axis=1),
+    "rotation_72": rotation((0, 1, GOLDEN), -2 * np.pi / 5),  # about a corner of the icosahedron
+}
+"""Orthogonal matrices that may map points of the sphere to themselves, by name."""
 
 
 def isometries_about_z(name: str, angle: float) -> Iterator[tuple[str, Floats]]:
     """A rotation about the z axis, radians; half turns, a reflection."""
-    cos, sin = np.cos(angle), np.sin(angle)
-    yield name, np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
-    yield "half_turn_x", HALF_TURN_X
-    yield "half_turn_z", HALF_TURN_Z
-    yield "reflection", REFLECTION_Y
+    yield name, rotation((0, 0, 1), angle)
+    for other in ("half_turn_x", "half_turn_z", "reflection"):
+        yield other, ISOMETRIES[other]
 
 
 def unit_vectors(beta: Floats, gamma: Floats) -> Floats:
     """(N, 3) of colatitudes (N,) and longitudes (N,), radians."""
     across = np.sin(beta)
     return np.stack([across * np.cos(gamma), across * np.sin(gamma), np.cos(beta)], axis=1)
+
+
+def image_of(points: Floats, moved: Floats) -> Indices | None:
+    """(N,) which of points (N, d) each is moved to; None unless each to another.
+
+    Their order along a generic vector, along which no two are equally far, tells which it must be.
+    """
+    generic = np.sin(np.arange(1, points.shape[1] + 1))
+    image = np.empty(len(points), np.int64)
+    image[np.argsort(moved @ generic)] = np.argsort(points @ generic)
+    far = np.linalg.norm(points[image] - moved, axis=1).max()
+    return image if far <= ON_THE_GRID else None
 
 
 @dataclass(frozen=True)
@@ -108,14 +136,16 @@ class Points(SamplingKind):
         number[which] = np.arange(len(which))
         return voronoi_sides(self.base_points, number)
 
-    def symmetries(self) -> Iterator[tuple[str, Indices]]:
-        """Names and permutations (V,) of the isometries that map the sampling to itself."""
-        from scipy.spatial import KDTree  # slow to import, most builds do without
+    def symmetries(self, *more: str) -> Iterator[tuple[str, Indices]]:
+        """Names and permutations (V,) of the isometries that map the sampling to itself.
 
-        tree = KDTree(self.base_points)
-        for name, matrix in self.isometries():
-            distance, image = tree.query(self.base_points @ matrix.T)
-            if distance.max() > ON_THE_GRID or len(np.unique(image)) < len(image):
+        Args:
+            more: names of others to try, keys of `ISOMETRIES`.
+        """
+        others = {name: ISOMETRIES[name] for name in more} if self.extent is None else {}
+        for name, matrix in (dict(self.isometries()) | others).items():
+            image = image_of(self.base_points, self.base_points @ matrix.T)
+            if image is None:
                 continue
             steps = self._orientation_steps(matrix, image) if self.fiber.columns else 0.0
             whole = np.round(steps)

@@ -106,11 +106,14 @@ class Sampling(ABC):
         return np.arange(self.num_points)
 
     @abstractmethod
-    def symmetries(self) -> Iterator[tuple[str, Indices]]:
+    def symmetries(self, *more: str) -> Iterator[tuple[str, Indices]]:
         """Names and permutations (V,), v to P[v], that should leave the graph as it is.
 
         Where a symmetry does not map the orientations to one another exactly, each goes to one next
         to its image, and the name says "(approximate)".
+
+        Args:
+            more: names of isometries of the sphere to try besides those of the sampling.
         """
 
 
