@@ -127,8 +127,8 @@ def neighbors(
     """List the edges of one vertex, the nearest first: components, distance and weight.
 
     Components are those of the displacement to the neighbor in the left-invariant frame. Forward
-    and sideways are in the metric's unit of length, rotation in degrees (with --json in radians).
-    With axes they are: along, two across, and two tilts.
+    and sideways are in the metric's unit of length, rotation in radians. With axes they are: along,
+    two across, and two tilts.
     """
     edges = graphs.neighbors_of(store, name, vertex=vertex, at=at, level=level or 0)
     show(edges.to_json() if as_json else str(edges))

@@ -5,15 +5,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from cheblienet_graphs.manifolds.flat import directions_across
 from cheblienet_graphs.manifolds.moments import edge_moments, least_logarithms
 from cheblienet_graphs.plot.pictures import SHOWN, shown_orientations
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
-from cheblienet_graphs.report.edges_of import axis_frame, to_the_frame
 from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.typing import Floats, Indices
 
 NEAR_AT_ONCE = 2**20
 """Points of the base that are looked through for those nearby; of larger graphs none are shown."""
+LEVEL = 1e-6
+"""Length of an axis across z below which it is z."""
 NAMES = ("along", "across 1", "across 2", "tilt to 1", "tilt to 2")
 """The directions of the frame at an axis in space."""
 
@@ -228,3 +230,30 @@ def _frame(places: Places, vertex: int) -> Floats:
         right, down = places.headings(point, np.array([vertex]))[0].tolist()
     side = 1 if places.flat else -1
     return np.array([[right, down], [-side * down, side * right]])
+
+
+def axis_frame(axis: Floats) -> Floats:
+    """(3, 3) a right-handed frame, as rows: an axis in space, and two directions across it.
+
+    The first of these is across z, too; x where the axis is z itself.
+
+    Args:
+        axis: (3,) unit vector.
+    """
+    level = np.array([-axis[1], axis[0], 0.0])
+    length = float(np.linalg.norm(level))
+    level = level / length if length > LEVEL else np.array([1.0, 0.0, 0.0])
+    return np.stack([axis, level, np.cross(axis, level)])
+
+
+def to_the_frame(axis: Floats) -> Floats:
+    """(5, 5) what takes logarithms at an axis from the manifold's directions to `axis_frame`'s.
+
+    Args:
+        axis: (3,) unit vector.
+    """
+    frame = axis_frame(axis)
+    across: Floats = np.array(directions_across(tuple(frame[0].tolist())))
+    turned: Floats = np.eye(5)
+    turned[1:3, 1:3] = turned[3:, 3:] = frame[1:] @ across.T
+    return turned

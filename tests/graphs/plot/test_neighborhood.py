@@ -8,9 +8,8 @@ from axes_truth import logarithm_moments
 from pictured import opened
 
 from cheblienet_graphs.plot import Asked
-from cheblienet_graphs.plot.neighborhood import neighborhood_of
+from cheblienet_graphs.plot.neighborhood import axis_frame, neighborhood_of
 from cheblienet_graphs.plot.neighborhood_panels import FIGURE
-from cheblienet_graphs.report.edges_of import axis_frame
 from cheblienet_graphs.report.inspect import examined
 
 
