@@ -25,7 +25,7 @@ from cheblienet_graphs.samplings.cells import voronoi_sides
 from cheblienet_graphs.samplings.points import Random, unit_vectors
 from cheblienet_graphs.typing import Floats
 from cheblienet_models.resampling.grids import Pixels
-from cheblienet_models.resampling.overlaps import Entries, shared_areas
+from cheblienet_models.resampling.overlaps import shared_areas, summed
 from cheblienet_models.resampling.points import LevelPoints
 
 SIZES: dict[str, list[dict[str, Any]]] = {
@@ -40,7 +40,7 @@ BLOBS = 200
 WIDTH = 3.0
 
 
-def sampled(sampling: LevelPoints, grid: Pixels, places: int) -> Entries:
+def sampled(sampling: LevelPoints, grid: Pixels, places: int) -> csr_array:
     """Areas by the point that is nearest to each of about so many places a point."""
     side = max(1, int(np.ceil(np.sqrt(places * sampling.count / grid.count))))
     z = np.sin(np.radians(grid.row_edges))
@@ -56,10 +56,11 @@ def sampled(sampling: LevelPoints, grid: Pixels, places: int) -> Entries:
         keys.append(point * grid.count + (circle // side) * grid.columns + column)
     pairs, count = np.unique(np.concatenate(keys), return_counts=True)
     point, pixel = np.divmod(pairs, grid.count)
-    return Entries(point, pixel, count / side**2 * grid.areas.ravel()[pixel])
+    areas = count / side**2 * grid.areas.ravel()[pixel]
+    return summed((sampling.count, grid.count), point, pixel, areas)
 
 
-def shared_by(way: str, sampling: LevelPoints, grid: Pixels) -> Entries:
+def shared_by(way: str, sampling: LevelPoints, grid: Pixels) -> csr_array:
     """Areas that points (rows) and pixels (columns) share, steradians."""
     if way.startswith("sampled"):
         return sampled(sampling, grid, int(way.split()[1]))
@@ -110,10 +111,8 @@ def main() -> None:
                 if way == "own" and isinstance(sampling.full, Random):
                     continue  # these are Voronoi's
                 began = time.process_time()
-                entries = shared_by(way, sampling, grid)
+                shared = shared_by(way, sampling, grid)
                 seconds = time.process_time() - began
-                shape = (sampling.count, grid.count)
-                shared = csr_array((entries.values, (entries.rows, entries.columns)), shape)
                 ratio = shared.sum(1) / areas
                 gap = abs(shared.sum(0) / pixels - 1).max()
                 at_points, after = lost(shared, areas, image, pixels)

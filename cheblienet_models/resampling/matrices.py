@@ -9,18 +9,22 @@ corner, for a rectangle over both diagonals.
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from cheblienet_graphs.csr import Csr
 from cheblienet_graphs.samplings.maps import nearest
 from cheblienet_graphs.samplings.points import unit_vectors
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_models.resampling.grids import Pixels, grid_of
-from cheblienet_models.resampling.overlaps import ROUNDING, Entries, shared_areas
+from cheblienet_models.resampling.overlaps import shared_areas, summed
 from cheblienet_models.resampling.points import LevelPoints
 from cheblienet_models.tensors import CsrParts
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Method = Literal["bilinear", "conservative", "nearest"]
 Direction = Literal["to points", "to grid"]
@@ -29,6 +33,8 @@ KEPT = 16
 """How many pairs of matrices a process keeps."""
 Complexes = npt.NDArray[np.complex128]
 
+ROUNDING = 1e-12
+"""Parts of a target that are nothing but rounding."""
 GENERIC = np.array([0.5772156649, 0.9159655941, -0.6931471806])
 """A direction along which no two planes' normals are equally far."""
 INNER = 0.01
@@ -50,35 +56,49 @@ def matrices(
     descending = lat[0] > lat[-1]
     grid, columns = grid_of(lat[::-1] if descending else lat, lon)
     build = {"bilinear": _bilinear, "conservative": _conservative, "nearest": _nearest}[method]
-    entries = build(direction, grid, points)
+    matrix = build(direction, grid, points)
+    matrix.data[matrix.data <= ROUNDING] = 0
+    matrix.eliminate_zeros()
     pixels = np.arange(grid.count).reshape(-1, grid.columns)[:: -1 if descending else 1]
-    pixels = pixels[:, columns].ravel()
-    if direction == "to points":
-        entries = entries._replace(columns=pixels[entries.columns])
-        shape = points.count, grid.count
-    else:
-        entries = entries._replace(rows=pixels[entries.rows])
-        shape = grid.count, points.count
-    return entries.csr(shape), entries.transposed().csr(shape[::-1])
+    place = pixels[:, columns].ravel().argsort()
+    matrix = matrix[:, place] if direction == "to points" else matrix[place]
+    return _parts(matrix), _parts(matrix.T.tocsr())
 
 
-def _bilinear(direction: Direction, grid: Pixels, points: LevelPoints) -> Entries:
+def _parts(matrix: Any) -> CsrParts:
+    """The matrix in float32, columns ascending."""
+    matrix.sort_indices()
+    pointers, columns = matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
+    return CsrParts.of(Csr(matrix.shape, pointers, columns, matrix.data.astype(np.float32)))
+
+
+def _averages(matrix: "csr_array") -> "csr_array":
+    """The matrix with rows divided by their sums; without those whose sum is not positive."""
+    sums = matrix.sum(axis=1)
+    each = np.repeat(sums, np.diff(matrix.indptr))
+    matrix.data = np.divide(matrix.data, each, out=np.zeros_like(each), where=each > 0)
+    return matrix
+
+
+def _bilinear(direction: Direction, grid: Pixels, points: LevelPoints) -> "csr_array":
     if direction == "to points":
         return _bilinear_to_points(grid, *points.angles)
     pixels = _pixels(grid)
+    shape = grid.count, points.count
     if points.is_whole:
-        return Entries(*facet_weights(points.vectors, pixels))
+        return summed(shape, *facet_weights(points.vectors, pixels))
     from_nearest = _nearest(direction, grid, points)
-    in_domain = from_nearest.rows
+    in_domain = np.flatnonzero(np.diff(from_nearest.indptr))
     if len(in_domain) == 0:
         return from_nearest
     place, point, weight = facet_weights(points.vectors, pixels[in_domain])
     number = points.number[point]
-    entries = Entries(in_domain[place], number, weight).kept((number >= 0) & (weight > ROUNDING))
+    kept = (number >= 0) & (weight > ROUNDING)
+    matrix = summed(shape, in_domain[place[kept]], number[kept], weight[kept])
     # The nearest point of all need not be a corner of the facet.
-    alone = np.isin(in_domain, entries.rows, invert=True)
-    parts = zip(entries, from_nearest.kept(alone), strict=True)
-    return Entries(*(np.concatenate(part) for part in parts)).averages(grid.count)
+    has_none = np.repeat(np.diff(matrix.indptr) == 0, np.diff(from_nearest.indptr))
+    from_nearest.data *= has_none
+    return _averages((matrix + from_nearest).tocsr())
 
 
 def _pixels(grid: Pixels) -> Floats:
@@ -87,7 +107,7 @@ def _pixels(grid: Pixels) -> Floats:
     return unit_vectors(*(part.ravel() for part in angles))
 
 
-def _bilinear_to_points(grid: Pixels, beta: Floats, gamma: Floats) -> Entries:
+def _bilinear_to_points(grid: Pixels, beta: Floats, gamma: Floats) -> "csr_array":
     """Where a grid reaches a pole beyond its last row, that row's mean continues it there."""
     reached = np.flatnonzero(grid.reaches(beta, gamma))
     known, latitude = grid.latitudes, 90 - np.degrees(beta[reached])
@@ -109,7 +129,8 @@ def _bilinear_to_points(grid: Pixels, beta: Floats, gamma: Floats) -> Entries:
         pixel = row[beyond, None].clip(0, len(known) - 1) * grid.columns + circle
         mean = np.repeat(share[beyond] / grid.columns, grid.columns)
         found.append((np.repeat(reached[beyond], grid.columns), pixel.ravel(), mean))
-    return Entries(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+    joined = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return summed((len(beta), grid.count), *joined)
 
 
 def _columns(grid: Pixels, gamma: Floats) -> tuple[Indices, Floats]:
@@ -133,22 +154,21 @@ def _between(known: Floats, places: Floats) -> tuple[Indices, Floats]:
     return before, share.clip(0, 1)
 
 
-def _nearest(direction: Direction, grid: Pixels, points: LevelPoints) -> Entries:
+def _nearest(direction: Direction, grid: Pixels, points: LevelPoints) -> "csr_array":
     if direction == "to points":
         beta, gamma = points.angles
         point = np.flatnonzero(grid.reaches(beta, gamma))
         pixel = grid.containing(beta[point], gamma[point])
-        return Entries(point, pixel, np.ones(len(point)))
+        return summed((points.count, grid.count), point, pixel, np.ones(len(point)))
     number = points.number[nearest(points.vectors, _pixels(grid))]
-    return Entries(np.arange(grid.count), number, np.ones(grid.count)).kept(number >= 0)
+    pixel = np.flatnonzero(number >= 0)
+    return summed((grid.count, points.count), pixel, number[pixel], np.ones(len(pixel)))
 
 
-def _conservative(direction: Direction, grid: Pixels, points: LevelPoints) -> Entries:
+def _conservative(direction: Direction, grid: Pixels, points: LevelPoints) -> "csr_array":
     """Areas that pixels and cells share, over those of the targets."""
     overlap = shared_areas(points.sides(), grid, points.count)
-    if direction == "to points":
-        return overlap.averages(points.count)
-    return overlap.transposed().averages(grid.count)
+    return _averages(overlap if direction == "to points" else overlap.T.tocsr())
 
 
 def facet_weights(points: Floats, places: Floats) -> tuple[Indices, Indices, Floats]:

@@ -8,55 +8,27 @@ coincide need no care, and what is shared adds up to a cell's area and, over cel
 """
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
 from cheblienet_graphs.samplings.sides import Sides
-from cheblienet_graphs.typing import Flags, Floats, Indices
+from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_models.resampling.grids import Pixels
-from cheblienet_models.tensors import CsrParts
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 TURN = 2 * np.pi
-ROUNDING = 1e-12
-"""Parts of a target that are nothing but rounding."""
+SLIVER = 1e-11
+"""Shares of the smaller of a cell and a pixel that are rounding errors."""
 
 
-class Entries(NamedTuple):
-    """Entries (nnz,) of a matrix, those of the same place to be added."""
+def summed(shape: tuple[int, int], rows: Indices, columns: Indices, values: Floats) -> "csr_array":
+    """The matrix of entries (n,), those of the same place added."""
+    from scipy.sparse import coo_array  # networks and graphs do without scipy
 
-    rows: Indices
-    columns: Indices
-    values: Floats
-
-    def transposed(self) -> "Entries":
-        """Of the transpose."""
-        return Entries(self.columns, self.rows, self.values)
-
-    def kept(self, which: Flags) -> "Entries":
-        """Some of the entries, (nnz,) flags."""
-        return Entries(self.rows[which], self.columns[which], self.values[which])
-
-    def averages(self, targets: int) -> "Entries":
-        """With the rows divided by their sums; a matrix of so many rows."""
-        sums = np.bincount(self.rows, self.values, targets)
-        kept = self.kept(sums[self.rows] > 0)
-        return kept._replace(values=kept.values / sums[kept.rows])
-
-    def summed(self, columns: int) -> "Entries":
-        """With each place once, row by row; of a matrix of so many columns."""
-        places, which = np.unique(self.rows * columns + self.columns, return_inverse=True)
-        sums: Floats = np.bincount(which, self.values, len(places)).astype(np.float64)
-        return Entries(*np.divmod(places, columns), sums)
-
-    def csr(self, shape: tuple[int, int]) -> CsrParts:
-        """The matrix, without what is 0 but for rounding."""
-        once = self.summed(shape[1])
-        rows, columns, values = once.kept(once.values > ROUNDING)
-        pointers = np.searchsorted(rows, np.arange(shape[0] + 1)).astype(np.int32)
-        parts = pointers, columns.astype(np.int32), values.astype(np.float32)
-        return CsrParts._make(map(torch.from_numpy, parts))
+    return coo_array((values, (rows, columns)), shape=shape).tocsr()
 
 
 class Strips:
@@ -170,12 +142,8 @@ def _clipped(values: Floats, a: Floats, b: Floats) -> Floats:
     return values.clip(np.minimum(a, b), np.maximum(a, b))
 
 
-SLIVER = 1e-11
-"""Shares of the smaller of a cell and a pixel that are rounding errors."""
-
-
-def shared_areas(sides: Iterable[Sequence[Sides]], grid: Pixels, cells: int) -> Entries:
-    """Of cells (rows) and pixels (columns), steradians, float64.
+def shared_areas(sides: Iterable[Sequence[Sides]], grid: Pixels, cells: int) -> "csr_array":
+    """(cells, pixels) areas, steradians, float64.
 
     Args:
         sides: of some cells each, all sides of a cell together.
@@ -183,21 +151,25 @@ def shared_areas(sides: Iterable[Sequence[Sides]], grid: Pixels, cells: int) -> 
         cells: their number.
     """
     hemispheres = [Strips(grid, is_north) for is_north in (True, False)]
-    pieces, of_cells = [], np.zeros(cells)
-    for parts in sides:
-        for part in parts:
+    parts, of_cells = [], np.zeros(cells)
+    for some in sides:
+        for part in some:
             np.add.at(of_cells, part.cell, part.areas())
         for strips in hemispheres:
-            here = [part for part in parts if part.is_north == strips.is_north]
-            pieces.append(_overlaps(here, strips))
-    joined = Entries(*(np.concatenate(part) for part in zip(*pieces, strict=True)))
-    shared = joined.summed(grid.count)
-    smaller = np.minimum(of_cells[shared.rows], grid.areas.ravel()[shared.columns])
-    return shared.kept(shared.values > SLIVER * smaller)
+            here = [part for part in some if part.is_north == strips.is_north]
+            parts.append(_overlaps(here, strips))
+    joined = (np.concatenate(part) for part in zip(*parts, strict=True))
+    shared = summed((cells, grid.count), *joined)
+    smaller = np.minimum(
+        np.repeat(of_cells, np.diff(shared.indptr)), grid.areas.ravel()[shared.indices]
+    )
+    shared.data[shared.data <= SLIVER * smaller] = 0
+    shared.eliminate_zeros()
+    return shared
 
 
-def _overlaps(sides: Sequence[Sides], strips: Strips) -> Entries:
-    """Of cells and pixels within a hemisphere."""
+def _overlaps(sides: Sequence[Sides], strips: Strips) -> tuple[Indices, Indices, Floats]:
+    """(n,) cells, pixels and the areas that they share within a hemisphere."""
     parts = [pieces(part, strips) for part in sides]
     cell, row, column, height, integral = (
         np.concatenate(part) for part in zip(*parts, strict=True)
@@ -209,7 +181,7 @@ def _overlaps(sides: Sequence[Sides], strips: Strips) -> Entries:
     size = np.diff(np.append(first, len(key)))
     column, height, integral = column[order], height[order], integral[order]
     if len(first) == 0:
-        return Entries(cell, row, height)
+        return cell, row, height
     west = np.minimum.reduceat(column, first)
     length = np.maximum.reduceat(column, first) - west + 1
     offset = np.cumsum(length) - length
@@ -224,4 +196,5 @@ def _overlaps(sides: Sequence[Sides], strips: Strips) -> Entries:
     areas += east_of * strips.widths[inner]
     of_row = order[first][which]
     pixel = strips.rows[row[of_row]] * strips.columns + inner
-    return Entries(cell[of_row], pixel, areas).kept(inner < strips.columns)
+    in_grid = inner < strips.columns
+    return cell[of_row][in_grid], pixel[in_grid], areas[in_grid]
