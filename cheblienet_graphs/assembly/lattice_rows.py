@@ -37,19 +37,15 @@ from cheblienet_graphs.weights.edges import KernelWeights
 KEPT_LINES = 4
 
 
-class Axis:
-    """Places along one side of a lattice, and those of a small one that they look like.
+def _like(size: int, margin: int) -> Indices:
+    """(size,) the places of a small side that those of a large one look like.
 
     Args:
         size: of the large one.
         margin: how many places from a side are places of their own.
     """
-
-    def __init__(self, size: int, margin: int) -> None:
-        self.small = min(size, 2 * margin + 1)
-        place = np.arange(size)
-        self.like = place - np.clip(place - margin, 0, size - self.small)
-        self.times: Indices = np.bincount(self.like)
+    place = np.arange(size)
+    return place - np.clip(place - margin, 0, max(0, size - 2 * margin - 1))
 
 
 class SmallLattice:
@@ -64,15 +60,15 @@ class SmallLattice:
     """
 
     def __init__(self, large: Lattice, margins: Iterable[int]) -> None:
-        self.large, self._axes = large, tuple(map(Axis, large.shape, margins))
-        self.lattice = replace(large, shape=tuple(axis.small for axis in self._axes))
+        self.large, self._axes = large, tuple(map(_like, large.shape, margins))
+        self.lattice = replace(large, shape=tuple(int(like[-1]) + 1 for like in self._axes))
 
     @cached_property
     def times(self) -> Indices:
         """How many vertices each one of the small lattice stands for."""
         times = np.ones(1, np.int64)
-        for axis in self._axes:
-            times = np.multiply.outer(times, axis.times).ravel()
+        for like in self._axes:
+            times = np.multiply.outer(times, np.bincount(like)).ravel()
         return np.tile(times, self.lattice.orientations)
 
     def like(self, start: int, stop: int) -> Indices:
@@ -82,13 +78,12 @@ class SmallLattice:
             self._axes,
         )
         orientation, places = replace(self.large, shape=self.large.shape[:-1]).decode(lines)
-        like = [axis.like[place] for axis, place in zip(outer, places, strict=True)]
+        like = [axis[place] for axis, place in zip(outer, places, strict=True)]
         return replace(self.lattice, shape=self.lattice.shape[:-1]).encode(orientation, like)
 
     def vertices(self, lines: Indices | int) -> Indices:
         """(..., width) what the vertices of lines look like, by what the lines do."""
-        along = self._axes[-1]
-        return np.multiply.outer(lines, along.small)[..., None] + along.like
+        return np.multiply.outer(lines, self.lattice.width)[..., None] + self._axes[-1]
 
     def steps(self, rows: Indices, columns: Indices) -> Indices:
         """Steps on the large lattice from rows to columns of the small one, (N,)."""

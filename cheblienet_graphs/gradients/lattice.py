@@ -10,7 +10,6 @@ All but the rows next to sides and masks are antisymmetric.
 
 import itertools
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -25,22 +24,17 @@ ENTRIES_AT_ONCE = 2**19
 """Entries of windows that are in memory together."""
 
 
-class Along(NamedTuple):
-    """What each place along an axis takes from up to three places, itself among them.
+def along(side: int, spacing: float, *, periodic: bool) -> tuple[Indices, Floats, Floats]:
+    """Places that each place along an axis takes values from, up to three, itself among them.
 
     Args:
-        places: (side, 3), -1 for none.
-        difference: (side, 3) weights of the derivative.
-        smoothing: (side, 3) weights of the mean.
+        side: number of places.
+        spacing: between two.
+        periodic: whether opposite ends are glued.
+
+    Returns:
+        (side, 3) places, -1 for none, weights of the derivative, and weights of the mean.
     """
-
-    places: Indices
-    difference: Floats
-    smoothing: Floats
-
-
-def along(side: int, spacing: float, *, periodic: bool) -> Along:
-    """Rows along an axis of this many places, so far apart; opposite ends are glued if periodic."""
     places: Indices = np.arange(side)[:, None] + np.array([-1, 0, 1])
     difference = np.tile([-0.5, 0.0, 0.5], (side, 1))
     smoothing = np.tile([1 / 6, 4 / 6, 1 / 6], (side, 1))
@@ -56,7 +50,7 @@ def along(side: int, spacing: float, *, periodic: bool) -> Along:
             smoothing[end] = 1, 0, 0
             if side == 2:
                 places[end, 2], difference[end] = -1, np.array([-1.0, 1.0, 0.0]) * ahead
-    return Along(places, difference / spacing, smoothing)
+    return places, difference / spacing, smoothing
 
 
 class LatticeGradient(Source):
@@ -111,15 +105,15 @@ class LatticeGradient(Source):
         columns = np.zeros((len(points), *(1,) * d), np.int64)
         missing = np.zeros(columns.shape, bool)
         weights = [np.ones(columns.shape) for _ in range(d)]
-        for axis, (of, place) in enumerate(zip(self._axes, places, strict=True)):
+        for axis, (near, difference, smoothing) in enumerate(self._axes):
             shape = [len(points), *(1,) * d]
             shape[axis + 1] = 3
-            there = of.places[place].reshape(shape)
+            there = near[places[axis]].reshape(shape)
             columns = columns * self.lattice.shape[axis] + there
             missing = missing | (there < 0)
             for other in range(d):
-                part = of.difference if other == axis else of.smoothing
-                weights[other] = weights[other] * part[place].reshape(shape)
+                part = difference if other == axis else smoothing
+                weights[other] = weights[other] * part[places[axis]].reshape(shape)
         every = np.broadcast_to(missing, columns.shape)
         columns = np.where(every, -1, columns).reshape(len(points), -1)
         by_axis = np.stack([part.reshape(len(points), -1) for part in weights[::-1]])
