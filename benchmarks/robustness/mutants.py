@@ -43,15 +43,55 @@ class Part:
     tests: tuple[str, ...]
 
 
+def _in(where: str, *names: str) -> tuple[str, ...]:
+    """The paths of modules whose beginning is the same."""
+    return tuple(f"{where}{name}.py" for name in names)
+
+
 BYTES = "tests/graphs/assembly/test_bytes.py"
+STORE, SAMPLINGS = "cheblienet_graphs/store/", "cheblienet_graphs/samplings/"
+STORED = ("facts", "verify", "maps", "agreement", "gradients", "links")
+"""Tests of what stores have, on which reading and verifying is tried."""
 PARTS = {
     "reader": Part(
-        ("cheblienet_models/store",),
         (
-            "tests/models/store",
+            "cheblienet_models/opening.py",
+            "cheblienet_graphs/csr.py",
+            *_in(
+                STORE, "reader", "map_reader", "matrices", "arrays", "facts", "map_facts", "rules"
+            ),
+        ),
+        (
             "tests/models/test_opening.py",
+            "tests/models/test_damaged_stores.py",
+            "tests/models/test_damaged_values.py",
+            *_in(
+                "tests/models/graphs/test_", "full_grid", "vertex_map", "gradients", "checkpoints"
+            ),
+            *_in("tests/graphs/store/test_", *STORED, "matrices", "export"),
+        ),
+    ),
+    "verifier": Part(
+        ("cheblienet_graphs/verification",),
+        ("tests/models/test_damaged_stores.py", *_in("tests/graphs/store/test_", *STORED)),
+    ),
+    "samplings": Part(
+        (
+            "cheblienet_models/resampling/points.py",
+            *_in(SAMPLINGS, "axes", "given", "given_tables", "grids", "healpix", "icosphere"),
+            *_in(SAMPLINGS, "lattice", "maps", "masked", "points", "sampling"),
+        ),
+        (
+            "tests/graphs/samplings",
+            "tests/models/resampling",
             "tests/models/graphs/test_full_grid.py",
-            "tests/models/graphs/test_vertex_map.py",
+        ),
+    ),
+    "cells": Part(
+        _in(SAMPLINGS, "cells", "sides", "voronoi", "region"),
+        (
+            *_in("tests/graphs/samplings/test_", "voronoi", "region"),
+            "tests/models/resampling",
         ),
     ),
     "laplacian": Part(

@@ -100,7 +100,6 @@ ALL = slice(None)
 def test_arrays_that_can_not_be_are_noticed(
     periodic: Path, tmp_path: Path, part: str, change: Callable
 ) -> None:
-    """Here; tests/models/store has those that are noticed where graphs are opened for training."""
     version = writable_copy(periodic, tmp_path / "g.zarr") / "g/v001"
     path = (version / "levels/0" / part).resolve().relative_to(version.resolve())
     reseal_array(version, str(path), change)
