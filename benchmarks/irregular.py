@@ -42,7 +42,8 @@ from scripts import (
 
 from cheblienet_graphs import CheblienetError, GraphSpec
 from cheblienet_graphs.store.catalog import resolve
-from cheblienet_graphs.store.reader import edge_weights
+from cheblienet_graphs.store.map_facts import read_facts
+from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats
 
 SPHERE = np.repeat([2.0, 6.0, 12.0], [3, 5, 7])
@@ -115,7 +116,9 @@ def errors(kind: str, size: dict[str, Any]) -> tuple[float, float]:
         error, largest = worst(weights, areas, exact)
     else:
         graph = graph_of(spec, device="cpu")
-        weights = edge_weights(resolve(temporary_store(), spec.sha256[:12]), 0)
+        version = resolve(temporary_store(), spec.sha256[:12])
+        rows = LevelArrays(version, read_facts(version), 0).weights.rows
+        weights = rows(np.arange(spec.num_vertices))
         scale = graph.eigenvalue_scale or math.nan
         error, largest = worst(weights, sampling.areas(), exact, scale)
     return error, largest * spec.squared_spacing(0) / 8

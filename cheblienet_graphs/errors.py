@@ -6,18 +6,10 @@ aligned here, too.
 
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any, Self
 
-
-class _Missing(Enum):
-    MISSING = "left out"
-
-
-MISSING = _Missing.MISSING
-"""Stands for a value that was not given, in copies and other processes, too."""
 VALUE = 80
 """Most characters of a value."""
 MESSAGE = 2_000
@@ -35,6 +27,10 @@ class Found(str):
 
     def __repr__(self) -> str:
         return str(self)
+
+
+MISSING = Found()
+"""Stands for a value that was not given."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +109,7 @@ class SpecError(CheblienetError, ValueError):
     def __init__(self, field: str, accepted: str, found: object, remedy: str = "") -> None:
         self.field = field
         self._given = field, accepted, found, remedy
-        got = "" if found is MISSING else f" Got {quoted(found)}."
+        got = f" Got {shown}." if (shown := quoted(found)) else ""
         self.complaint = Words("must be ", accepted, ".", got, " " if remedy else "", remedy)
         super().__init__(field, " ", self.complaint)
 
@@ -139,6 +135,21 @@ class StoreError(CheblienetError):
 
 class UnreadableError(StoreError):
     """The machine refused to read a file; that says nothing of what was published."""
+
+
+class SkippedDamage(AbstractContextManager["SkippedDamage"]):
+    """A block that ends where a store is damaged; what the machine refuses to read is still raised.
+
+    Attributes:
+        error: the damage; None where there is none.
+    """
+
+    error: StoreError | None = None
+
+    def __exit__(self, kind: object, error: object, trace: object) -> bool:
+        if isinstance(error, StoreError) and not isinstance(error, UnreadableError):
+            self.error = error
+        return self.error is not None
 
 
 class SchemaError(StoreError):

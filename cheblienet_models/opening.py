@@ -8,6 +8,7 @@ from typing import TypeVar, cast
 import torch
 from torch import nn
 
+from cheblienet_graphs.errors import SkippedDamage
 from cheblienet_graphs.store import catalog, layout
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.map_facts import MapFacts, either_facts
@@ -156,12 +157,9 @@ class _Versions(Mapping[str, Opened]):
 
     def _holds(self, version: Folder) -> bool:
         """Check whether a version is of this kind; graphs are what can't be read."""
-        try:
+        with SkippedDamage():
             return (layout.MAP in layout.check_version(version)) == self._is_map
-        except UnreadableError:
-            raise
-        except StoreError:
-            return not self._is_map
+        return not self._is_map
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self.path)!r}: {', '.join(self) or 'empty'})"

@@ -14,8 +14,9 @@ import scipy.sparse
 from cheblienet_graphs.errors import StoreError, another
 from cheblienet_graphs.store import documents, layout
 from cheblienet_graphs.store.durable import save_whole, sha256_of
-from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
+from cheblienet_graphs.store.facts import LevelFacts, VersionFacts
 from cheblienet_graphs.store.folder import DOCUMENT, Folder
+from cheblienet_graphs.store.map_facts import read_facts
 from cheblienet_graphs.store.reader import LevelArrays
 
 OUTCOME = "Nothing was exported"

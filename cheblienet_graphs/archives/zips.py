@@ -7,7 +7,7 @@ import os
 import shutil
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -113,9 +113,10 @@ def _import(
         _refuse_faults(Folder(staging.path), str(file), remark)
         graph = Folder(store) / name
         looked_at = _versions(graph)
-        if earlier := _imported_before(graph, facts):
+        whole = (version for version in _same(graph, facts) if not version_faults(graph / version))
+        if earlier := next(whole, None):
             return Imported(name, earlier, new=False)
-        version = staging.publish_as_is(lambda: _imported_since(graph, facts, looked_at))
+        version = staging.publish_as_is(lambda: next(_same(graph, facts, looked_at), None))
         return Imported(name, version, new=staging.published is not None)
 
 
@@ -124,19 +125,11 @@ def _versions(graph: Folder) -> list[str]:
     return catalog.versions(graph) if graph.status() else []
 
 
-def _imported_since(graph: Folder, facts: PublishedFacts, looked_at: list[str]) -> str | None:
-    """The version with all of these attributes that another process published meanwhile."""
-    added = (version for version in _versions(graph) if version not in looked_at)
-    same = catalog.readable(graph, read_either, added)
-    return next((version for version, known in same if known.sha256 == facts.sha256), None)
-
-
-def _imported_before(graph: Folder, facts: PublishedFacts) -> str | None:
-    """The oldest version with all of these attributes that is as it was published."""
-    for version, published in catalog.readable(graph, read_either, _versions(graph)):
-        if published.sha256 == facts.sha256 and not version_faults(graph / version):
-            return version
-    return None
+def _same(graph: Folder, facts: PublishedFacts, but: Sequence[str] = ()) -> Iterator[str]:
+    """Versions with all of these attributes, oldest first, but for some."""
+    among = (version for version in _versions(graph) if version not in but)
+    known = catalog.readable(graph, read_either, among)
+    return (version for version, published in known if published.sha256 == facts.sha256)
 
 
 def _members(archive: zipfile.ZipFile, file: Path) -> Iterator[tuple[str, zipfile.ZipInfo]]:

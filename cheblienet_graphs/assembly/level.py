@@ -12,10 +12,11 @@ import scipy.sparse
 
 from cheblienet_graphs.assembly.xi import solved
 from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.inputs.polygons import block_means
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.masked import CutSampling, MaskedSampling, pixel_means
+from cheblienet_graphs.samplings.masked import CutSampling, MaskedSampling
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling, SamplingKind
 from cheblienet_graphs.samplings.voronoi import most_sides
 from cheblienet_graphs.search.choice import Choice
@@ -147,7 +148,7 @@ class Level:
         if mask is None:
             return None
         if not self.staged:
-            fraction = pixel_means(mask.halves_on(self.number)) if spec.cuts_pixels else None
+            fraction = block_means(mask.halves_on(self.number), 2) if spec.cuts_pixels else None
             return points_inside(spec, self.full, mask.on_level(self.number), fraction)
         fraction = self.dense(layout.FRACTION).mapped() if spec.cuts_pixels else None
         areas = np.array(self.scratch(CELLS).mapped()) if spec.clipping else None

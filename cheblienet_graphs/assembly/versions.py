@@ -24,9 +24,9 @@ from cheblienet_graphs.errors import (
 from cheblienet_graphs.spec import GraphSpec, words
 from cheblienet_graphs.spec.map_spec import MapSpec
 from cheblienet_graphs.store import catalog, layout
-from cheblienet_graphs.store.facts import LevelFacts, PublishedFacts, read_facts
+from cheblienet_graphs.store.facts import LevelFacts, PublishedFacts
 from cheblienet_graphs.store.folder import Folder
-from cheblienet_graphs.store.map_facts import MapSizes, read_either
+from cheblienet_graphs.store.map_facts import MapSizes, read_either, read_facts
 from cheblienet_graphs.store.removal import size_of
 from cheblienet_graphs.store.staged import identity_of
 

@@ -28,7 +28,6 @@ from cheblienet_graphs.typing import Floats
 SPHERE, PLANE, AREA = ("latitude", "longitude"), ("x", "y"), "area"
 SHORT = {"lat": "latitude", "lon": "longitude"}
 SEPARATORS = (",", ";", "\t")
-SUFFIXES = (".npy", ".npz", ".csv")
 LONGEST_REASON = 200
 """Most characters of a message of another library."""
 
@@ -147,7 +146,7 @@ def read_points(file: str | Path, *, sphere: bool) -> Floats:
     readers = {".npy": _npy, ".npz": _npz, ".csv": _csv}
     read = readers.get(file.suffix.lower())
     if read is None:
-        raise InputError(f"{file} must be one of {', '.join(SUFFIXES)}.")
+        raise InputError(f"{file} must be one of {', '.join(readers)}.")
     return read(file, SPHERE if flag("sphere", sphere) else PLANE)
 
 

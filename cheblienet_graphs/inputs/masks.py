@@ -77,7 +77,7 @@ class LatLonMask:
         _check_degrees("longitudes", self.longitudes, 360)
         if np.diff(np.sort(self.latitudes)).min() <= ROUNDING:
             raise SpecError("mask", "on latitudes that are all different", _span(self.latitudes))
-        if len(self._columns[0]) < 2:
+        if len(self._eastwards[0]) < 2:
             raise SpecError("mask", "on 2 longitudes or more", _span(self.longitudes))
         if in_radians(np.sort(self.latitudes), np.sort(self.longitudes)):
             found = f"latitudes {_span(self.latitudes)}, longitudes {_span(self.longitudes)}"
@@ -145,31 +145,22 @@ class LatLonMask:
 
     def _column(self, longitudes: Floats) -> tuple[Indices, Booleans]:
         """Column of the nearest longitude, and whether the point is within the grid."""
-        ascending, order = self._columns
+        ascending, order, around = self._eastwards
         start, steps = ascending[0], np.diff(ascending)
         gap = 360 - (ascending[-1] - start)
-        before, after = (gap / 2, gap / 2) if self._around else (steps[0] / 2, steps[-1] / 2)
+        before, after = (gap / 2, gap / 2) if around else (steps[0] / 2, steps[-1] / 2)
         # Degrees east of the first column's center.
         borders = (ascending[1:] + ascending[:-1]) / 2 - start
         east = (longitudes - start + before + ROUNDING) % 360 - before
         within = east <= ascending[-1] - start + after + 2 * ROUNDING
         return order[np.searchsorted(borders, east, side="right")], within
 
-    @property
-    def _columns(self) -> tuple[Floats, Indices]:
-        """Longitudes eastwards, and their columns.
+    @cached_property
+    def _eastwards(self) -> tuple[Floats, Indices, bool]:
+        """Longitudes eastwards, their columns, and whether they go once around.
 
         The first is in [0, 360), none is there twice.
         """
-        return self._eastwards[:2]
-
-    @property
-    def _around(self) -> bool:
-        """Check whether the longitudes go once around."""
-        return self._eastwards[2]
-
-    @cached_property
-    def _eastwards(self) -> tuple[Floats, Indices, bool]:
         turned = self.longitudes % 360
         turned[turned > 360 - ROUNDING] = 0
         order = np.argsort(turned, kind="stable")

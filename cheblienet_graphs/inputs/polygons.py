@@ -316,9 +316,13 @@ def _of_block(level_set: LevelSet, cells: int, sides: Sequence[tuple[int, int]])
     slopes = [np.asarray(np.gradient(values, axis=axis))[core] for axis in range(values.ndim)]
     rise = np.linalg.norm(slopes, axis=0)
     distances = np.divide(inner, rise, where=rise > 0, out=np.sign(inner))
-    share = np.clip(0.5 - distances, 0, 1)
-    split = [part for low, high in sides for part in (high - low, cells)]
-    means: Floats = share.reshape(split).mean(axis=tuple(range(1, 2 * values.ndim, 2)))
+    return block_means(np.clip(0.5 - distances, 0, 1), cells)
+
+
+def block_means(values: Floats, side: int) -> Floats:
+    """The means of blocks of so many cells a side, the array's sides multiples of that."""
+    split = [part for length in values.shape for part in (length // side, side)]
+    means: Floats = values.reshape(split).mean(axis=tuple(range(1, 2 * values.ndim, 2)))
     return means
 
 

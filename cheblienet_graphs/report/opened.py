@@ -14,9 +14,9 @@ from cheblienet_graphs.spec import GraphSpec, words
 from cheblienet_graphs.spec.map_spec import MapSpec
 from cheblienet_graphs.spec.words import human_bytes
 from cheblienet_graphs.store import catalog
-from cheblienet_graphs.store.facts import VersionFacts, read_facts
+from cheblienet_graphs.store.facts import VersionFacts
 from cheblienet_graphs.store.folder import DOCUMENT, Folder
-from cheblienet_graphs.store.map_facts import MapFacts
+from cheblienet_graphs.store.map_facts import MapFacts, read_facts
 from cheblienet_graphs.store.reader import LevelArrays
 
 WIDEST = 40

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.csr import Csr
-from cheblienet_graphs.inputs.polygons import UNIT
+from cheblienet_graphs.inputs.polygons import UNIT, block_means
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.maps import Parents, nearest
 from cheblienet_graphs.samplings.sampling import Sampling, SamplingKind
@@ -205,13 +205,6 @@ def shells(sides: Sequence[float]) -> list[Indices]:
     return [offsets[squared == length] for length in np.unique(squared)[1:]]
 
 
-def pixel_means(values: Floats) -> Floats:
-    """The means of blocks of 2 pixels a side, the domain's sides even."""
-    split = [part for side in values.shape for part in (side // 2, 2)]
-    means: Floats = values.reshape(split).mean(axis=tuple(range(1, 2 * values.ndim, 2)))
-    return means
-
-
 def coarsened(fraction: Floats) -> Floats:
     """Fractions of the half pixels of the next coarser level, from those of pixels."""
     return np.floor(fraction / UNIT) * UNIT
@@ -279,7 +272,7 @@ class CutSampling(MaskedSampling):
     def coarser(self) -> "CutSampling":
         """The next coarser level."""
         fraction = self.fraction.reshape(self.full.shape)
-        return CutSampling(self.full.coarser_lattice, pixel_means(coarsened(fraction)))
+        return CutSampling(self.full.coarser_lattice, block_means(coarsened(fraction), 2))
 
     @property
     def parents(self) -> Parents:

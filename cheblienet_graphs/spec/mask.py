@@ -13,13 +13,13 @@ from cheblienet_graphs.errors import Found, Remedy, SpecError, Words
 from cheblienet_graphs.inputs.files import unmasked
 from cheblienet_graphs.inputs.inside import inside_of_array
 from cheblienet_graphs.inputs.masks import LatLonMask, inside_region
-from cheblienet_graphs.inputs.polygons import Polygons, half_pixels
+from cheblienet_graphs.inputs.polygons import Polygons, block_means, half_pixels
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.limits import choice, left_out
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.samplings.healpix import ring_indices
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.masked import CutSampling, MaskedSampling, coarsened, pixel_means
+from cheblienet_graphs.samplings.masked import CutSampling, MaskedSampling, coarsened
 from cheblienet_graphs.samplings.region import RegionSampling
 from cheblienet_graphs.samplings.sampling import Sampling, SamplingKind
 from cheblienet_graphs.typing import Floats, Indices
@@ -89,7 +89,7 @@ class Mask:
         digest = hashlib.sha256(halves.astype("<f4").tobytes()).hexdigest()
         parts, levels = halves, []
         for sampling in samplings:
-            fraction = pixel_means(parts)
+            fraction = block_means(parts, 2)
             levels.append((CutSampling(sampling, fraction).places, parts))
             parts = coarsened(fraction)
         places, by_level = zip(*levels, strict=True)
@@ -241,7 +241,7 @@ def mask_field(spec: "GraphSpec", value: Any, order: str | None) -> Mask | None:
 def _inside(spec: "GraphSpec", sampling: Sampling, value: Any, order: str) -> npt.NDArray[np.bool_]:
     """(points,) those inside a mask."""
     if (isinstance(value, Polygons) or callable(value)) and isinstance(sampling, Lattice):
-        return pixel_means(half_pixels(value, sampling.shape)).ravel() > HALF
+        return block_means(half_pixels(value, sampling.shape), 2).ravel() > HALF
     values = _array(spec.geometry, value)
     if isinstance(value, LatLonMask):
         return value.at(*_degrees(sampling))

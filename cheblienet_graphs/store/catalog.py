@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from cheblienet_graphs.errors import (
     VALUE,
     Remedy,
+    SkippedDamage,
     StoreError,
     UnknownGraphError,
     UnreadableError,
@@ -75,7 +76,7 @@ def existing_store(store: str | os.PathLike[str]) -> Folder:
 
 def graph_names(store: Folder) -> list[str]:
     """Names of the graphs of an existing store, sorted, without links, foreign and empty groups."""
-    return [name for name in store.names() if is_graph(store, name)]
+    return [name for name, _ in store.entries() if is_graph(store, name)]
 
 
 def is_graph(store: Folder, name: str) -> bool:
@@ -123,13 +124,8 @@ def readable(
         UnreadableError: the machine refuses to read one.
     """
     for version in reversed(versions(graph)) if among is None else among:
-        try:
-            facts = read(graph / version)
-        except UnreadableError:
-            raise
-        except StoreError:
-            continue
-        yield version, facts
+        with SkippedDamage():
+            yield version, read(graph / version)
 
 
 def refs(graph: Folder) -> dict[str, str]:
@@ -206,12 +202,8 @@ def version_of(place: Folder, name: str, kind: str = "graph") -> Folder:
     graph, attributes, existing = place, None, list[str]()
     if NAME.fullmatch(called):
         graph = place / called
-        try:
+        with SkippedDamage():
             attributes, existing = read_attributes(graph), versions(graph)
-        except UnreadableError:
-            raise
-        except StoreError:
-            pass
     if attributes is None or not existing:
         names = graph_names(place)
         if not names:

@@ -9,19 +9,18 @@ last; `map_facts` has what is of maps.
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from cheblienet_graphs.errors import SchemaError, SpecError, StoreError, quoted
+from cheblienet_graphs.errors import SchemaError, SpecError, quoted
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.edges import DIRECTIONS
 from cheblienet_graphs.spec.fibers import units
 from cheblienet_graphs.spec.map_spec import MapSpec
 from cheblienet_graphs.store import layout, rules
-from cheblienet_graphs.store.folder import DOCUMENT, Folder
+from cheblienet_graphs.store.folder import DOCUMENT
 from cheblienet_graphs.store.rules import Number, Rule, WrongFactError, checked, read
 from cheblienet_graphs.typing import Floats
 
@@ -135,29 +134,7 @@ def _files(manifest: Mapping[str, Any]) -> Iterator[tuple[str, FileFacts]]:
         yield key, FileFacts(entry["sha256"], entry["nbytes"])
 
 
-@contextmanager
-def refusing(attributes: layout.Attributes, where: str) -> Iterator[None]:
-    """Say which version a wrong fact is of.
-
-    Args:
-        attributes: of the version, from which facts are read.
-        where: its name in messages.
-
-    Raises:
-        StoreError: a fact is wrong.
-        SchemaError: this version of the package does not read the schema.
-    """
-    _check_schema(attributes, where)
-    try:
-        yield
-    except WrongFactError as error:
-        raise StoreError(
-            f"{where} was changed or not written by cheblienet: its {str(error).rstrip('.')}. "
-            "Import or build it again."
-        ) from error
-
-
-def _check_schema(attributes: layout.Attributes, where: str) -> None:
+def check_schema(attributes: layout.Attributes, where: str) -> None:
     """Check that this version reads a schema: later minor ones hold what would be misread.
 
     Raises:
@@ -260,20 +237,6 @@ class VersionFacts(PublishedFacts):
 
     spec: GraphSpec
     levels: tuple[LevelFacts, ...]
-
-
-def read_facts(version: Folder) -> VersionFacts:
-    """The facts of a published graph.
-
-    Raises:
-        StoreError: they are missing, of another form than ours, contradict each other, or are those
-            of a map.
-    """
-    attributes = layout.check_version(version)
-    with refusing(attributes, str(version)):
-        if layout.MAP in attributes:
-            raise StoreError(f"{version} is a map between samplings, where a graph is needed.")
-        return graph_facts(attributes)
 
 
 def _has_directions(value: Any) -> bool:

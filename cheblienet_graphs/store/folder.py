@@ -115,15 +115,6 @@ class Folder(os.PathLike[str]):
             for descriptor in kept.values():
                 os.close(descriptor)
 
-    def names(self) -> list[str]:
-        """Sorted names of what lies in the folder, without those that are never read.
-
-        Raises:
-            StoreError: it can't be read.
-        """
-        with self.reading(), self.descriptor() as descriptor:
-            return sorted(filter(SEGMENT.fullmatch, os.listdir(descriptor)))
-
     def entries(self) -> list[tuple[str, os.stat_result]]:
         """Names and statuses of everything in the folder, sorted; links are not followed.
 
@@ -200,18 +191,18 @@ class Folder(os.PathLike[str]):
         finally:
             os.close(descriptor)
 
-    def sha256(self) -> tuple[str, int]:
-        """Hex digest and size of the regular file at this path.
+    def sha256(self) -> str:
+        """Hex digest of the regular file at this path.
 
         Raises:
             StoreError: it can't be read.
         """
         with (
             self.reading(),
-            self.opened_file() as (descriptor, size),
+            self.opened_file() as (descriptor, _),
             os.fdopen(descriptor, "rb", buffering=0, closefd=False) as file,
         ):
-            return hashlib.file_digest(file, "sha256").hexdigest(), size
+            return hashlib.file_digest(file, "sha256").hexdigest()
 
     @contextmanager
     def opened_file(self) -> Iterator[tuple[int, int]]:

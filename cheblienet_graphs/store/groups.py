@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
 
-from cheblienet_graphs.errors import StoreError, UnreadableError, quoted
+from cheblienet_graphs.errors import SkippedDamage, StoreError, quoted
 from cheblienet_graphs.store import catalog, layout
 from cheblienet_graphs.store.durable import replace
 from cheblienet_graphs.store.folder import DOCUMENT, Folder
@@ -34,12 +34,10 @@ def group_fault(group: Folder) -> str | None:
     Raises:
         UnreadableError: the machine refuses to read something.
     """
-    try:
+    with SkippedDamage() as damage:
         document = group.document()
-    except UnreadableError:
-        raise
-    except StoreError as error:
-        return f"can't be read: {error}"
+    if damage.error:
+        return f"can't be read: {damage.error}"
     if not layout.is_group(document):
         return "is not that of a group of zarr format 3"
     copied = document.get(layout.COPIES)
@@ -57,12 +55,10 @@ def graph_faults(graph: Folder) -> Iterator[Fault]:
     document = f"{graph.name}/{DOCUMENT}"
     if what := group_fault(graph):
         yield Fault(document, what)
-    try:
+    with SkippedDamage() as damage:
         refs, existing = catalog.refs_and_versions(graph)
-    except UnreadableError:
-        raise
-    except StoreError as error:
-        yield Fault(document, f"can't be read: {error}")
+    if damage.error:
+        yield Fault(document, f"can't be read: {damage.error}")
         return
     for ref, version in refs.items():
         if version not in existing:
@@ -90,21 +86,18 @@ def _is_copy(group: Folder, path: str, document: object) -> bool:
     """Check whether a document is that of the node at a path, as zarr copies it."""
     if not isinstance(document, dict) or document.get(layout.COPIES) not in (None, _NOTHING):
         return False
-    try:
-        own = reduce(Folder.entry, path.split("/"), group).document()
-    except UnreadableError:
-        raise
-    except StoreError:
-        return False
     nothing: layout.Attributes = {"attributes": {}}
-    return layout.same(
-        nothing | layout.without_copies(own), nothing | layout.without_copies(document)
-    )
+    with SkippedDamage():
+        own = reduce(Folder.entry, path.split("/"), group).document()
+        return layout.same(
+            nothing | layout.without_copies(own), nothing | layout.without_copies(document)
+        )
+    return False
 
 
 def _nodes(group: Folder) -> set[str]:
     """Paths of the nodes that zarr has to find below the store, or below a graph."""
-    try:
+    with SkippedDamage():
         is_graph = "refs" in (layout.read_attributes(group) or {})
         graphs = {"": group} if is_graph else {n: group / n for n in catalog.graph_names(group)}
         nodes = {name for name in graphs if name}
@@ -112,11 +105,8 @@ def _nodes(group: Folder) -> set[str]:
             for version in catalog.versions(graph):
                 path = f"{name}/{version}".lstrip("/")
                 nodes |= {path, *(f"{path}/{node}" for node in _of_version(graph / version))}
-    except UnreadableError:
-        raise
-    except StoreError:
-        return set()
-    return nodes
+        return nodes
+    return set()
 
 
 def _of_version(version: Folder) -> Iterator[str]:
@@ -156,11 +146,9 @@ def set_refs(graph: Folder, refs: dict[str, str], staging: int) -> None:
         OSError: as `replace`.
     """
     attributes = layout.read_attributes(graph) or {}
-    has_copies = layout.COPIES in graph.parent.document()
     replace_attributes(graph, attributes | {"refs": refs}, staging)
-    if has_copies:
-        with suppress(OSError, StoreError):  # then `clg verify` names them
-            drop_copies(graph.parent, staging)
+    with suppress(OSError, StoreError):  # then `clg verify` names them
+        drop_copies(graph.parent, staging)
 
 
 def replace_attributes(group: Folder, attributes: layout.Attributes, staging: int) -> None:

@@ -205,19 +205,6 @@ def canonical_sha256(attributes: Attributes) -> str:
     return hashlib.sha256(canonical(rest).encode()).hexdigest()
 
 
-def group_attributes(group: Folder) -> Attributes:
-    """All attributes of a group, consolidated or not.
-
-    Raises:
-        StoreError: it is no group of zarr format 3, or has other fields than one.
-    """
-    document = group.document()
-    if not is_group(document):
-        raise StoreError(f"{group} is not a zarr v3 group.")
-    attributes: Attributes = document.get("attributes", {})
-    return attributes
-
-
 def is_group(document: Attributes) -> bool:
     """Check whether a document is that of a group of zarr format 3, and has no unknown fields."""
     rest = without_copies(document)
@@ -272,7 +259,10 @@ def check_version(version: Folder) -> Attributes:
     Raises:
         StoreError: they are missing, or the version is no group of zarr format 3.
     """
-    attributes = group_attributes(version).get("clg")
-    if not isinstance(attributes, dict):
+    document = version.document()
+    if not is_group(document):
+        raise StoreError(f"{version} is not a zarr v3 group.")
+    attributes = our_attributes(document)
+    if attributes is None:
         raise StoreError(f"{version} is not a version of a graph of ours.")
     return attributes

@@ -45,10 +45,9 @@ def leftovers(store: str | Path) -> list[Path]:
     folder = layout.staging_folder(store)
     with suppress(*_ABSENT), opened_folder(folder) as staging:
         may_delete = os.access(".", os.W_OK, dir_fd=staging)
-        if not may_delete or not staging_folder.is_known(staging, store):
-            return []
-        with staging_folder.locked(store) as held:  # else a build finds its own folder locked
-            return [folder / name for name in _left(held)]
+        if may_delete and staging_folder.is_known(staging, store):
+            with staging_folder.locked(store) as held:  # else a build finds its own folder locked
+                return [folder / name for name in _left(held)]
     return []
 
 

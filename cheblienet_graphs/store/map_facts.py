@@ -10,8 +10,8 @@ from cheblienet_graphs.store import catalog, layout, rules
 from cheblienet_graphs.store.facts import (
     PublishedFacts,
     VersionFacts,
+    check_schema,
     graph_facts,
-    refusing,
     shared,
 )
 from cheblienet_graphs.store.folder import DOCUMENT, Folder
@@ -54,6 +54,19 @@ class MapFacts(PublishedFacts):
     sizes: MapSizes
 
 
+def read_facts(version: Folder) -> VersionFacts:
+    """The facts of a published graph.
+
+    Raises:
+        StoreError: they are missing, of another form than ours, contradict each other, or are those
+            of a map.
+    """
+    facts = read_either(version)
+    if not isinstance(facts, VersionFacts):
+        raise StoreError(f"{version} is a map between samplings, where a graph is needed.")
+    return facts
+
+
 def read_map_facts(version: Folder) -> MapFacts:
     """The facts of a published map.
 
@@ -73,8 +86,14 @@ def either_facts(attributes: layout.Attributes, where: str) -> VersionFacts | Ma
     Raises:
         StoreError: they are of another form than ours, or contradict each other.
     """
-    with refusing(attributes, where):
+    check_schema(attributes, where)
+    try:
         return _map(attributes) if layout.MAP in attributes else graph_facts(attributes)
+    except rules.WrongFactError as error:
+        raise StoreError(
+            f"{where} was changed or not written by cheblienet: its {str(error).rstrip('.')}. "
+            "Import or build it again."
+        ) from error
 
 
 def read_either(version: Folder) -> VersionFacts | MapFacts:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.csr import Csr
-from cheblienet_graphs.errors import Remedy, SpecError, StoreError
+from cheblienet_graphs.errors import Remedy, StoreError
 from cheblienet_graphs.limits import Range
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.samplings.given_tables import PointArrays
@@ -25,7 +25,7 @@ from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.mask import points_inside
 from cheblienet_graphs.store import catalog, layout
 from cheblienet_graphs.store.arrays import mapped_array, mapped_places, within
-from cheblienet_graphs.store.facts import LevelFacts, VersionFacts, read_facts
+from cheblienet_graphs.store.facts import LevelFacts, VersionFacts
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.matrices import MappedWeights, mapped_averages, mapped_csr
 from cheblienet_graphs.store.rules import LARGEST
@@ -76,20 +76,12 @@ class LevelArrays:
         facts: of the version.
         level: 0 is the finest.
         measured: what reports and figures computed of them, by name, so that none does it again.
-
-    Raises:
-        SpecError: there is no such level.
     """
 
     version: Folder
     facts: VersionFacts
     level: int
     measured: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        levels = self.spec.levels
-        if not 0 <= self.level < levels:
-            raise SpecError("level", f"an integer in [0, {levels - 1}]", self.level)
 
     @property
     def spec(self) -> GraphSpec:
@@ -166,8 +158,7 @@ class LevelArrays:
         """By direction of the frame, (V, V) float32, per unit of length; empty without any."""
         if self.of_level.gradients is None:
             return {}
-        matrix, vertices = self.stacked_gradients(), self.of_level.vertices
-        within(self.folder / layout.GRADIENTS / layout.FIELDS, matrix.data)
+        matrix, vertices = self.finite_gradients(), self.of_level.vertices
         starts = range(0, matrix.shape[0], vertices)
         blocks = (matrix.block(n, n + vertices).scipy() for n in starts)
         return dict(zip(self.spec.geometry.frame, blocks, strict=True))
@@ -189,6 +180,12 @@ class LevelArrays:
         if not entries and folder.status() is None:  # what has no entries is not stored
             return Csr.empty(shape)
         return mapped_csr(folder, shape, entries)
+
+    def finite_gradients(self, part: str = layout.FIELDS) -> Csr:
+        """The same, all finite."""
+        matrix = self.stacked_gradients(part)
+        within(self.folder / layout.GRADIENTS / part, matrix.data)
+        return matrix
 
     def mapped(self, name: str) -> npt.NDArray[Any]:
         """A dense array with a row for each vertex: "coordinates" or "eigenvectors".
@@ -347,13 +344,3 @@ def base_places(spec: GraphSpec, coordinates: Floats) -> Floats:
     """(V, b) Cartesian coordinates on the base, unit vectors on the sphere."""
     base = spec.geometry.base
     return coordinates[:, : base.dimension] if base.flat else unit_vectors(*coordinates[:, -2:].T)
-
-
-def edge_weights(version: Folder, level: int) -> "scipy.sparse.csr_array":
-    """(V, V) W of a level in memory, as `MappedWeights` defines it.
-
-    Raises:
-        StoreError: it can't be read.
-    """
-    weights = LevelArrays(version, read_facts(version), level).weights
-    return weights.rows(np.arange(weights.laplacian.shape[0]))

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from cheblienet_graphs.csr import Csr
-from cheblienet_graphs.errors import CheblienetError, StoreError, UnreadableError
+from cheblienet_graphs.errors import CheblienetError, SkippedDamage
 from cheblienet_graphs.samplings.given_tables import again_on_poles, coincident, digest_of_points
 from cheblienet_graphs.samplings.masked import CutSampling
 from cheblienet_graphs.samplings.sampling import Sampling
@@ -67,13 +67,9 @@ def level_fault(arrays: LevelArrays) -> Fault | None:
 def first_faults(checks: Iterable[tuple[str, Iterator[str]]]) -> Iterator[Fault]:
     """The first fault of each of some checks, by where they look; what can't be read is one."""
     for where, faults in checks:
-        try:
+        with SkippedDamage() as damage:
             what = next(faults, None)
-        except UnreadableError:
-            raise
-        except StoreError as error:
-            what = str(error)
-        if what:
+        if what := str(damage.error) if damage.error else what:
             yield Fault(where, what)
 
 
@@ -133,9 +129,7 @@ def is_symmetric(matrix: scipy.sparse.csr_array, entries: int = ENTRIES) -> bool
         matrix: columns ascend in each row.
         entries: stored entries that are looked for together, by bisection.
     """
-    for start, stop in row_blocks(matrix.indptr, entries):
-        block = rows(matrix, start, stop)
-        row = np.repeat(np.arange(start, stop), np.diff(block.indptr))
+    for _, row, block in _blocks(matrix, entries):
         first, end = (matrix.indptr[block.indices + n].astype(np.int64) for n in (0, 1))
         if (first == end).any():
             return False
@@ -163,9 +157,11 @@ def _count_faults(arrays: LevelArrays) -> Iterator[str]:
             yield f"level {arrays.level} has {name} {facts[name]:.9g}; its array {counted:.9g}"
 
 
-def _blocks(matrix: scipy.sparse.csr_array) -> Iterator[tuple[slice, Indices, Any]]:
+def _blocks(
+    matrix: scipy.sparse.csr_array, entries: int = ENTRIES
+) -> Iterator[tuple[slice, Indices, Any]]:
     """Some rows after others: which, the row of each entry, and the rows themselves."""
-    for start, stop in row_blocks(matrix.indptr):
+    for start, stop in row_blocks(matrix.indptr, entries):
         block = rows(matrix, start, stop)
         yield slice(start, stop), np.repeat(np.arange(start, stop), np.diff(block.indptr)), block
 

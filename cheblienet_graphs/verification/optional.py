@@ -21,7 +21,6 @@ from cheblienet_graphs.sparse import (
 )
 from cheblienet_graphs.spec.fibers import units
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.arrays import within
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats
 
@@ -79,7 +78,8 @@ def gradient_faults(arrays: LevelArrays) -> Iterator[str]:
     known, spacings = arrays.of_level.gradients, units(arrays.spec, arrays.level)
     if known is None:
         return
-    fields, sums = (_finite(arrays, part) for part in (layout.FIELDS, layout.SYMMETRIC))
+    parts = layout.FIELDS, layout.SYMMETRIC
+    fields, sums = (arrays.finite_gradients(part).scipy() for part in parts)
     stated = np.array([*known.norms, known.largest])
     bounds, largest = norms(fields, spacings)
     if not near(stated, np.array([*bounds, largest]), ROUNDING * stated):
@@ -88,13 +88,6 @@ def gradient_faults(arrays: LevelArrays) -> Iterator[str]:
         yield "have other sums with their transposes than are stored"
     if not all(_is_gradient(arrays, block, spacings) for block in _vertex_blocks(fields)):
         yield "do not vanish on constants, or are not exact on linear functions"
-
-
-def _finite(arrays: LevelArrays, part: str) -> scipy.sparse.csr_array:
-    """A part of the gradients, all of whose values are finite."""
-    matrix = arrays.stacked_gradients(part)
-    within(arrays.folder / layout.GRADIENTS / part, matrix.data)
-    return matrix.scipy()
 
 
 def _are_sums(fields: scipy.sparse.csr_array, sums: scipy.sparse.csr_array) -> bool:

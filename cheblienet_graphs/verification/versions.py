@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from cheblienet_graphs.errors import SchemaError, StoreError, UnreadableError
+from cheblienet_graphs.errors import SchemaError, SkippedDamage, StoreError, UnreadableError
 from cheblienet_graphs.limits import callback
 from cheblienet_graphs.store import catalog, durable, layout, leftovers
 from cheblienet_graphs.store.facts import FileFacts, VersionFacts
@@ -178,14 +178,11 @@ def _file_fault(
         return "is not a regular file"
     if status.st_size != entry.nbytes:
         return f"has {status.st_size} bytes; published were {entry.nbytes}"
-    try:
-        digest, size = (version / path).sha256()
-    except UnreadableError:
-        raise
-    except StoreError as error:
-        return f"is unreadable: {error}"
-    same = (digest, size) == (entry.sha256, entry.nbytes)
-    return None if same else "has other contents than were published"
+    with SkippedDamage() as damage:
+        digest = (version / path).sha256()
+    if damage.error:
+        return f"is unreadable: {damage.error}"
+    return None if digest == entry.sha256 else "has other contents than were published"
 
 
 def _array_faults(version: Folder, facts: VersionFacts, remark: Remark | None) -> list[Fault]:
@@ -220,12 +217,10 @@ def _store_faults(store: Folder) -> Iterator[Fault]:
 def _folder_faults(store: Folder, name: str) -> Iterator[Fault]:
     """Faults of a folder in a store, by its name and its document alone."""
     folder = store.entry(name)
-    try:
+    with SkippedDamage() as damage:
         is_ours = layout.read_attributes(folder) is not None
-    except UnreadableError:
-        raise
-    except StoreError as error:
-        yield Fault(name, str(error))
+    if damage.error:
+        yield Fault(name, str(damage.error))
         return
     if is_ours and not layout.NAME.fullmatch(name):
         yield Fault(name, "is no name of a graph")
@@ -239,9 +234,6 @@ def _folder_faults(store: Folder, name: str) -> Iterator[Fault]:
 
 def _may_be_ours(version: Folder) -> bool:
     """Check whether a folder in the place of a version is one of ours, or can't be read."""
-    try:
+    with SkippedDamage():
         return layout.read_attributes(version) is not None
-    except UnreadableError:
-        raise
-    except StoreError:
-        return True
+    return True

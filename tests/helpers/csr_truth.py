@@ -8,7 +8,9 @@ import torch
 import zarr
 
 from cheblienet_graphs.store.folder import Folder
+from cheblienet_graphs.store.map_facts import read_facts
 from cheblienet_graphs.store.matrices import mapped_csr
+from cheblienet_graphs.store.reader import LevelArrays
 
 
 def stored(group: zarr.Group) -> scipy.sparse.csr_array:
@@ -20,6 +22,12 @@ def stored(group: zarr.Group) -> scipy.sparse.csr_array:
 def mapped(group: Folder) -> scipy.sparse.csr_array:
     """A matrix as the packages read it."""
     return mapped_csr(group).scipy()
+
+
+def edge_weights(version: Folder, level: int) -> scipy.sparse.csr_array:
+    """(V, V) W of a level in memory, as reports read it."""
+    weights = LevelArrays(version, read_facts(version), level).weights
+    return weights.rows(np.arange(weights.laplacian.shape[0]))
 
 
 def dense_weights(version: zarr.Group, level: int = 0) -> np.ndarray:

@@ -7,8 +7,8 @@ import scipy.sparse
 from scipy.linalg import expm
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.folder import Folder
+from cheblienet_graphs.store.map_facts import read_facts
 from cheblienet_graphs.store.reader import LevelArrays
 
 STEP = 1e-5

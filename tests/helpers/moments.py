@@ -7,13 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse
-from csr_truth import mapped
+from csr_truth import edge_weights, mapped
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.store.folder import Folder
-from cheblienet_graphs.store.reader import edge_weights
 from cheblienet_graphs.weights.lattice import LatticeWeights, lattice_weights
 
 EPS = [0.1, 0.3162, 0.5, 1.0]

@@ -10,8 +10,8 @@ from sealing import reseal_array
 from cheblienet_graphs import GraphSpec, SpecError, build, verify
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
-from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.folder import Folder
+from cheblienet_graphs.store.map_facts import read_facts
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.weights.lattice import directional_weights
 from cheblienet_models import StoreError as ModelsStoreError

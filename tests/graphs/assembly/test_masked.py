@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 import zarr
-from csr_truth import stored
+from csr_truth import edge_weights, stored
 from masks import awkward, disc, points_mask
 
 from cheblienet_graphs import GraphSpec, SpecError, build, open_group
-from cheblienet_graphs.store.facts import LevelFacts, read_facts
+from cheblienet_graphs.store.facts import LevelFacts
 from cheblienet_graphs.store.folder import Folder
-from cheblienet_graphs.store.reader import edge_weights
+from cheblienet_graphs.store.map_facts import read_facts
 
 
 def dense(csr: zarr.Group) -> np.ndarray:

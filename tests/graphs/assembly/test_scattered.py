@@ -5,15 +5,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from builds import manifest
+from csr_truth import edge_weights
 from sphere_truth import latitudes_longitudes
 from stores import store_of
 
 from cheblienet_graphs import CheblienetError, GraphSpec, SpecError, build, plan, verify
 from cheblienet_graphs.samplings.icosphere import Icosphere
 from cheblienet_graphs.store.catalog import resolve
-from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.folder import Folder
-from cheblienet_graphs.store.reader import LevelArrays, edge_weights
+from cheblienet_graphs.store.map_facts import read_facts
+from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.weights.edges import voronoi_entries
 
 ICOSPHERE = latitudes_longitudes(Icosphere(size=2).base_points)

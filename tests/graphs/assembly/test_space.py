@@ -19,8 +19,8 @@ from cheblienet_graphs.samplings.axes import axis_set
 from cheblienet_graphs.search import masked
 from cheblienet_graphs.store import staged
 from cheblienet_graphs.store.arrays import mapped_array
-from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.folder import Folder
+from cheblienet_graphs.store.map_facts import read_facts
 
 CONSISTENT = ["selling", "matched"]
 METRIC = {"eps_squared": 0.1, "xi": 0.1**0.5}

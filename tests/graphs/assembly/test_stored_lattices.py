@@ -7,13 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from csr_truth import mapped
+from csr_truth import edge_weights, mapped
 from moments import difference, stored
 
 from cheblienet_graphs import GraphSpec, inspect
 from cheblienet_graphs.store.arrays import mapped_array
 from cheblienet_graphs.store.folder import Folder
-from cheblienet_graphs.store.reader import edge_weights
 
 
 def permutation_of(spec: GraphSpec, image_of: Callable[..., tuple[int, ...]]) -> np.ndarray:

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from csr_truth import edge_weights
 from moments import Sparse, deviation, stored, weights_of
 from sphere_truth import arcs, logarithms, rotations, unit_vectors
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.store.arrays import mapped_array
 from cheblienet_graphs.store.folder import Folder
-from cheblienet_graphs.store.reader import edge_weights
 
 
 def pattern(version: Path, level: int = 0) -> Sparse:

@@ -5,7 +5,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from csr_truth import mapped
+from csr_truth import edge_weights, mapped
 from examined import SPECS, allocated_by, laplacian_of, random_matrix
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,9 +14,9 @@ from cheblienet_graphs import GraphSpec, build, sparse
 from cheblienet_graphs.report.diagnostics import components, equivariance_errors, weight_statistics
 from cheblienet_graphs.report.moments import effective_metrics, probes
 from cheblienet_graphs.sparse import mapped_product
-from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.folder import Folder
-from cheblienet_graphs.store.reader import LevelArrays, edge_weights
+from cheblienet_graphs.store.map_facts import read_facts
+from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.verification.levels import is_symmetric
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from csr_truth import edge_weights
 from scipy.linalg import expm
 from sphere_truth import arcs, unit_vectors
 from stores import store_of
@@ -13,7 +14,6 @@ from truth import matrix, se2_squared_distance
 from cheblienet_graphs import GraphSpec, SpecError, neighbors_of
 from cheblienet_graphs.manifolds.flat import directions_across
 from cheblienet_graphs.store.folder import Folder
-from cheblienet_graphs.store.reader import edge_weights
 
 MASK = np.hypot(*(np.mgrid[:10, :10] - 4.5)) < 4.5
 RNG = np.random.default_rng(3)

@@ -7,8 +7,8 @@ from damage import writable_copy
 from stores import store_of
 
 from cheblienet_graphs import GraphSpec, build, compare
-from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.folder import Folder
+from cheblienet_graphs.store.map_facts import read_facts
 
 KERNEL = GraphSpec("se2", 8, orientations=4, levels=2)
 SPECS = {

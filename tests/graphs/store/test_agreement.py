@@ -20,8 +20,8 @@ from stores import store_of
 
 from cheblienet_graphs import GraphSpec, StoreError, inspect, verify
 from cheblienet_graphs.report.spectra import eigenvalues
-from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.folder import Folder
+from cheblienet_graphs.store.map_facts import read_facts
 from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.verification import levels as agreement
 from cheblienet_graphs.verification.levels import is_symmetric

@@ -20,9 +20,8 @@ from cheblienet_graphs.archives.npz import to_npz
 from cheblienet_graphs.archives.zips import export_zip, import_zip
 from cheblienet_graphs.assembly.versions import published
 from cheblienet_graphs.samplings.points import Random
-from cheblienet_graphs.store.facts import read_facts
 from cheblienet_graphs.store.folder import Folder
-from cheblienet_graphs.store.map_facts import listing
+from cheblienet_graphs.store.map_facts import listing, read_facts
 from cheblienet_models import open_store
 
 SPEC = GraphSpec("se2", 8, orientations=4, levels=2, eigenpairs=3, gradients=True)

@@ -7,13 +7,14 @@ import cut_truth
 import derivatives
 import numpy as np
 import pytest
+from csr_truth import edge_weights
 from cut_truth import eigenvalues, elliptic, order, turned, worst
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.inputs.polygons import coverage
 from cheblienet_graphs.report.diagnostics import components
 from cheblienet_graphs.store.folder import Folder
-from cheblienet_graphs.store.reader import LevelArrays, edge_weights
+from cheblienet_graphs.store.reader import LevelArrays
 
 SIZES = [20, 41, 83]
 
