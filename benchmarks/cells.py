@@ -13,7 +13,7 @@ processor time.
 """
 
 import time
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -22,7 +22,8 @@ from scripts import graph_of, parser_of, print_head, print_row
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.samplings.cells import voronoi_sides
-from cheblienet_graphs.samplings.points import Random, unit_vectors
+from cheblienet_graphs.samplings.masked import MaskedSampling
+from cheblienet_graphs.samplings.points import Points, Random, unit_vectors
 from cheblienet_graphs.typing import Floats
 from cheblienet_models.resampling.grids import Pixels
 from cheblienet_models.resampling.overlaps import shared_areas, summed
@@ -40,16 +41,16 @@ BLOBS = 200
 WIDTH = 3.0
 
 
-def sampled(sampling: LevelPoints, grid: Pixels, places: int) -> csr_array:
+def sampled(sampling: MaskedSampling, grid: Pixels, places: int) -> csr_array:
     """Areas by the point that is nearest to each of about so many places a point."""
-    side = max(1, int(np.ceil(np.sqrt(places * sampling.count / grid.count))))
+    side = max(1, int(np.ceil(np.sqrt(places * sampling.num_points / grid.count))))
     z = np.sin(np.radians(grid.row_edges))
     shares = (np.arange(side) + 0.5) / side
     heights = (z[:-1, None] + np.diff(z)[:, None] * shares).ravel()
     west = np.radians(grid.column_edges)
     longitudes = (west[:-1, None] + np.diff(west)[:, None] * shares).ravel()
     column = np.repeat(np.arange(grid.columns), side)
-    points = KDTree(sampling.vectors)
+    points = KDTree(sampling.full.base_points)
     keys = []
     for circle, colatitude in enumerate(np.arccos(heights)):
         point = points.query(unit_vectors(np.full(len(longitudes), colatitude), longitudes))[1]
@@ -57,21 +58,23 @@ def sampled(sampling: LevelPoints, grid: Pixels, places: int) -> csr_array:
     pairs, count = np.unique(np.concatenate(keys), return_counts=True)
     point, pixel = np.divmod(pairs, grid.count)
     areas = count / side**2 * grid.areas.ravel()[pixel]
-    return summed((sampling.count, grid.count), point, pixel, areas)
+    return summed((sampling.num_points, grid.count), point, pixel, areas)
 
 
-def shared_by(way: str, sampling: LevelPoints, grid: Pixels) -> csr_array:
+def shared_by(way: str, sampling: MaskedSampling, grid: Pixels) -> csr_array:
     """Areas that points (rows) and pixels (columns) share, steradians."""
     if way.startswith("sampled"):
         return sampled(sampling, grid, int(way.split()[1]))
-    voronoi = voronoi_sides(sampling.vectors, sampling.number)
-    return shared_areas(voronoi if way == "Voronoi" else sampling.sides(), grid, sampling.count)
+    full = cast("Points", sampling.full)
+    own = full.sides(sampling.places)
+    voronoi = voronoi_sides(full.base_points, sampling.inside)
+    return shared_areas(voronoi if way == "Voronoi" else own, grid, sampling.num_points)
 
 
 def blobs(grid: Pixels) -> Floats:
     """(pixels, BLOBS) around random places."""
-    beta, gamma = np.meshgrid(*grid.centers, indexing="ij")
-    pixels = unit_vectors(beta.ravel(), gamma.ravel())
+    beta, gamma = np.radians(90 - grid.latitudes), np.radians(grid.longitudes)
+    pixels = unit_vectors(np.repeat(beta, len(gamma)), np.tile(gamma, len(beta)))
     places = np.random.default_rng(0).normal(size=(3, BLOBS))
     places /= np.linalg.norm(places, axis=0)
     distance = np.degrees(np.arccos((pixels @ places).clip(-1, 1)))
@@ -105,7 +108,8 @@ def main() -> None:
         for size in sizes:
             levels: dict[str, Any] = {} if "points" in size else {"levels": 1}
             graph = graph_of(GraphSpec("s2", **levels, **size), device="cpu")
-            sampling, areas = LevelPoints.of(graph.stored), graph.area.double().numpy()
+            areas = graph.area.double().numpy()
+            sampling = LevelPoints.of(graph.stored).sampling
             areas *= 4 * np.pi / areas.sum()
             for way in WAYS:
                 if way == "own" and isinstance(sampling.full, Random):
@@ -118,7 +122,7 @@ def main() -> None:
                 at_points, after = lost(shared, areas, image, pixels)
                 cells = f"{ratio.min():.6f} to {ratio.max():.6f}", f"{gap:.0e}"
                 changes = f"{at_points:.1e}", f"{after:.1e}"
-                print_row(name, f"{sampling.count:,}", way, *cells, *changes, f"{seconds:.2f}")
+                print_row(name, f"{sampling.num_points:,}", way, *cells, *changes, f"{seconds:.2f}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """Tensors as every room uses them: memory layout, precision, sparse matrices."""
 
-import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -15,6 +14,7 @@ from torch import Tensor, nn
 from torch.autograd.forward_ad import unpack_dual
 
 from cheblienet_graphs.csr import Csr
+from cheblienet_graphs.store.durable import replace_whole
 from cheblienet_models.arguments import file_path, instance
 
 NAMESPACE = "cheblienet_models"
@@ -76,15 +76,14 @@ def logical(x: Tensor) -> Tensor:
     return x.permute(1, 2, 0)
 
 
-def multiplied(matrix: Tensor, x: Tensor) -> Tensor:
-    """A dense matrix (n, m) times every signal, (B, C, m) -> (B, C, n).
+def multiplied(x: Tensor, dtype: torch.dtype, product: Callable[[Tensor], Tensor]) -> Tensor:
+    """A product, (m, N) -> (n, N), of every signal, (B, C, m) -> (B, C, n).
 
-    In the wider of the two dtypes, also under autocast.
+    In the wider of the matrix' and the signal's dtype, also under autocast.
     """
-    dtype = torch.promote_types(matrix.dtype, x.dtype)
     with torch.autocast(autocast_type(x), enabled=False):
-        product = matrix.to(dtype) @ vertex_major(x).to(dtype).flatten(1)
-    return logical(product.view(len(matrix), *x.shape[:2]))
+        y = product(vertex_major(x).to(torch.promote_types(dtype, x.dtype)).flatten(1))
+    return logical(y.view(len(y), *x.shape[:2]))
 
 
 def autocast_type(x: Tensor) -> str:
@@ -320,20 +319,11 @@ def save_npz(path: str | Path, matrix: Tensor) -> Path:
     path = file_path("path", path)
     _check_csr(matrix)
     target = path if str(path).endswith(".npz") else Path(f"{path}.npz")
-    parts = matrix.crow_indices(), matrix.col_indices(), matrix.values()
-    indptr, indices, data = (part.detach().cpu().numpy() for part in parts)
-    shape, kind = np.array(tuple(matrix.shape), dtype=np.int64), np.array(b"csr")
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with unfinished.open("wb") as file:
-            np.savez_compressed(
-                file, indices=indices, indptr=indptr, format=kind, shape=shape, data=data
-            )
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(target)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    parts = {"indptr": matrix.crow_indices(), "indices": matrix.col_indices()}
+    parts["data"] = matrix.values()
+    arrays: dict[str, Any] = {name: part.detach().cpu().numpy() for name, part in parts.items()}
+    arrays |= {"format": np.array(b"csr"), "shape": np.array(tuple(matrix.shape), dtype=np.int64)}
+    replace_whole(target, lambda file: np.savez_compressed(file, **arrays))
     return target
 
 

@@ -113,26 +113,17 @@ def _packed(row: int, columns: Indices, values: Floats) -> FieldRows:
     return FieldRows(row, kept.sum(axis=1), columns[kept], values[kept])
 
 
-class Norms(NamedTuple):
+def norms(matrix: scipy.sparse.csr_array, spacings: Floats) -> tuple[list[float], float]:
     """Norms of the gradients of a level, by which changed ones are noticed.
 
     Args:
-        fields: bounds of the spectral norm of each, per unit of length or radian: the root of the
-            largest sum of |entries| in a row times that in a column.
-        largest: the largest norm of a row, in units of the points' spacing or, along the fiber, of
-            its step.
-    """
-
-    fields: list[float]
-    largest: float
-
-
-def norms(matrix: scipy.sparse.csr_array, spacings: Floats) -> Norms:
-    """Those of the matrices of all fields, (fields V, V), one below the other.
-
-    Args:
-        matrix: possibly mapped.
+        matrix: (fields V, V) those of all fields, one below the other; possibly mapped.
         spacings: (fields,) as `source.units` gives them.
+
+    Returns:
+        Bounds of the spectral norm of each field, per unit of length or radian: the root of the
+        largest sum of |entries| in a row times that in a column. The largest norm of a row, in
+        units of the points' spacing or, along the fiber, of its step.
     """
     columns = np.zeros((len(spacings), matrix.shape[1]))
     most, largest = np.zeros(len(spacings)), 0.0
@@ -140,7 +131,7 @@ def norms(matrix: scipy.sparse.csr_array, spacings: Floats) -> Norms:
         most[field] = max(most[field], float(block.sum(axis=1).max()))
         columns[field] += block.sum(axis=0)
         largest = max(largest, float(_row_norms(block).max()) * spacings[field])
-    return Norms(np.sqrt(most * columns.max(axis=1)).tolist(), largest)
+    return np.sqrt(most * columns.max(axis=1)).tolist(), largest
 
 
 def steep_vertices(matrix: scipy.sparse.csr_array, spacings: Floats) -> tuple[Indices, float]:

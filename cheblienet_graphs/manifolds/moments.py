@@ -99,10 +99,8 @@ def edge_components(
         if periods is not None:
             base = ends[:, : len(periods)]
             base -= np.round((base - targets[block, : len(periods)]) / periods) * periods
-        candidates = logarithms(manifold, targets[block], ends)
-        angle = _angles(manifold, candidates)
-        first = (angle <= angle.min(axis=0) + TIE).argmax(axis=0)
-        found[block] = candidates[first, :, np.arange(len(ends))]
+        edge, components = least_logarithms(manifold, targets[block], ends)
+        found[block] = components[np.searchsorted(edge, np.arange(len(ends)))]
     return found
 
 

@@ -96,9 +96,8 @@ class Equiangular(Points):
     def angles(self) -> tuple[Floats, Floats]:
         """(points,) colatitudes beta in (0, pi) and longitudes gamma in (0, 2 pi), radians."""
         steps = np.arange(2 * self.size) + 0.5
-        angles = steps * np.pi / (2 * self.size), steps * np.pi / self.size
-        beta, gamma = np.meshgrid(*angles, indexing="ij")
-        return beta.ravel(), gamma.ravel()
+        beta, gamma = steps * np.pi / (2 * self.size), steps * np.pi / self.size
+        return np.repeat(beta, len(steps)), np.tile(gamma, len(steps))
 
     @cached_property
     def base_areas(self) -> Floats:
@@ -202,23 +201,20 @@ class Gaussian(Scattered):
         return (band_sides(self.bands, *part) for part in chunks(which))
 
     @cached_property
-    def _rows(self) -> tuple[Floats, Floats, Floats]:
-        """(points,) colatitudes, longitudes and areas in units of their mean."""
-        rows, (nodes, weights) = np.array(self.row_lengths(self.size)), self._quadrature
-        first = np.cumsum(rows) - rows
-        gamma = (np.arange(rows.sum()) - np.repeat(first, rows)) * np.repeat(2 * np.pi / rows, rows)
-        areas = np.repeat(weights[::-1] / rows, rows)
-        return np.repeat(np.arccos(nodes[::-1]), rows), gamma, areas / areas.mean()
-
-    @cached_property
     def angles(self) -> tuple[Floats, Floats]:
         """(points,) colatitudes beta in (0, pi) and longitudes gamma in [0, 2 pi), radians."""
-        return self._rows[:2]
+        rows, nodes = np.array(self.row_lengths(self.size)), self._quadrature[0]
+        place = np.arange(rows.sum()) - np.repeat(np.cumsum(rows) - rows, rows)
+        gamma = place * np.repeat(2 * np.pi / rows, rows)
+        return np.repeat(np.arccos(nodes[::-1]), rows), gamma
 
     @cached_property
     def base_areas(self) -> Floats:
         """(points,) areas in units of their mean."""
-        return self._rows[2]
+        rows, weights = np.array(self.row_lengths(self.size)), self._quadrature[1]
+        areas: Floats = np.repeat(weights[::-1] / rows, rows)
+        areas /= areas.mean()
+        return areas
 
     def isometries(self) -> Iterator[tuple[str, Floats]]:
         """A turn by a longitude, or by 90 degrees; half turns; a reflection; if rows have them."""

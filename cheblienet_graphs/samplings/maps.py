@@ -83,3 +83,10 @@ def within(points: Floats, periods: tuple[float, ...]) -> Floats:
     moved: Floats = np.mod(points, periods)
     moved[moved >= periods] = 0.0  # of tiny negative numbers
     return moved
+
+
+def numbers_of(places: Indices, count: int) -> Indices:
+    """(count,) number of each point among those at some places, (N,); -1 elsewhere."""
+    numbers = np.full(count, -1)
+    numbers[places] = np.arange(len(places))
+    return numbers

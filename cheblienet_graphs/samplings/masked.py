@@ -14,7 +14,7 @@ import numpy.typing as npt
 from cheblienet_graphs.csr import Csr
 from cheblienet_graphs.inputs.polygons import UNIT, block_means
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.maps import Parents, nearest
+from cheblienet_graphs.samplings.maps import Parents, nearest, numbers_of
 from cheblienet_graphs.samplings.sampling import Sampling, SamplingKind
 from cheblienet_graphs.typing import Floats, Indices
 
@@ -74,7 +74,7 @@ class MaskedSampling(Sampling):
     @cached_property
     def inside(self) -> Indices:
         """(all points,) number of each among those inside; -1 outside."""
-        return _numbers(self.places, self.full.num_points)
+        return numbers_of(self.places, self.full.num_points)
 
     @cached_property
     def mean_area(self) -> float:
@@ -106,7 +106,7 @@ class MaskedSampling(Sampling):
     def _coarser(self, pooling: Csr) -> Indices:
         """(all coarser points,) number of each among those inside; -1 outside."""
         pooled = np.logical_or.reduceat(self.inside[pooling.indices] >= 0, pooling.indptr[:-1])
-        return _numbers(np.flatnonzero(pooled), len(pooled))
+        return numbers_of(np.flatnonzero(pooled), len(pooled))
 
     def probes(self) -> Indices:
         """Points where the effective metric is measured.
@@ -156,13 +156,6 @@ class MaskedSampling(Sampling):
             if np.array_equal(self.fraction[permutation[:points] % points], self.fraction):
                 image = permutation[vertices]
                 yield name, image // points * count + self.inside[image % points]
-
-
-def _numbers(places: Indices, count: int) -> Indices:
-    """(count,) number of each point among those at some places, (N,); -1 elsewhere."""
-    numbers = np.full(count, -1)
-    numbers[places] = np.arange(len(places))
-    return numbers
 
 
 def _restricted(whole: Csr, rows: Indices, columns: Indices) -> Csr:

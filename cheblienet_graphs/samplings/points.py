@@ -16,7 +16,7 @@ from cheblienet_graphs.csr import Csr
 from cheblienet_graphs.limits import POINTS
 from cheblienet_graphs.manifolds.base import NO_FIBER, Fiber
 from cheblienet_graphs.samplings.cells import voronoi_sides
-from cheblienet_graphs.samplings.maps import Parents, nearest
+from cheblienet_graphs.samplings.maps import Parents, nearest, numbers_of
 from cheblienet_graphs.samplings.sampling import SamplingKind, Setting, Size
 from cheblienet_graphs.samplings.sides import Sides
 from cheblienet_graphs.samplings.voronoi import ANOTHER_SEED, cell_areas
@@ -132,9 +132,7 @@ class Points(SamplingKind):
         Args:
             which: (n,) the points; their cells are numbered in this order.
         """
-        number = np.full(self.num_points, -1)
-        number[which] = np.arange(len(which))
-        return voronoi_sides(self.base_points, number)
+        return voronoi_sides(self.base_points, numbers_of(which, self.num_points))
 
     def symmetries(self, *more: str) -> Iterator[tuple[str, Indices]]:
         """Names and permutations (V,) of the isometries that map the sampling to itself.

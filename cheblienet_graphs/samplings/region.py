@@ -9,7 +9,6 @@ integral of lambda dz around it: along an arc of a great circle, from 1 to 2,
 2)), along the eastern side its longitude times dz, along the western one and parallels 0.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -73,34 +72,28 @@ class RegionSampling(MaskedSampling):
     def pooling(self) -> Csr:
         """The map from the points to those of the next coarser level: means by mass."""
         whole = super().pooling()
-        rows = np.repeat(np.arange(whole.shape[0]), np.diff(whole.indptr))
         shares = (self.cells / self.full.base_areas[self.places])[whole.indices]
-        return Csr.means(rows, whole.indices, whole.data * shares, whole.shape)
+        return Csr.means(whole.rows, whole.indices, whole.data * shares, whole.shape)
 
 
-@dataclass(frozen=True)
 class Box:
     """A region in longitudes from its western side and sines of latitudes.
 
     Args:
+        region: (W, S, E, N), degrees.
+
+    Attributes:
         west: longitude of that side, radians.
         width: in (0, 2 pi].
         low, high: sines of the latitudes.
     """
 
-    west: float
-    width: float
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, region: Four) -> "Box":
-        """The region (W, S, E, N), degrees."""
+    def __init__(self, region: Four) -> None:
         west, south, east, north = np.radians(region)
-        low, high = float(np.sin(south)), float(np.sin(north))
+        self.low, self.high = float(np.sin(south)), float(np.sin(north))
+        self.west, self.width = float(west), float((east - west) % (2 * np.pi))
         if region[2] - region[0] >= 360:
-            return cls(ANY_MERIDIAN, 2 * np.pi, low, high)
-        return cls(float(west), float((east - west) % (2 * np.pi)), low, high)
+            self.west, self.width = ANY_MERIDIAN, 2 * np.pi
 
     @property
     def area(self) -> float:
@@ -148,7 +141,7 @@ def clipped(points: Floats, region: Four) -> Diagram:
         CheblienetError: some are too close to be distinguished, or have no part in the region, as
             points of coarse levels may.
     """
-    box, arcs = Box.of(region), arcs_of(points, REMEDY)
+    box, arcs = Box(region), arcs_of(points, REMEDY)
     cuts = box.cuts(arcs)
     low, high = cuts[:, :-1], cuts[:, 1:]
     middles = arcs.at((low + high) / 2)

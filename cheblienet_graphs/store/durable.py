@@ -219,23 +219,32 @@ def save_whole(target: Path, outcome: str, save: Callable[[Path], object]) -> No
     Raises:
         StoreError: instead of any OSError.
     """
+    with write_errors(target, outcome):
+        replace_whole(target, save)
+
+
+def replace_whole(target: Path, save: Callable[[Path], object]) -> None:
+    """As `save_whole`.
+
+    Raises:
+        OSError: it can't be written.
+    """
     temporary = target.parent / f".{uuid.uuid4().hex}.npz"
     aside = temporary.with_suffix(".old")
-    with write_errors(target, outcome):
-        try:
-            save(temporary)
-            sync(temporary)
-            if temporary.is_dir() and target.exists():
-                target.rename(aside)
-            temporary.replace(target)
-        except BaseException:
-            if aside.exists():
-                aside.rename(target)
-            raise
-        finally:
-            for rest in (temporary, aside):
-                shutil.rmtree(rest, ignore_errors=True)
-            temporary.unlink(missing_ok=True)
+    try:
+        save(temporary)
+        sync(temporary)
+        if temporary.is_dir() and target.exists():
+            target.rename(aside)
+        temporary.replace(target)
+    except BaseException:
+        if aside.exists():
+            aside.rename(target)
+        raise
+    finally:
+        for rest in (temporary, aside):
+            shutil.rmtree(rest, ignore_errors=True)
+        temporary.unlink(missing_ok=True)
 
 
 def check_writable(folder: Path) -> Path:

@@ -9,14 +9,12 @@ of rows are 1, and integrals stay, as the polynomial is symmetric.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
-import torch
 from torch import Tensor
 
+from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_models.arguments import flag, number
 from cheblienet_models.fields.smoothing import Beam, Blur, beam_of, plane_weights
 from cheblienet_models.graphs.families import check_family
@@ -35,8 +33,6 @@ BLOCK = 256
 """Most rows of a block."""
 FEWEST_STEPS = 4
 """Edges around the first block, to begin with."""
-Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.intp]
 
 
 def smoothing_matrix(
@@ -78,47 +74,40 @@ def smoothing_matrix(
     beam = beam_of(pyramid, graph, fwhm)
     if not flag("allow_inconsistent", allow_inconsistent):
         check_family("smoothing_matrix", graph)
-    rows = _Rows.of(beam)
+    rows = _Rows(beam)
     fits = len(beam.positions) > 0 and graph.base_index is not None
     return _tensor(rows.fitted(tolerance) if fits else rows.symmetric(tolerance))
 
 
-@dataclass(frozen=True)
 class _Rows:
     """Rows of a beam's polynomials.
 
-    Args:
+    Attributes:
         beam: of the graph.
         laplacian: (V, V) float64, its spectrum within [-1, 1].
         root: (V,) of the mass; 1 where that is 0.
         places: (V, k), by which vertices are cut into blocks.
     """
 
-    beam: Beam
-    laplacian: "scipy.sparse.csr_array"
-    root: Floats
-    places: Floats
-
-    @classmethod
-    def of(cls, beam: Beam) -> "_Rows":
-        """Those of a beam on its graph."""
+    def __init__(self, beam: Beam) -> None:
         import scipy.sparse  # networks and graphs do without scipy
 
         operator = beam.graph.operator()
         parts = exact(operator.laplacian, operator.mass)
         pointers, columns, values = (part.cpu().numpy() for part in parts)
         mass = operator.mass.double().cpu().numpy()
-        root = np.sqrt(np.where(mass > 0, mass, 1))
-        laplacian = scipy.sparse.csr_array((values, columns, pointers), shape=(len(root),) * 2)
+        self.beam, self.root = beam, np.sqrt(np.where(mass > 0, mass, 1))
+        shape = len(mass), len(mass)
+        self.laplacian = scipy.sparse.csr_array((values, columns, pointers), shape=shape)
         places = beam.positions.T if len(beam.positions) else beam.graph.coordinates
-        return cls(beam, laplacian, root, places.cpu().numpy())
+        self.places: Floats = places.cpu().numpy()
 
     def symmetric(self, tolerance: float) -> "scipy.sparse.csr_array":
         """The beam: N^-1/2 p N^1/2, without pairs of small entries."""
         found = []
         for block, part, (p,) in self._blocks(tolerance, self.beam.blur()):
             rows = p * self.root[part] / self.root[block, None]
-            found.append(_Kept.of(block, part, rows, tolerance).holding(p))
+            found.append(_kept(block, part, rows, tolerance, p))
         kept = _collected(found, len(self.root))
         count = kept.copy()
         count.data[:] = 1  # 1 where one row has left an entry out
@@ -137,7 +126,7 @@ class _Rows:
         for block, part, both in self._blocks(tolerance, self.beam.heat(), self.beam.blur()):
             heat, blurred = (p * self.root[part] / self.root[block, None] for p in both)
             rows = heat * (weights[:, block].T @ powers[:, part]) + blurred - heat
-            found.append(_Kept.of(block, part, rows, tolerance).holding(rows))
+            found.append(_kept(block, part, rows, tolerance, rows))
         return _collected(found, len(self.root))
 
     def _blocks(
@@ -169,47 +158,29 @@ class _Rows:
             if len(wider) == len(part):
                 break
             part = wider
-        return part.astype(np.intp)
+        return part.astype(np.int64)
 
 
-@dataclass(frozen=True)
-class _Kept:
-    """Entries of rows that are not left out.
+def _kept(
+    block: Indices, part: Indices, rows: Floats, tolerance: float, values: Floats
+) -> tuple[Indices, Indices, Floats]:
+    """Rows, columns and values (n,) of entries that are not left out of the whole matrix.
 
-    Args:
-        rows, columns: (n,) of the whole matrix.
-        which: where they are among a block's.
-        values: (n,).
+    The largest of each row (block, part), and its diagonal; the values may be those of other rows.
     """
-
-    rows: Indices
-    columns: Indices
-    which: tuple[Indices, ...]
-    values: Floats
-
-    @classmethod
-    def of(cls, block: Indices, part: Indices, rows: Floats, tolerance: float) -> "_Kept":
-        """The largest of each row of a block, and its diagonal."""
-        size = abs(rows)
-        ascending = np.sort(size, axis=1)
-        few = (np.cumsum(ascending, axis=1) <= LEFT_OUT * tolerance).sum(1, keepdims=True)
-        least = np.take_along_axis(ascending, np.minimum(few, len(part) - 1), 1)
-        which = np.nonzero((size >= least) | (block[:, None] == part))
-        return cls(block[which[0]], part[which[1]], which, rows[which])
-
-    def holding(self, values: Floats) -> "_Kept":
-        """The same entries of other rows of the block."""
-        return replace(self, values=values[self.which])
+    size = abs(rows)
+    ascending = np.sort(size, axis=1)
+    few = (np.cumsum(ascending, axis=1) <= LEFT_OUT * tolerance).sum(1, keepdims=True)
+    least = np.take_along_axis(ascending, np.minimum(few, len(part) - 1), 1)
+    row, column = np.nonzero((size >= least) | (block[:, None] == part))
+    return block[row], part[column], values[row, column]
 
 
-def _collected(found: list[_Kept], size: int) -> "scipy.sparse.csr_array":
+def _collected(found: list[tuple[Indices, Indices, Floats]], size: int) -> "scipy.sparse.csr_array":
     """One matrix of the entries of all blocks."""
     import scipy.sparse
 
-    rows, columns, values = (
-        np.concatenate([getattr(kept, name) for kept in found])
-        for name in ("rows", "columns", "values")
-    )
+    rows, columns, values = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return scipy.sparse.csr_array((values, (rows, columns)), shape=(size, size))
 
 
@@ -240,11 +211,8 @@ def _sums(matrix: Any, start: Floats, series: list[list[float]]) -> list[Floats]
 
 def _tensor(matrix: Any) -> Tensor:
     """The matrix in float32, with a diagonal that makes sums of rows 1."""
+    matrix = matrix.astype(np.float32)
+    matrix.setdiag(0)
+    matrix.setdiag(1 - matrix.astype(np.float64).sum(axis=1))
     matrix.sort_indices()
-    values = matrix.data.astype(np.float32)
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    diagonal = rows == matrix.indices
-    values[diagonal] = 0
-    values[diagonal] = 1 - np.bincount(rows, values.astype(np.float64), matrix.shape[0])
-    parts = matrix.indptr, matrix.indices, values
-    return csr_tensor(CsrParts._make(map(torch.from_numpy, parts)), matrix.shape[1])
+    return csr_tensor(CsrParts.of(matrix), matrix.shape[1])

@@ -3,8 +3,10 @@
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
+import torch
 from torch import Tensor
 
+from cheblienet_graphs.samplings.masked import centers
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_models.arguments import instance
 from cheblienet_models.graphs.edges import (
@@ -12,7 +14,6 @@ from cheblienet_models.graphs.edges import (
     EdgeSet,
     Kind,
     NodeSet,
-    centered,
     edges_of_graph,
     edges_of_map,
 )
@@ -72,9 +73,10 @@ def _data(given: Mapping[str, VertexMap]) -> dict[str, NodeSet]:
 
 def _nodes(graph: Graph) -> NodeSet:
     """The points of a level, pixels at their centers."""
-    return NodeSet(
-        graph.label, centered(graph.stored.spec, graph.grid, graph.coordinates), graph.area
-    )
+    stored, pos = graph.stored, graph.coordinates
+    if stored.spec.sampling_kind.regular:
+        pos = torch.from_numpy(centers(stored.sampling)).to(pos.device)
+    return NodeSet(graph.label, pos, graph.area)
 
 
 def _within(

@@ -21,39 +21,28 @@ Kind = tuple[str, str, str]
 """Of edges between sets of nodes, as PyG has it: from these nodes "to" those."""
 
 
-@dataclass(frozen=True)
 class EdgeList:
-    """The undirected edges of a graph, and where the Laplacian holds them.
+    """The undirected edges of a whole graph, and where the Laplacian holds them.
 
-    Args:
+    By 2 Delta / lambda_max - I and Delta_ij = -w_ij / sqrt(m_i m_j). The Laplacian is symmetric,
+    with its whole diagonal stored.
+
+    Attributes:
         first, second: (edges,) int64 end points, first < second.
         weights: (edges,) in the dtype of the Laplacian.
         upper, lower: (edges,) int64 entry of (first, second) and of (second, first).
         diagonal: (V,) int64 entries.
     """
 
-    first: Tensor
-    second: Tensor
-    weights: Tensor
-    upper: Tensor
-    lower: Tensor
-    diagonal: Tensor
-
-
-def edge_list(whole: Operator) -> EdgeList:
-    """The edges of a whole graph, by 2 Delta / lambda_max - I and Delta_ij = -w_ij / sqrt(m_i m_j).
-
-    The Laplacian is symmetric, with its whole diagonal stored.
-    """
-    rows, columns = whole.laplacian.rows(), whole.laplacian.columns.long()
-    # The pattern is symmetric: by columns its entries are those by rows, transposed.
-    mirror = torch.empty_like(rows)
-    mirror[columns.argsort(stable=True)] = torch.arange(len(rows), device=rows.device)
-    upper = (rows < columns).nonzero()[:, 0]
-    first, second = ends = rows[upper], columns[upper]
-    weights = _weights(whole, whole.laplacian.values[upper], *ends)
-    diagonal = (rows == columns).nonzero()[:, 0]
-    return EdgeList(first, second, weights, upper, mirror[upper], diagonal)
+    def __init__(self, whole: Operator) -> None:
+        rows, columns = whole.laplacian.rows(), whole.laplacian.columns.long()
+        # The pattern is symmetric: by columns its entries are those by rows, transposed.
+        mirror = torch.empty_like(rows)
+        mirror[columns.argsort(stable=True)] = torch.arange(len(rows), device=rows.device)
+        self.upper = upper = (rows < columns).nonzero()[:, 0]
+        self.lower, self.diagonal = mirror[upper], (rows == columns).nonzero()[:, 0]
+        self.first, self.second = ends = rows[upper], columns[upper]
+        self.weights = _weights(whole, whole.laplacian.values[upper], *ends)
 
 
 def _weights(whole: Operator, entries: Tensor, first: Tensor, second: Tensor) -> Tensor:
@@ -187,29 +176,7 @@ def _edge_set(
     spec: GraphSpec, ends: Tensor, weights: Tensor, points: tuple[Tensor, Tensor]
 ) -> EdgeSet:
     """Edges (2, E) between sources and targets, whose coordinates are given."""
-    source, target = (one[which] for one, which in zip(points, ends, strict=True))
-    return EdgeSet(ends, weights, _components(spec, target, source).to(weights))
-
-
-def _components(spec: GraphSpec, targets: Tensor, sources: Tensor) -> Tensor:
-    """(E, dim) float64 on the CPU, of (E, d) coordinates."""
     periods = extent(spec) if spec.boundary == "periodic" else None
-    ends = targets.cpu().numpy(), sources.cpu().numpy()
-    return torch.from_numpy(edge_components(spec.geometry, *ends, periods))
-
-
-def centered(spec: GraphSpec, grid: tuple[int, ...], coordinates: Tensor) -> Tensor:
-    """(V, d) coordinates of a graph, those of pixels and voxels at their centers, as maps have.
-
-    Args:
-        spec: of the points.
-        grid: orientations, and shape of the base, of the level.
-        coordinates: (V, d) float64; of a lattice these begin at 0.
-    """
-    sides = extent(spec)
-    if not spec.sampling_kind.regular or sides is None:
-        return coordinates
-    halves = [side / n / 2 for side, n in zip(sides, reversed(grid[1:]), strict=True)]
-    shift = coordinates.new_zeros(coordinates.shape[1])
-    shift[: len(halves)] = coordinates.new_tensor(halves)
-    return coordinates + shift
+    source, target = (p[which].cpu().numpy() for p, which in zip(points, ends, strict=True))
+    components = torch.from_numpy(edge_components(spec.geometry, target, source, periods))
+    return EdgeSet(ends, weights, components.to(weights))

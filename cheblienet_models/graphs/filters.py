@@ -83,14 +83,7 @@ def filtered(x: Tensor, coefficients: Tensor, *laplacian: Tensor | None) -> Tens
 
 
 @custom_op("diffused", f"(Tensor x, Tensor times, {HOW}, {MATRIX}) -> Tensor")
-def diffused(
-    x: Tensor,
-    times: Tensor,
-    order: int,
-    lambda_max: float,
-    tolerance: float,
-    *laplacian: Tensor | None,
-) -> Tensor:
+def diffused(x: Tensor, times: Tensor, *how: Any) -> Tensor:
     """(-Delta)^order exp(-t Delta) x; x (V, B, C) contiguous, times (1,) or (C,) -> as x.
 
     Computed as `working_dtype` says.
@@ -98,24 +91,22 @@ def diffused(
     Raises:
         ValueError: as `polynomials.heat`.
     """
-    series = heat(times, lambda_max, tolerance, order).coefficients
-    (total,) = _sums(x, [series], laplacian, tolerance)
-    return total.to(x.dtype)
+    return _diffused(x, times, 1, *how)[0]
 
 
 @custom_op("diffused_twice", f"(Tensor x, Tensor times, {HOW}, {MATRIX}) -> (Tensor, Tensor)")
-def diffused_twice(
-    x: Tensor,
-    times: Tensor,
-    order: int,
-    lambda_max: float,
-    tolerance: float,
-    *laplacian: Tensor | None,
-) -> tuple[Tensor, Tensor]:
+def diffused_twice(x: Tensor, times: Tensor, *how: Any) -> tuple[Tensor, Tensor]:
     """`diffused` of an order and of the next, which is its slope by t, from one recursion."""
-    series = [heat(times, lambda_max, tolerance, order + n).coefficients for n in (0, 1)]
-    total, slope = _sums(x, series, laplacian, tolerance)
-    return total.to(x.dtype), slope.to(x.dtype)
+    total, slope = _diffused(x, times, 2, *how)
+    return total, slope
+
+
+def _diffused(x: Tensor, times: Tensor, count: int, order: int, *how: Any) -> list[Tensor]:
+    """`diffused` of so many orders, the first one given."""
+    lambda_max, tolerance, *laplacian = how
+    orders = range(order, order + count)
+    series = [heat(times, lambda_max, tolerance, each).coefficients for each in orders]
+    return [total.to(x.dtype) for total in _sums(x, series, laplacian, tolerance)]
 
 
 @filtered.register_fake

@@ -10,7 +10,7 @@ from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_models.arguments import check_signal, flag, instance
 from cheblienet_models.errors import MissingEigenpairsError
 from cheblienet_models.graphs import exports, filters
-from cheblienet_models.graphs.edges import EdgeList, Neighbors, edge_list, neighbors_of
+from cheblienet_models.graphs.edges import EdgeList, Neighbors, neighbors_of
 from cheblienet_models.graphs.families import warn_of_family
 from cheblienet_models.graphs.full_grid import SMALL, FullGrid, Order, small_pixels
 from cheblienet_models.graphs.gradients import Gradients
@@ -158,7 +158,7 @@ class Graph(MappedLevel):
     def edges(self) -> EdgeList:
         """The undirected edges, found on first use."""
         if self._edges is None:
-            self._edges = edge_list(self.operator())
+            self._edges = EdgeList(self.operator())
         return self._edges
 
     def neighbors(self, vertex: int) -> Neighbors:
@@ -221,7 +221,7 @@ class Graph(MappedLevel):
         """
         vectors = self.eigenpairs[1]
         check_signal(f"fourier on {self.label}", x, ("B", "C", len(vectors)), vectors.device)
-        return multiplied(vectors.T, x)
+        return multiplied(x, vectors.dtype, lambda rows: vectors.T.to(rows) @ rows)
 
     def inverse_fourier(self, x_hat: Tensor) -> Tensor:
         """Phi x_hat, (B, C, M) -> (B, C, V), differentiable.
@@ -236,7 +236,7 @@ class Graph(MappedLevel):
         vectors, name = self.eigenpairs[1], f"inverse_fourier on {self.label}"
         sizes, words = ("B", "C", vectors.shape[1]), "(batch, channels, eigenpairs)"
         check_signal(name, x_hat, sizes, vectors.device, words=words)
-        return multiplied(vectors, x_hat)
+        return multiplied(x_hat, vectors.dtype, lambda rows: vectors.to(rows) @ rows)
 
     def convolve(self, x: Tensor, y: Tensor) -> Tensor:
         """The paper's convolution of two signals, Phi (Phi^T x * Phi^T y), differentiable.

@@ -97,9 +97,7 @@ class Mapped(Constants):
 
     def _finite_matrix(self, prefix: str = "") -> CsrParts:
         """A matrix that is held under a prefix; its values are looked at as `finite` does."""
-        pointers = getattr(self, f"{prefix}row_pointers")
-        columns = getattr(self, f"{prefix}columns")
-        return CsrParts(pointers, columns, self.finite(f"{prefix}values"))
+        return self._matrix(prefix)._replace(values=self.finite(f"{prefix}values"))
 
     def adopt_parts(self) -> None:
         """Let its mapped children know whose they are; weakly, so that one can be kept alone."""

@@ -174,7 +174,8 @@ class Pyramid(Identified):
             ValueError: a map is from or to other points.
             ModuleNotFoundError: torch_geometric is not installed.
         """
-        return exports.pyg_hetero(self._coupled(encoder, processor, decoder))
+        network = self._coupled(encoder=encoder, processor=processor, decoder=decoder)
+        return exports.pyg_hetero(network)
 
     def save_neural_lam(
         self,
@@ -210,15 +211,12 @@ class Pyramid(Identified):
         for name, one in (("encoder", encoder), ("decoder", decoder)):
             instance(name, one, VertexMap)
         target = file_path("folder", folder)
-        network = self._coupled(encoder, processor, decoder)
+        network = self._coupled(encoder=encoder, processor=processor, decoder=decoder)
         return exports.save_neural_lam(target, network, number("unit", unit))
 
-    def _coupled(
-        self, encoder: VertexMap | None, processor: VertexMap | None, decoder: VertexMap | None
-    ) -> Coupled:
+    def _coupled(self, **maps: VertexMap | None) -> Coupled:
         steps = range(self._num_levels - 1)
         between = [(self.pooling(n).parts(), self.unpooling(n).parts()) for n in steps]
-        maps = {"encoder": encoder, "processor": processor, "decoder": decoder}
         return coupled(str(self.identity), self.levels, between, **maps)
 
 

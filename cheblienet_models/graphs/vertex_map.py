@@ -1,5 +1,6 @@
 """Maps from the vertices of one graph to those of another, and back along the same edges."""
 
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 
@@ -11,15 +12,7 @@ from cheblienet_models.arguments import check_signal, instance
 from cheblienet_models.graphs.identity import Identity
 from cheblienet_models.graphs.mapped import Identified, Reopen, made_of
 from cheblienet_models.missing import check_known
-from cheblienet_models.tensors import (
-    CsrParts,
-    autocast_type,
-    csr_tensor,
-    logical,
-    save_npz,
-    sparse_product,
-    vertex_major,
-)
+from cheblienet_models.tensors import CsrParts, csr_tensor, multiplied, save_npz, sparse_product
 
 TRANSPOSED = "transposed_"
 """Prefix of the parts of the matrix by columns."""
@@ -101,12 +94,8 @@ class VertexMap(Identified):
         check_signal(name, x, ("B", "C", self.num_sources), self.values.device)
         if self.check_finite:
             check_known(name, x)
-        dtype = torch.promote_types(self.values.dtype, x.dtype)
-        rows = vertex_major(x).to(dtype)
-        with torch.autocast(autocast_type(x), enabled=False):
-            matrices = self._finite_matrix(), self._finite_matrix(TRANSPOSED)
-            product = sparse_product(*matrices, rows.flatten(1))
-        return logical(product.view(self.num_targets, *x.shape[:2]))
+        matrices = self._finite_matrix(), self._finite_matrix(TRANSPOSED)
+        return multiplied(x, self.values.dtype, partial(sparse_product, *matrices))
 
     def __matmul__(self, x: Tensor) -> Tensor:
         """As calling it: `map @ x`."""

@@ -146,7 +146,7 @@ class ChebConv(OnGraph):
             ValueError: x has another shape, dtype or device, the message states both, or missing or
                 infinite values. Or a random sub-graph is drawn, and the operators are directional.
         """
-        check_input(self, x, self.in_channels, self.graph, self.weight)
+        check_input(self, x, self.graph, self.in_channels, self.weight)
         if is_cast(x):
             x = x.to(torch.get_autocast_dtype(autocast_type(x)))
         y = self._summed(vertex_major(x))

@@ -48,8 +48,7 @@ def chebyshev(x: Tensor, weight: Tensor, *laplacians: Tensor) -> Tensor:
 
 
 @chebyshev.register_fake
-def _(x: Tensor, weight: Tensor, *laplacians: Tensor) -> Tensor:
-    del laplacians
+def _(x: Tensor, weight: Tensor, *_: Tensor) -> Tensor:
     return x.new_empty(x.shape[0], x.shape[1], weight.shape[2])
 
 
@@ -112,10 +111,7 @@ def chebyshev_gradients(
 
 
 @chebyshev_gradients.register_fake
-def _(
-    g: Tensor, x: Tensor, weight: Tensor, basis: Tensor | None, *laplacians: Tensor
-) -> tuple[Tensor, Tensor]:
-    del g, basis, laplacians
+def _(_g: Tensor, x: Tensor, weight: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
     return torch.empty_like(x), torch.empty_like(weight)
 
 

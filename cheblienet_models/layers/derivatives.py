@@ -69,10 +69,7 @@ def gradient(
 
 
 @gradient.register_fake
-def _(
-    x: Tensor, scales: Sequence[float], own: int, starts: Sequence[int], *parts: Tensor
-) -> Tensor:
-    del starts, parts
+def _(x: Tensor, scales: Sequence[float], own: int, *_: Any) -> Tensor:
     return x.new_empty(*x.shape[:2], (own + len(scales)) * x.shape[2])
 
 
@@ -100,10 +97,7 @@ def gradient_adjoint(
 
 
 @gradient_adjoint.register_fake
-def _(
-    y: Tensor, scales: Sequence[float], own: int, starts: Sequence[int], *parts: Tensor
-) -> Tensor:
-    del starts, parts
+def _(y: Tensor, scales: Sequence[float], own: int, *_: Any) -> Tensor:
     return y.new_empty(*y.shape[:2], y.shape[2] // (own + len(scales)))
 
 
@@ -227,11 +221,8 @@ class Gradient(OnGraph):
             TypeError: x is no tensor.
             ValueError: x has another shape, dtype or device, or missing or infinite values.
         """
-        graph, gradients = self.graph, fields_of(self.graph)
-        name, sizes = f"Gradient on {graph.label}", ("B", "C", graph.num_vertices)
-        check_signal(name, x, sizes, graph.values.device)
-        if self.check_finite:
-            check_known(name, x)
+        gradients = fields_of(self.graph)
+        check_input(self, x, self.graph, "C")
         return logical(derivatives(vertex_major(x), gradients, len(gradients.names)))
 
 
@@ -301,7 +292,7 @@ class GradientNorm(OnGraph):
             TypeError: x is no tensor.
             ValueError: x has another shape, dtype or device, or missing or infinite values.
         """
-        check_input(self, x, self.in_channels, self.graph, self.weight)
+        check_input(self, x, self.graph, self.in_channels, self.weight)
         signal = x.to(torch.promote_types(x.dtype, torch.float32))
         along = derivatives(vertex_major(signal), fields_of(self.graph), self.fields)
         y = norms(along, self._matrix().to(signal.dtype), self.fields)
@@ -345,8 +336,10 @@ def linear_fields(name: str, graph: Graph) -> Gradients:
     return gradients
 
 
-def check_input(layer: OnGraph, x: Tensor, channels: int, graph: Graph, weight: Tensor) -> None:
-    """Check that a signal is one for a layer with weights on a graph.
+def check_input(
+    layer: nn.Module, x: Tensor, graph: Graph, channels: int | str, weight: Tensor | None = None
+) -> None:
+    """Check that a signal is one for a layer on a graph, of the dtype of its weights.
 
     Raises:
         TypeError: it is no tensor.
@@ -354,7 +347,7 @@ def check_input(layer: OnGraph, x: Tensor, channels: int, graph: Graph, weight: 
     """
     name = f"{type(layer).__name__} on {graph.label}"
     check_signal(name, x, ("B", channels, graph.num_vertices), graph.values.device)
-    if x.dtype != weight.dtype and not is_cast(x):
+    if weight is not None and x.dtype != weight.dtype and not is_cast(x):
         raise ValueError(
             f"{name} takes {weight.dtype}, as its weights are. Got {x.dtype}; move either with "
             ".to()."

@@ -5,13 +5,13 @@ import math
 import torch
 from torch import Tensor, nn
 
-from cheblienet_models.arguments import check_signal, flag, instance, integer, is_sequence, number
+from cheblienet_models.arguments import flag, instance, integer, is_sequence, number
 from cheblienet_models.errors import quoted
 from cheblienet_models.graphs.families import warn_of_family
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.mapped import OnGraph
 from cheblienet_models.graphs.polynomials import check_tolerance
-from cheblienet_models.missing import check_known
+from cheblienet_models.layers.derivatives import check_input
 
 REACH = 16
 """Default times end where heat has spread over about an eighth of the domain: at 1 / REACH of the
@@ -103,13 +103,7 @@ class Diffusion(OnGraph):
             ValueError: x has another shape, dtype or device, or missing or infinite values, or a
                 time has become too long.
         """
-        name, sizes = (
-            f"Diffusion on {self.graph.label}",
-            ("B", self.channels, self.graph.num_vertices),
-        )
-        check_signal(name, x, sizes, self.graph.values.device)
-        if self.check_finite:
-            check_known(name, x)
+        check_input(self, x, self.graph, self.channels)
         return self.graph.diffuse(
             x,
             self.times * (self.graph.eigenvalue_scale or 1.0),

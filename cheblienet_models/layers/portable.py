@@ -67,10 +67,8 @@ def _widths(program: ExportedProgram) -> Widths:
     widths: Widths = {}
     for node in program.graph.nodes:
         given = node.args[2:] if node.target in targets else ()
-        if node.target is operators.filtered.default:
-            given = given[:3]
         parts = [part for part in given if isinstance(part, Node)]
-        for matrix in zip(parts[::3], parts[1::3], strict=True):
+        for matrix in zip(parts[::3], parts[1::3], strict=False):  # a mass may be the last
             row_pointers, columns = (held[names[part.name]] for part in matrix)
             key = len(row_pointers), len(columns)
             widths[key] = max(widths.get(key, 1), int(row_pointers.diff().max()))

@@ -22,10 +22,11 @@ from cheblienet_models.graphs.identity import EXTRA, Recorded
 from cheblienet_models.graphs.mapped import OnGraph
 from cheblienet_models.graphs.pyramid import Pyramid
 from cheblienet_models.layers.cheb_conv import ChebConv, Operators
+from cheblienet_models.layers.derivatives import check_input
 from cheblienet_models.layers.lifting import Lift, has_orientations, is_lifted
 from cheblienet_models.layers.oriented_lift import OrientedLift
 from cheblienet_models.layers.wavelets import Kind
-from cheblienet_models.missing import check_finite, check_known
+from cheblienet_models.missing import check_finite
 from cheblienet_models.tensors import logical, vertex_major
 
 Head = Literal["invariant", "oriented"]
@@ -290,10 +291,7 @@ class ResidualBlock(nn.Module):
             ValueError: x has another shape, dtype or device, or missing or infinite values.
         """
         if self.check_finite:
-            graph, name = self.conv1.graph, f"ResidualBlock on {self.conv1.graph.label}"
-            sizes = "B", self.norm1.num_features, graph.num_vertices
-            check_signal(name, x, sizes, graph.values.device)
-            check_known(name, x)
+            check_input(self, x, self.conv1.graph, self.norm1.num_features)
         y: Tensor = self.conv1(torch.relu(self.norm1(x)))
         y = self.conv2(torch.relu(self.norm2(y)))
         x = self.skip(x)

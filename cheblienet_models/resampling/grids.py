@@ -250,11 +250,6 @@ class Pixels:
         return edges
 
     @cached_property
-    def centers(self) -> tuple[Floats, Floats]:
-        """(lat,) colatitudes and (lon,) longitudes, radians."""
-        return np.radians(90 - self.latitudes), np.radians(self.longitudes)
-
-    @cached_property
     def areas(self) -> Floats:
         """(lat, lon) of the pixels, steradians."""
         rows, columns = np.radians(self.row_edges), np.radians(self.column_edges)

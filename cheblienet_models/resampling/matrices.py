@@ -9,14 +9,15 @@ corner, for a rectangle over both diagonals.
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.csr import Csr
 from cheblienet_graphs.samplings.maps import nearest
-from cheblienet_graphs.samplings.points import unit_vectors
+from cheblienet_graphs.samplings.masked import MaskedSampling
+from cheblienet_graphs.samplings.points import Points, unit_vectors
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_models.resampling.grids import Pixels, grid_of
 from cheblienet_models.resampling.overlaps import shared_areas, summed
@@ -56,7 +57,7 @@ def matrices(
     descending = lat[0] > lat[-1]
     grid, columns = grid_of(lat[::-1] if descending else lat, lon)
     build = {"bilinear": _bilinear, "conservative": _conservative, "nearest": _nearest}[method]
-    matrix = build(direction, grid, points)
+    matrix = build(direction, grid, points.sampling)
     matrix.data[matrix.data <= ROUNDING] = 0
     matrix.eliminate_zeros()
     pixels = np.arange(grid.count).reshape(-1, grid.columns)[:: -1 if descending else 1]
@@ -80,19 +81,19 @@ def _averages(matrix: "csr_array") -> "csr_array":
     return matrix
 
 
-def _bilinear(direction: Direction, grid: Pixels, points: LevelPoints) -> "csr_array":
+def _bilinear(direction: Direction, grid: Pixels, points: MaskedSampling) -> "csr_array":
     if direction == "to points":
-        return _bilinear_to_points(grid, *points.angles)
+        return _bilinear_to_points(grid, *_angles(points))
     pixels = _pixels(grid)
-    shape = grid.count, points.count
-    if points.is_whole:
-        return summed(shape, *facet_weights(points.vectors, pixels))
+    shape, every = (grid.count, points.num_points), points.full.base_points
+    if len(every) == points.num_points:
+        return summed(shape, *facet_weights(every, pixels))
     from_nearest = _nearest(direction, grid, points)
     in_domain = np.flatnonzero(np.diff(from_nearest.indptr))
     if len(in_domain) == 0:
         return from_nearest
-    place, point, weight = facet_weights(points.vectors, pixels[in_domain])
-    number = points.number[point]
+    place, point, weight = facet_weights(every, pixels[in_domain])
+    number = points.inside[point]
     kept = (number >= 0) & (weight > ROUNDING)
     matrix = summed(shape, in_domain[place[kept]], number[kept], weight[kept])
     # The nearest point of all need not be a corner of the facet.
@@ -101,10 +102,15 @@ def _bilinear(direction: Direction, grid: Pixels, points: LevelPoints) -> "csr_a
     return _averages((matrix + from_nearest).tocsr())
 
 
+def _angles(points: MaskedSampling) -> Floats:
+    """(2, m) colatitudes and longitudes, radians."""
+    return points.base_coordinates(np.arange(points.num_points)).T
+
+
 def _pixels(grid: Pixels) -> Floats:
     """(pixels, 3) their centers as vectors, row by row."""
-    angles = np.meshgrid(*grid.centers, indexing="ij")
-    return unit_vectors(*(part.ravel() for part in angles))
+    beta, gamma = np.radians(90 - grid.latitudes), np.radians(grid.longitudes)
+    return unit_vectors(np.repeat(beta, len(gamma)), np.tile(gamma, len(beta)))
 
 
 def _bilinear_to_points(grid: Pixels, beta: Floats, gamma: Floats) -> "csr_array":
@@ -154,20 +160,21 @@ def _between(known: Floats, places: Floats) -> tuple[Indices, Floats]:
     return before, share.clip(0, 1)
 
 
-def _nearest(direction: Direction, grid: Pixels, points: LevelPoints) -> "csr_array":
+def _nearest(direction: Direction, grid: Pixels, points: MaskedSampling) -> "csr_array":
     if direction == "to points":
-        beta, gamma = points.angles
+        beta, gamma = _angles(points)
         point = np.flatnonzero(grid.reaches(beta, gamma))
         pixel = grid.containing(beta[point], gamma[point])
-        return summed((points.count, grid.count), point, pixel, np.ones(len(point)))
-    number = points.number[nearest(points.vectors, _pixels(grid))]
+        return summed((points.num_points, grid.count), point, pixel, np.ones(len(point)))
+    number = points.inside[nearest(points.full.base_points, _pixels(grid))]
     pixel = np.flatnonzero(number >= 0)
-    return summed((grid.count, points.count), pixel, number[pixel], np.ones(len(pixel)))
+    return summed((grid.count, points.num_points), pixel, number[pixel], np.ones(len(pixel)))
 
 
-def _conservative(direction: Direction, grid: Pixels, points: LevelPoints) -> "csr_array":
+def _conservative(direction: Direction, grid: Pixels, points: MaskedSampling) -> "csr_array":
     """Areas that pixels and cells share, over those of the targets."""
-    overlap = shared_areas(points.sides(), grid, points.count)
+    sides = cast("Points", points.full).sides(points.places)
+    overlap = shared_areas(sides, grid, points.num_points)
     return _averages(overlap if direction == "to points" else overlap.T.tocsr())
 
 
