@@ -248,3 +248,19 @@ def rounded(total: int) -> float:
     """An exact sum as the nearest double, as math.fsum gives it."""
     value: float = total / 2**UNIT
     return value
+
+
+def components(laplacian: scipy.sparse.csr_array) -> int:
+    """Connected components; an isolated vertex is one.
+
+    Args:
+        laplacian: (V, V), whose stored entries are the edges, both ways; possibly over mapped
+            files.
+    """
+    from scipy.sparse.csgraph import connected_components  # slow to import, most builds do without
+
+    ones = np.broadcast_to(1.0, laplacian.nnz)  # float64 values would be a copy
+    entries = (ones, laplacian.indices, laplacian.indptr)
+    edges = scipy.sparse.csr_array(entries, shape=laplacian.shape)
+    # The strong ones are as many, and take no transpose.
+    return int(connected_components(edges, connection="strong", return_labels=False))

@@ -38,7 +38,7 @@ from cheblienet_graphs.spectrum.lanczos import (
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.facts import LevelFacts, OperatorFacts
-from cheblienet_graphs.store.staged import Result, Writer
+from cheblienet_graphs.store.staged import Result, Writer, index_type
 from cheblienet_graphs.weights.edges import vanishing
 
 MANY = 2**17
@@ -303,14 +303,11 @@ def _searched(build: Build, level: Level) -> tuple[Level, Result | None]:
 
 def _with_lists(build: Build, level: Level) -> Level:
     """The level with the rings of images that its lists of nearest vertices take."""
-    # It needs torch, which edges of Voronoi cells do without.
-    from cheblienet_graphs.search.lists import list_type
-
     shape = (level.full_vertices, level.spec.searched_neighbors)
 
     def search(rings: int) -> float:
         among = replace(level, rings=rings)
-        build.scratch(among, among.lists_name, shape, list_type(shape[0]))
+        build.scratch(among, among.lists_name, shape, index_type((shape[0], 1), 0))
         listed = build.sweep(sweeps.Lists(among), shape[0] * shape[1])
         return float(max(result["farthest"] for result in listed))
 

@@ -7,23 +7,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from cheblienet_graphs.assembly.level import Level
 from cheblienet_graphs.errors import Remedy, Spell
 from cheblienet_graphs.gradients.fields import STEEP
-from cheblienet_graphs.report import diagnostics
 from cheblienet_graphs.report.diagnostics import steepness
 from cheblienet_graphs.report.findings import Finding, lines
-from cheblienet_graphs.report.moments import WeightedLevel, effective_metrics, probes
+from cheblienet_graphs.report.moments import WeightedLevel, effective_metrics, probes, some_points
 from cheblienet_graphs.report.verdict import closeness, faults, levels_off, remedy
-from cheblienet_graphs.search.connected import Components, lattice_components
+from cheblienet_graphs.search.connected import lattice_components
 from cheblienet_graphs.search.stencil import reach
+from cheblienet_graphs.sparse import components
 from cheblienet_graphs.spec import GraphSpec, words
 from cheblienet_graphs.spec.fields import halvable
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import LevelFacts
-from cheblienet_graphs.typing import Indices
 
 COUNTED_ENTRIES = 2**23
 """Stored entries of a masked lattice whose components are counted, which takes a pass over all."""
@@ -86,20 +83,19 @@ def check(level: Level, graph: WeightedLevel, facts: LevelFacts) -> LevelCheck:
     """
     consistent, moments = _moments(level, graph)
     if level.spec.sampling_kind.regular and level.inside is None:
-        parts = lattice_components(level.stencils)
+        least, exact = lattice_components(level.stencils)
     elif level.spec.sampling_kind.regular and graph.weights.laplacian.nnz > COUNTED_ENTRIES:
-        parts = Components(1, None)
+        least, exact = 1, None
     else:
-        count = diagnostics.components(graph.weights.laplacian)
-        parts = Components(count, count)
+        least = exact = components(graph.weights.laplacian)
     given_points = level.spec.coordinates
     cells = given_points is not None and given_points.areas == "voronoi"
     return LevelCheck(
         level.number,
         consistent,
         moments,
-        parts.exact,
-        max(parts.least, facts.isolated),
+        exact,
+        max(least, facts.isolated),
         facts.isolated,
         float(level.dense("area").mapped().max()) if cells else None,
         _steep(level, graph, facts),
@@ -202,7 +198,7 @@ def _moments(level: Level, graph: WeightedLevel) -> tuple[bool | None, Finding]:
     free = probes(graph)
     if not len(free):
         return None, Finding("all at the edge", at)
-    looked_at = _some(free, graph)
+    looked_at = some_points(graph, free, EDGES)
     metrics = effective_metrics(graph, looked_at)
     some = ""
     if not spec.sampling_kind.regular and len(looked_at) < len(free):
@@ -215,11 +211,3 @@ def _moments(level: Level, graph: WeightedLevel) -> tuple[bool | None, Finding]:
             return True, Finding("inconsistent", at, causes=tuple(wrong), advice=advice)
         return True, Finding("moments", at, close)
     return False, Finding("no moments", at, {"some": some}, (), tuple(causes), advice)
-
-
-def _some(free: Indices, graph: WeightedLevel) -> Indices:
-    """Some of these points, with not too many edges, drawn from a fixed seed."""
-    count = max(1, int(EDGES * graph.sampled.sampling.num_points / graph.weights.laplacian.nnz))
-    if count >= len(free):
-        return free
-    return np.sort(np.random.default_rng(0).choice(free, count, replace=False))

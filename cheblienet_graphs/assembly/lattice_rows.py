@@ -18,10 +18,9 @@ import numpy.typing as npt
 import scipy.sparse
 
 from cheblienet_graphs.assembly.level import Level
-from cheblienet_graphs.assembly.rows import BlockRows, Ends, Entries, Rows, totals
+from cheblienet_graphs.assembly.rows import BlockRows, Ends, Entries, totals
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.search.masked import MaskedStencils, OffsetValues
-from cheblienet_graphs.search.stencil import nearest_image
+from cheblienet_graphs.search.stencil import MaskedStencils, OffsetValues, nearest_image
 from cheblienet_graphs.sparse import (
     RowBlock,
     exact_sum,
@@ -73,10 +72,8 @@ class SmallLattice:
 
     def like(self, start: int, stop: int) -> Indices:
         """The small lattice's lines that whole lines of vertices look like."""
-        lines, (*outer, _) = (
-            np.arange(start // self.large.width, stop // self.large.width),
-            self._axes,
-        )
+        lines = np.arange(start // self.large.width, stop // self.large.width)
+        *outer, _ = self._axes
         orientation, places = replace(self.large, shape=self.large.shape[:-1]).decode(lines)
         like = [axis[place] for axis, place in zip(outer, places, strict=True)]
         return replace(self.lattice, shape=self.lattice.shape[:-1]).encode(orientation, like)
@@ -156,7 +153,7 @@ class CopiedRows:
         return Entries(self._steps[entry] + rows, self._values[entry], in_plane)
 
 
-class LatticeRows(Rows):
+class LatticeRows:
     """The rows of a lattice's level, by lines: runs of vertices along x, which no block cuts.
 
     Args:

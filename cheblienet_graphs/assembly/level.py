@@ -21,9 +21,8 @@ from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling, Samp
 from cheblienet_graphs.samplings.voronoi import most_sides
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.engines import NeighborRule
-from cheblienet_graphs.search.masked import MaskedStencils
 from cheblienet_graphs.search.rule import Scratch
-from cheblienet_graphs.search.stencil import StencilEngine
+from cheblienet_graphs.search.stencil import MaskedStencils, StencilEngine
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.edges import DIRECTIONS
 from cheblienet_graphs.spec.mask import points_inside

@@ -40,39 +40,6 @@ class Entries(NamedTuple):
     in_plane: int
 
 
-class Rows(ABC):
-    """The rows of a lattice, of a part of one, of a search or of listed edges.
-
-    What is returned is the same to the bit however the rows are cut into blocks. Rows are made of a
-    level, in any process, and kept there from block to block.
-
-    Attributes:
-        level: as far as its build has come.
-        bandwidth: the kernel's t, None without a kernel.
-    """
-
-    level: Level
-    bandwidth: float | None = None
-
-    @abstractmethod
-    def counts(self, start: int, stop: int) -> Indices:
-        """(stop - start,) entries of each row, its diagonal among them, once all are weighed."""
-
-    @abstractmethod
-    def degrees(self, start: int, stop: int) -> Floats:
-        """(stop - start,) sums of the weights of each row, once all are weighed."""
-
-    @abstractmethod
-    def entries(self, start: int, ends: Ends, lambda_max: float | None) -> Entries:
-        """The entries of some rows, once all are weighed.
-
-        Args:
-            start: the first row.
-            ends: of these rows.
-            lambda_max: by which entries are rescaled; None leaves them those of Delta.
-        """
-
-
 def totals(
     level: Level, counts: Indices, degree: Floats, mass: Floats, times: Indices | int = 1
 ) -> Result:
@@ -95,12 +62,14 @@ def totals(
     }
 
 
-class BlockRows(Rows):
+class BlockRows(ABC):
     """Rows that are computed one by one, whenever they are asked for.
 
     Args:
         level: as far as its build has come.
     """
+
+    bandwidth: float | None = None
 
     def __init__(self, level: Level) -> None:
         self.level = level

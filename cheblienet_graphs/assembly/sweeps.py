@@ -18,7 +18,6 @@ from cheblienet_graphs.assembly.rows import (
     SCALES,
     BlockRows,
     ListedRows,
-    Rows,
     SearchedRows,
     totals,
 )
@@ -212,7 +211,7 @@ class Rescaled(Sweep):
         return {}
 
 
-def rows_of(level: Level) -> Rows:
+def rows_of(level: Level) -> LatticeRows | BlockRows:
     """The rows of a level, as this process keeps them."""
     return kept(LatticeRows, level) if level.copied else computed_rows(level)
 

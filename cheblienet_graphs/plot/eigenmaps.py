@@ -15,12 +15,10 @@ from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.report.spectra import computed_eigenpairs, stored_eigenpairs
 from cheblienet_graphs.sparse import inverse_root
 from cheblienet_graphs.spec.fibers import counted, title, words
-from cheblienet_graphs.spectrum.numeric import multiplicities
+from cheblienet_graphs.spectrum.numeric import multiplicities, with_fixed_signs
 from cheblienet_graphs.typing import Floats, Indices
 
 COUNT = 8
-HALF = 0.5
-"""Of the largest value: the first vertex with as large a one gives the sign."""
 ORIENTATIONS = 4
 COLUMNS = 4
 """Of eigenfunctions without orientations."""
@@ -96,12 +94,9 @@ def eigenmaps_of(graph: OpenedGraph, *, level: int = 0, count: int = COUNT) -> E
 
 def _functions(vectors: Floats, mass: Floats) -> Floats:
     """(M, V) N^-1/2 v for each vector v, of largest size 1 and a sign that does not vary."""
-    functions: Floats = (inverse_root(mass)[:, None] * vectors).T
+    functions: Floats = with_fixed_signs(inverse_root(mass)[:, None] * vectors).T
     size = abs(functions).max(axis=1, keepdims=True)
-    functions /= np.where(size > 0, size, 1.0)
-    first = (abs(functions) >= HALF).argmax(axis=1)
-    functions *= np.where(functions[np.arange(len(functions)), first] < 0, -1.0, 1.0)[:, None]
-    return functions
+    return functions / np.where(size > 0, size, 1.0)
 
 
 def draw_eigenmaps(canvas: Canvas, data: Eigenmaps) -> None:

@@ -17,9 +17,10 @@ from cheblienet_graphs.plot.figure import (
     Part,
     sentences,
 )
-from cheblienet_graphs.plot.filters import Turning, random_weights, rotation, symmetries_of
+from cheblienet_graphs.plot.filters import Turning, random_weights, symmetries_of
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
 from cheblienet_graphs.report.opened import OpenedGraph
+from cheblienet_graphs.samplings.points import rotation
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.fibers import counted, title, words
 from cheblienet_graphs.spec.words import percent
@@ -160,7 +161,7 @@ def _curve(turning: Turning, about: str, axis: Floats) -> Curve:
     angles = np.unique(np.round(np.concatenate([np.arange(STEP, 181, STEP), own]), 9))
     still, errors = turning.pooled(np.eye(3)), []
     for angle in angles.tolist():
-        both = zip(turning.pooled(rotation(axis, angle)), still, strict=True)
+        both = zip(turning.pooled(rotation(axis, math.radians(angle))), still, strict=True)
         errors.append([np.linalg.norm(a - b) / np.linalg.norm(b) for a, b in both])
     return Curve(about, angles, *np.array(errors).T)
 
@@ -178,7 +179,7 @@ def _turned(turning: Turning, axis: Floats) -> Pictures:
     """The input and the activations, still and turned by a step between orientations."""
     other = TURN_OF_AXES if turning.places.of_axes else TURN
     angle = float([*steps_of(turning.places), other][0])
-    shown = [turning.shown(rotation(axis, degrees)) for degrees in (0.0, angle)]
+    shown = [turning.shown(rotation(axis, math.radians(degrees))) for degrees in (0.0, angle)]
     inputs, activations = (np.stack(parts) for parts in zip(*shown, strict=True))
     return Pictures(angle, inputs, activations)
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse
 from scipy.spatial import KDTree
-from scipy.spatial.transform import Rotation
 
 from cheblienet_graphs.plot.places import Places
 from cheblienet_graphs.report.opened import OpenedGraph
@@ -52,12 +51,6 @@ def symmetries_of(
         difference = chebyshev_sums(laplacian, image, weights)[permutation] - output
         errors[name] = float(np.linalg.norm(difference) / np.linalg.norm(output))
     return errors
-
-
-def rotation(axis: Floats, degrees: float) -> Floats:
-    """(3, 3) the rotation about a unit vector, about z from x toward y."""
-    turn: Floats = Rotation.from_rotvec(math.radians(degrees) * axis).as_matrix()
-    return turn
 
 
 def interpolation(points: Floats, places: Floats) -> scipy.sparse.csr_array:
@@ -211,15 +204,12 @@ def chebyshev_sums(laplacian: scipy.sparse.csr_array, x: Floats, weights: Floats
     """
     import torch  # slow to import, other figures do without
 
-    from cheblienet_models.tensors import CsrParts, Product
+    from cheblienet_models.graphs.filters import filtered
 
+    signals = np.repeat(x[:, :, None], weights.shape[1], axis=2)
     parts = laplacian.indptr, laplacian.indices, laplacian.data.astype(np.float64)
-    product, signal = Product(CsrParts(*map(torch.from_numpy, parts))), torch.from_numpy(x)
-    terms = itertools.chain([signal], product.polynomials(signal, len(weights)))
-    total: Floats = np.zeros((*x.shape, weights.shape[1]))
-    for term, row in zip(terms, weights, strict=True):
-        total += term.numpy()[:, :, None] * row
-    return total
+    sums: Floats = filtered(*map(torch.from_numpy, (signals, weights, *parts))).numpy()
+    return sums
 
 
 def random_weights(seed: int) -> Floats:

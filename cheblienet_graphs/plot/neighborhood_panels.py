@@ -15,7 +15,7 @@ from cheblienet_graphs.plot.neighborhood import (
     neighborhood_of,
     outermost,
 )
-from cheblienet_graphs.plot.pictures import lines, thickness
+from cheblienet_graphs.plot.pictures import lines
 from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.spec import fibers, words
 from cheblienet_graphs.spec.fibers import angle_in_words, named
@@ -25,8 +25,8 @@ COLUMNS = 3
 SIDE = 2.25
 """Inches of a panel."""
 WITHIN, ACROSS, REALIZED = SERIES[0], SERIES[5], SERIES[2]
-THICKEST = 3.0
-"""Points of the line of the largest weight."""
+THINNEST, THICKEST = 0.5, 3.0
+"""Points of the lines of weight 0 and of the largest weight."""
 MARGIN = 1.12
 LABELS = {
     (2, 0): ("edges", "_", "other points"),
@@ -135,7 +135,7 @@ def _draw_edges(
     labels: Sequence[str] = ("_", "_"),
 ) -> None:
     """Lines to the neighbors, the heavier the thicker; dots at the ends of those that stay."""
-    widths = thickness(weights, data.heaviest, THICKEST)
+    widths = THINNEST + (THICKEST - THINNEST) * weights / (data.heaviest or 1.0)
     pairs = np.stack([np.zeros_like(ends), ends], axis=1)
     kinds = (WITHIN, ~leaving, 2.1), (ACROSS, leaving, 2.0)
     for (color, chosen, zorder), label in zip(kinds, labels, strict=True):

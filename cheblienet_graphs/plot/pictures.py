@@ -287,11 +287,6 @@ def lines(axes: Axes, ends: Floats, color: str, widths: Any, **given: Any) -> No
     axes.add_collection(LineCollection(list(ends), colors=color, linewidths=widths, **given))
 
 
-def thickness(weights: Floats, heaviest: float, most: float) -> Floats:
-    """(N,) points of lines: half a point for weight 0, the most for the heaviest."""
-    return 0.5 + (most - 0.5) * weights / (heaviest or 1.0)
-
-
 def color_bar(canvas: Part, image: Image, axes: Sequence[Axes], label: str, **given: Any) -> None:
     """Draw the bar that tells colors of the pictures on some axes.
 

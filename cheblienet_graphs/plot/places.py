@@ -14,6 +14,7 @@ from scipy.spatial import KDTree
 from cheblienet_graphs.limits import integer
 from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.samplings.maps import within
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.spec.fibers import samples_of, visible_unit
@@ -225,11 +226,7 @@ class Places:
         return np.where(far, -1, numbers)
 
     def _wrapped(self, places: Floats) -> Floats:
-        if self.sides is None:
-            return places
-        wrapped: Floats = np.mod(places, self.sides)
-        wrapped[wrapped >= self.sides] = 0.0
-        return wrapped
+        return places if self.sides is None else within(places, tuple(self.sides))
 
 
 def places_of(graph: OpenedGraph, level: int) -> Places:

@@ -30,22 +30,6 @@ LINEAR, FIRST, SECOND = np.array([[0.6, -0.5, 0.7], [0.2, 0.9, -0.4], [-0.7, 0.3
 """Vectors of polynomials on the sphere."""
 
 
-def components(laplacian: scipy.sparse.csr_array) -> int:
-    """Connected components; an isolated vertex is one.
-
-    Args:
-        laplacian: (V, V), whose stored entries are the edges, both ways; possibly over mapped
-            files.
-    """
-    from scipy.sparse.csgraph import connected_components  # slow to import, most builds do without
-
-    ones = np.broadcast_to(1.0, laplacian.nnz)  # float64 values would be a copy
-    entries = (ones, laplacian.indices, laplacian.indptr)
-    edges = scipy.sparse.csr_array(entries, shape=laplacian.shape)
-    # The strong ones are as many, and take no transpose.
-    return int(connected_components(edges, connection="strong", return_labels=False))
-
-
 def equivariance_errors(
     rescaled: scipy.sparse.csr_array, sampling: Sampling, *, entries: int = ENTRIES
 ) -> dict[str, float]:

@@ -231,7 +231,7 @@ def eigenvalue_scale(level: Weighted) -> float | None:
     spec, sampling, mass = level.spec, level.sampled.sampling, 1.0
     moment = 2.0 * (sampling.mean_area if isinstance(sampling, MaskedSampling) else 1.0)
     if spec.weights == "kernel" or spec.laplacian == "normalized":
-        points = _spread(level, probes(level))
+        points = some_points(level, probes(level), EDGES)
         if not (metrics := effective_metrics(level, points)):
             return None
         if spec.weights == "kernel":
@@ -248,10 +248,10 @@ def scale_of(level: LevelArrays) -> float | None:
     return eigenvalue_scale(level) if recorded is None else recorded
 
 
-def _spread(level: Weighted, points: Indices) -> Indices:
+def some_points(level: Weighted, points: Indices, edges: int) -> Indices:
     """Some of these points, one drawn from each of equally long stretches, from a fixed seed."""
     entries = level.weights.laplacian.nnz
-    count = max(1, int(EDGES * level.sampled.sampling.num_points / entries))
+    count = max(1, int(edges * level.sampled.sampling.num_points / entries))
     if count >= len(points):
         return points
     ends = np.arange(count + 1) * len(points) // count

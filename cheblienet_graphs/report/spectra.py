@@ -10,10 +10,9 @@ from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.limits import choice, integer
 from cheblienet_graphs.manifolds.spectra import over_boxes
 from cheblienet_graphs.report.comparison import unknown_spectrum
-from cheblienet_graphs.report.diagnostics import components
 from cheblienet_graphs.report.opened import open_graph
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.sparse import null_shift
+from cheblienet_graphs.sparse import components, null_shift
 from cheblienet_graphs.spectrum.numeric import (
     Eigenpairs,
     Eigenvalues,
@@ -140,8 +139,6 @@ def first_eigenvalues(arrays: LevelArrays, count: int, step: Progress) -> Eigenv
         count: M in [0, V].
         step: called with "eigenvalues", the products done and the most there may be.
     """
-    if not count:
-        return Eigenvalues(np.empty(0), converged=True, method="")
     if components_of(arrays) >= count:  # solvers converge slowly where many are equal
         return Eigenvalues(np.zeros(count), converged=True, method="components")
     if stored := stored_eigenpairs(arrays, count):

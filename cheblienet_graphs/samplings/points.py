@@ -31,7 +31,7 @@ ON_THE_GRID = 1e-6
 GOLDEN = (1 + np.sqrt(5)) / 2
 
 
-def rotation(axis: Sequence[float], angle: float) -> Floats:
+def rotation(axis: Sequence[float] | Floats, angle: float) -> Floats:
     """(3, 3) the rotation about an axis of any length by an angle, radians, right-handed."""
     x, y, z = np.array(axis) / np.linalg.norm(axis)
     cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])

@@ -12,10 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.sparse
 
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.search.offsets import Stencil
 from cheblienet_graphs.search.stencil import StencilEngine, reach
+from cheblienet_graphs.sparse import components
 from cheblienet_graphs.typing import Indices
 
 ENTRIES = 2**17
@@ -24,15 +26,7 @@ SHARE = 64
 """Larger windows are counted up to one in this many of the lattice's edges."""
 
 
-@dataclass(frozen=True)
-class Components:
-    """The number of components: at least `least`; `exact` is None where it is not known."""
-
-    least: int
-    exact: int | None
-
-
-def lattice_components(engine: StencilEngine) -> Components:
+def lattice_components(engine: StencilEngine) -> tuple[int, int | None]:
     """Count without visiting the vertices: O(n_o K), and the edges of a small window."""
     lattice, stencils = engine.lattice, engine.stencils
     # Edges along sides join no more than they would if they were everywhere.
@@ -40,7 +34,7 @@ def lattice_components(engine: StencilEngine) -> Components:
     if lattice.periodic:
         around = np.diag(lattice.shape).tolist()
         exact = sum(Generated.by([*group, *around]).index for group in groups)
-        return Components(exact, exact)
+        return exact, exact
     limit = max(ENTRIES, engine.total_degree // SHARE)
     for window in _windows(lattice, max(reach(stencils))):
         part = engine if window == lattice else StencilEngine(window, stencils)
@@ -48,9 +42,9 @@ def lattice_components(engine: StencilEngine) -> Components:
             break
         count = _counted(part)
         if count == 1 or window == lattice:
-            return Components(count, count)
+            return count, count
     least = sum(Generated.by(group).cosets(lattice.shape) for group in groups)
-    return Components(least, None)
+    return least, None
 
 
 def _windows(lattice: Lattice, longest: int) -> Iterator[Lattice]:
@@ -71,17 +65,8 @@ def _counted(engine: StencilEngine) -> int:
     """
     vertices = engine.lattice.num_vertices
     numbers, columns = engine.neighbors(0, vertices)
-    rows = np.repeat(np.arange(vertices), numbers)
-    label = np.arange(vertices)
-    while True:
-        further = label[label]
-        near = further[columns]
-        lowest = further.copy()
-        np.minimum.at(lowest, label[rows], near)
-        np.minimum.at(lowest, rows, near)
-        if np.array_equal(lowest, label):
-            return int((label == np.arange(vertices)).sum())
-        label = lowest
+    entries = np.ones(len(columns)), columns, np.append(0, np.cumsum(numbers))
+    return components(scipy.sparse.csr_array(entries, shape=(vertices, vertices)))
 
 
 @dataclass(frozen=True)

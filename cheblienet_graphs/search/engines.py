@@ -13,6 +13,7 @@ from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.rule import Lengths, Scratch, too_few
 from cheblienet_graphs.search.stencil import StencilEngine, Stencils
+from cheblienet_graphs.store.staged import index_type
 
 if TYPE_CHECKING:
     from cheblienet_graphs.search.lists import MutualNeighbors, NeighborLists
@@ -60,10 +61,10 @@ class NeighborRule:
         """
         if self.choice.engine == "stencil":
             return self.rule.engine
-        from cheblienet_graphs.search.lists import MutualNeighbors, list_type
+        from cheblienet_graphs.search.lists import MutualNeighbors
 
         points, vertices = self.sampled.sampling.num_points, self.sampled.sampling.num_vertices
-        lists = scratch((vertices, self.count), list_type(vertices))
+        lists = scratch((vertices, self.count), index_type((vertices, 1), 0))
         by_orientation = lists.reshape(-1, points, self.count)
 
         def search(rings: int) -> float:

@@ -74,7 +74,7 @@ class KeopsSearch:
         )
         # The vertex itself is one of the nearest: put it last.
         ascending, order = ascending.masked_fill(vertex == own, math.inf).sort(dim=1, stable=True)
-        reach, listed = shells.listed(ascending, vertex.gather(1, order))
+        reach, listed = shells.listed(ascending, vertex.gather(1, order), slice(None))
         shape = (orientations, stop - start)
         return reach.view(shape).cpu(), listed.reshape(*shape, shells.count).cpu()
 

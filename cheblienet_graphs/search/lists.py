@@ -17,7 +17,6 @@ from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.nearest import Listing, Search, Shells
 from cheblienet_graphs.search.placed import Cloud, PlacedPoints
 from cheblienet_graphs.search.pruned import PrunedSearch
-from cheblienet_graphs.search.rule import Engine
 from cheblienet_graphs.typing import Floats, Indices
 
 SHELL = 1e-6
@@ -147,7 +146,7 @@ class NeighborLists:
         return vertex
 
 
-class MutualNeighbors(Engine):
+class MutualNeighbors:
     """Vertices are neighbors where each lists the other.
 
     Args:
@@ -172,10 +171,17 @@ class MutualNeighbors(Engine):
             total += int((mutual & (lists // self._points == own)).sum())
         return total
 
-    def pieces(self, start: int, stop: int) -> Iterator[tuple[Indices, Indices]]:
-        """As `Engine.pieces`."""
-        for _, (lists, mutual) in self.mutual(start, stop):
-            yield mutual.sum(axis=1), lists[mutual]
+    def neighbors(self, start: int, stop: int) -> tuple[Indices, Indices]:
+        """The neighbors of the vertices start..stop.
+
+        Returns:
+            (stop - start,) their numbers, and all of them, (sum of these,), vertex after vertex,
+            ascending in each.
+        """
+        none = np.empty(0, np.int64)
+        pieces = ((own.sum(axis=1), lists[own]) for _, (lists, own) in self.mutual(start, stop))
+        numbers, vertices = zip((none, none), *pieces, strict=True)
+        return np.concatenate(numbers), np.concatenate(vertices)
 
     def mutual(
         self, start: int, stop: int
@@ -190,8 +196,3 @@ class MutualNeighbors(Engine):
             theirs = self._lists[np.where(real, lists, 0)]
             mutual = real & (theirs == rows[:, None, None]).any(axis=2)
             yield range(lo, lo + len(rows)), (lists, mutual)
-
-
-def list_type(vertices: int) -> str:
-    """Type of lists of vertices, in which V stands for none."""
-    return "int32" if vertices < 2**31 else "int64"

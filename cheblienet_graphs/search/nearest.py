@@ -1,6 +1,6 @@
 """What searches share: their interface, and the neighbor rule on many vertices, in torch."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 import torch
@@ -23,17 +23,13 @@ class Shells:
     tolerance: float
     squared_radii: Tensor | None = None
 
-    def over(self, orientations: slice) -> "Shells":
-        """Those of the vertices of some orientations."""
-        radii = self.squared_radii
-        return replace(self, squared_radii=None if radii is None else radii[orientations])
-
-    def listed(self, ascending: Tensor, vertex: Tensor) -> tuple[Tensor, Tensor]:
+    def listed(self, ascending: Tensor, vertex: Tensor, own: slice) -> tuple[Tensor, Tensor]:
         """The neighbors that vertices list, orientation after orientation.
 
         Args:
             ascending: (rows, N) d^2 to the nearest other vertices.
             vertex: (rows, N) these; all others are farther, or N is at least K + 1.
+            own: the points whose rows these are.
 
         Returns:
             (rows,) d^2 up to which vertices were needed: r^2 where known beforehand, else that of
@@ -47,7 +43,7 @@ class Shells:
             ends = ascending[:, 1:] > ascending[:, :-1] * (1 + self.tolerance)
             members = (ends * place[1:]).amax(dim=1)
         else:
-            radii = self.squared_radii.to(vertex.device)
+            radii = self.squared_radii[own].to(vertex.device)
             reach = radii.repeat_interleave(len(vertex) // len(radii)) * (1 + self.tolerance)
             members = (ascending <= reach[:, None]).sum(dim=1)
         return reach, vertex.masked_fill(place >= members[:, None], -1)[:, :-1]
@@ -63,11 +59,7 @@ class Closest:
 
     count: int
 
-    def over(self, _orientations: slice) -> "Closest":
-        """The same for all orientations."""
-        return self
-
-    def listed(self, ascending: Tensor, vertex: Tensor) -> tuple[Tensor, Tensor]:
+    def listed(self, ascending: Tensor, vertex: Tensor, _own: slice) -> tuple[Tensor, Tensor]:
         """As `Shells.listed`; what was needed is d^2 to the K-th."""
         width = (0, max(0, self.count - ascending.shape[1]))
         ascending, vertex = pad(ascending, width, value=torch.inf), pad(vertex, width)

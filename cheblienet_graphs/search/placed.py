@@ -38,7 +38,6 @@ class Cloud:
         points: P, base points without images.
         base: (images, b) Cartesian coordinates; the first P are the points themselves.
         source: (images,) the point of which each is an image.
-        shifts: (images, b) by which each is moved; (images, 0) where the base is no torus.
         elements: numbers that distances are computed from, each of shape (n_o, images).
         periods: of a torus, along each axis; else empty.
         complete_within: distance from any point up to which no image is missing.
@@ -49,7 +48,6 @@ class Cloud:
     points: int
     base: Floats
     source: Indices
-    shifts: Floats
     elements: tuple[Floats, ...]
     periods: tuple[float, ...]
     complete_within: float
@@ -89,18 +87,6 @@ class Cloud:
         squared = self.manifold.squared_distance(start, end, self.metric)
         positive: Floats = np.maximum(squared.view(np.ndarray), 0)
         return positive
-
-    def to_images(self, rows: Indices, columns: Indices, shifts: Floats) -> Floats:
-        """(N,) d^2 from vertices to images of vertices, both directions alike to the last bit.
-
-        Args:
-            rows: (N,) the vertices.
-            columns: (N,) the vertices that images are of.
-            shifts: (N, b) of these images.
-        """
-        there = np.where((rows > columns)[:, None], -shifts, shifts)
-        low, high = np.minimum(rows, columns), np.maximum(rows, columns)
-        return self.measured(self.at(low), moved(self.at(high), there))
 
     def squared_distances(self, rows: Indices, columns: Indices) -> Floats:
         """(N,) d^2 of edges, to the nearest image.
@@ -287,7 +273,6 @@ class PlacedPoints:
             len(self),
             base,
             source,
-            shifts,
             tuple(element.view(np.ndarray) for element in elements),
             self.periods or (),
             math.inf if self.periods is None else reach,

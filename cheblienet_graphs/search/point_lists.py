@@ -63,12 +63,6 @@ class Pairs:
         order = np.argsort(self.others, axis=1, kind="stable")
         return first_of_each(self.others, order) & listed
 
-    def chosen(self, which: npt.NDArray[np.bool_]) -> tuple[Indices, Indices, Floats]:
-        """Rows, columns and d^2 of some of the listed, (N, K), point after point."""
-        rows, columns = np.nonzero(which)[0], self.others[which]
-        shifts = self.cloud.shifts[self.images[which]]
-        return rows, columns, self.cloud.to_images(rows, columns, shifts)
-
 
 def listed_pairs(points: PlacedPoints, choice: Choice, listing: Listing) -> Pairs:
     """What each point lists; on a torus among as many images as are within reach.
@@ -172,7 +166,8 @@ def _nearest_by_engine(points: PlacedPoints, count: int, choice: Choice) -> tupl
         width *= 2
         pairs = listed_pairs(points, choice, Closest(width))
     kept = pairs.first & (pairs.first.cumsum(axis=1) <= count)
-    _, columns, squared = pairs.chosen(kept)
+    rows, columns = np.nonzero(kept)[0], pairs.others[kept]
+    squared = pairs.cloud.squared_distances(rows, columns)
     columns, squared = columns.reshape(-1, count), squared.reshape(-1, count)
     order = np.lexsort((columns, squared), axis=1)
     return np.take_along_axis(columns, order, 1), np.take_along_axis(squared, order, 1)

@@ -167,7 +167,7 @@ class PrunedSearch:
         few = min(shells.count + 1, squared.shape[1])
         ascending, nearest = squared.topk(few, largest=False)
         vertex = (over * cloud.images + image).gather(1, nearest)
-        reach, listed = shells.over(own).listed(ascending, vertex)
+        reach, listed = shells.listed(ascending, vertex, own)
         known = torch.from_numpy(bound).to(device)
         near = reach.view(-1, rows) * (1 + ROUNDING)
         complete = (near <= known) | (candidates == cloud.images)

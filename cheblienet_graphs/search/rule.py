@@ -6,9 +6,8 @@ members; an edge joins a and b where d(a, b) <= min(r_a, r_b). On lattices r_a i
 infinite lattice, so vertices at the boundary have fewer neighbors but no longer edges.
 """
 
-from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,25 +19,6 @@ from cheblienet_graphs.typing import Floats, Indices
 
 Scratch = Callable[[tuple[int, ...], str], npt.NDArray[Any]]
 """(shape, dtype) -> a new array, possibly on disk."""
-
-
-class Engine(ABC):
-    """Finds the neighbors of consecutive vertices; none is its own neighbor."""
-
-    @abstractmethod
-    def pieces(self, start: int, stop: int) -> Iterator[tuple[Indices, Indices]]:
-        """What `neighbors` gives, for some of the vertices start..stop at a time."""
-
-    def neighbors(self, start: int, stop: int) -> tuple[Indices, Indices]:
-        """The neighbors of the vertices start..stop.
-
-        Returns:
-            (stop - start,) their numbers, and all of them, (sum of these,), vertex after vertex,
-            ascending in each.
-        """
-        none = np.empty(0, np.int64)
-        numbers, vertices = zip((none, none), *self.pieces(start, stop), strict=True)
-        return np.concatenate(numbers), np.concatenate(vertices)
 
 
 class Lengths(Protocol):

@@ -4,9 +4,11 @@ The metric is left-invariant, so the offsets of a vertex's neighbors depend on i
 only. Finding them takes n_o small tables of distances; the rest is index arithmetic.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -15,8 +17,17 @@ import numpy.typing as npt
 from cheblienet_graphs.samplings.lattice import Lattice, Places
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.search.offsets import OffsetDistances, Stencil
-from cheblienet_graphs.search.rule import Engine, too_few
+from cheblienet_graphs.search.rule import too_few
+from cheblienet_graphs.sparse import RowBlock
 from cheblienet_graphs.typing import Floats, Indices
+
+INT32_LIMIT = 2**31 - 1
+ENTRIES_AT_ONCE = 2**16
+"""Entries that are looked up together: few enough to stay in a cache."""
+
+OffsetValues = Sequence[Sequence[Floats]]
+"""By orientation numbers of the offsets of its neighborhood: those that a vertex has everywhere,
+then for each axis what is added to them at the sides across it, if anything."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +53,6 @@ class Neighborhood:
             stencil: of all vertices.
             along_sides: for each axis, of those at its sides; none where there are no others.
         """
-        if not along_sides:
-            return cls(stencil, np.ones(len(stencil), bool), np.zeros((0, len(stencil)), bool))
         parts = [stencil, *along_sides]
         keys = np.concatenate([np.column_stack([s.orientation, s.offsets]) for s in parts])
         every, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
@@ -177,7 +186,7 @@ def reach(stencils: Sequence[Stencil]) -> tuple[int, ...]:
     return tuple(abs(every).max(axis=0, initial=0).tolist())
 
 
-class StencilEngine(Engine):
+class StencilEngine:
     """Neighbors by index arithmetic: a row is its own index plus constant offsets.
 
     Args:
@@ -218,22 +227,14 @@ class StencilEngine(Engine):
         """The part of `total_degree` that stays within one orientation."""
         return sum(self._total_degree(n.within(k)) for k, n in enumerate(self.neighborhoods))
 
-    def pieces(self, start: int, stop: int) -> Iterator[tuple[Indices, Indices]]:
-        """As `Engine.pieces`, orientation by orientation."""
-        lattice, pixels = self.lattice, self.lattice.num_points
-        for k in range(start // pixels, -(-stop // pixels)):
-            rows = np.arange(max(start - k * pixels, 0), min(stop - k * pixels, pixels))
-            around, (_, places) = self.neighborhoods[k], lattice.decode(rows)
-            steps, there = around.stencil.offsets.T, around.present(places, lattice.shape)
-            targets = [place[:, None] + step for place, step in zip(places, steps, strict=True)]
-            for axis, side in enumerate(lattice.shape):
-                if lattice.periodic:
-                    targets[axis] %= side
-                else:
-                    there = there & (targets[axis] >= 0) & (targets[axis] < side)
-            vertices = lattice.encode(around.stencil.orientation, targets)
-            vertices = np.sort(vertices, axis=1) if lattice.periodic else vertices
-            yield there.sum(axis=1), vertices[there]
+    def neighbors(self, start: int, stop: int) -> tuple[Indices, Indices]:
+        """The neighbors of the vertices start..stop, as `MutualNeighbors.neighbors` gives them."""
+        none = [[np.zeros(len(n.stencil))] * (1 + len(n.at_sides)) for n in self.neighborhoods]
+        every = MaskedStencils(self, np.arange(self.lattice.num_points))
+        block, _ = every.rows(start, stop, none)
+        others = block.rows != block.columns
+        numbers = np.bincount(block.rows[others] - start, minlength=stop - start)
+        return numbers, block.columns[others]
 
     def _total_degree(self, around: Neighborhood) -> int:
         lattice = self.lattice
@@ -256,3 +257,142 @@ def _wrapped(stencil: Stencil, k: int, lattice: Lattice) -> Stencil:
     itself = (classes[kept, 0] == k) & (classes[kept, 1:] == 0).all(axis=1)
     chosen = nearest_first[kept[~itself]]
     return Stencil(stencil.orientation[chosen], offsets[chosen], stencil.squared_distance[chosen])
+
+
+class MaskedStencils:
+    """The edges of a lattice with both ends inside a mask.
+
+    Args:
+        engine: all edges of the whole lattice.
+        places: (n_inside,) pixels inside, ascending.
+
+    Attributes:
+        dtype: of numbers of vertices.
+    """
+
+    def __init__(self, engine: StencilEngine, places: Indices) -> None:
+        self.lattice, self.places, self._margin = engine.lattice, places, engine.reach
+        self.neighborhoods, lattice = engine.neighborhoods, engine.lattice
+        vertices = lattice.orientations * len(places)
+        self.dtype = np.dtype(np.int32 if vertices <= INT32_LIMIT else np.int64)
+        numbers = np.full(lattice.num_points, -1, self.dtype)
+        numbers[places] = np.arange(len(places), dtype=self.dtype)
+        beyond: dict[str, Any] = {"mode": "wrap"} if lattice.periodic else {"constant_values": -1}
+        around = [(most, most) for most in self._margin]
+        self._wide = np.pad(numbers.reshape(lattice.shape), around, **beyond)
+        self._strides = np.array(self._wide.strides) // self.dtype.itemsize
+        self._coordinates = np.array(lattice.decode(places)[1])
+        self._wide_places = self._strides @ (self._coordinates + np.array([self._margin]).T)
+        sides = np.minimum(self._coordinates.T, np.array(lattice.shape) - 1 - self._coordinates.T)
+        near_seam = lattice.periodic & (sides < self._margin)
+        self._near_seam = np.asarray(near_seam.any(axis=1))
+        self._tables = [self._table(k) for k in range(lattice.orientations)]
+
+    def _table(self, k: int) -> tuple[Indices, Indices, Indices]:
+        """Steps in the wide map, what to add for the orientation, and which entry, ascending."""
+        stencil = self.neighborhoods[k].stencil
+        orientation = np.append(stencil.orientation, k)
+        offsets = np.concatenate([stencil.offsets, np.zeros((1, len(self._margin)), np.int64)])
+        order = np.lexsort((*offsets.T[::-1], orientation))
+        which = np.where(order < len(stencil), order, -1)
+        shift = (orientation[order] * len(self.places)).astype(self.dtype)
+        return offsets[order] @ self._strides, shift, which
+
+    @cached_property
+    def total_degree(self) -> int:
+        """Twice the number of edges, without visiting the vertices."""
+        pairs: Counter[tuple[tuple[int, ...], tuple[int, ...]]] = Counter()
+        for around in self.neighborhoods:
+            # Offsets that only vertices at a side have count for all, less those away from it.
+            axes = [tuple(np.flatnonzero(column).tolist()) for column in around.at_sides.T]
+            sides = [() if every else at for every, at in zip(around.everywhere, axes, strict=True)]
+            pairs.update(zip(map(tuple, around.stencil.offsets.tolist()), sides, strict=True))
+        return sum(times * self._pairs_apart(*pair) for pair, times in pairs.items())
+
+    def _pairs_apart(self, offset: tuple[int, ...], sides: tuple[int, ...]) -> int:
+        """How many pixels inside have one inside at this offset.
+
+        Args:
+            offset: along each axis.
+            sides: the axes across whose sides alone pixels count; all count where there are none.
+        """
+
+        def moved(by: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+            parts = zip(by, self._margin, self.lattice.shape, strict=True)
+            cut = tuple(slice(most + step, most + step + side) for step, most, side in parts)
+            return self._wide[cut] >= 0
+
+        both = moved((0,) * len(offset)) & moved(offset)
+        away = tuple(slice(1, -1) if axis in sides else slice(None) for axis in range(both.ndim))
+        return int(both.sum() - both[away].sum() * bool(sides))
+
+    def pieces(self, start: int, stop: int) -> Iterator[tuple[int, Indices]]:
+        """The vertices start..stop few at a time: an orientation, and numbers of pixels inside."""
+        count = len(self.places)
+        for k in range(start // count, -(-stop // count)):
+            few = max(1, ENTRIES_AT_ONCE // len(self._tables[k][0]))
+            last = min(stop - k * count, count)
+            for first in range(max(start - k * count, 0), last, few):
+                yield k, np.arange(first, min(first + few, last))
+
+    def rows(self, start: int, stop: int, values: OffsetValues) -> tuple[RowBlock, Floats]:
+        """The rows of the vertices start..stop, each itself among its neighbors.
+
+        Args:
+            start: the first vertex.
+            stop: the last vertex + 1.
+            values: of the offsets.
+
+        Returns:
+            The rows, and (nnz,) the values of their entries, 0 on the diagonal.
+        """
+        pieces = [self.look_up(k, numbers, values[k]) for k, numbers in self.pieces(start, stop)]
+        counts, columns, entries = map(np.concatenate, zip(*pieces, strict=True))
+        return RowBlock(start, stop, np.append(0, np.cumsum(counts)), columns), entries
+
+    def counts(self, vertices: Indices) -> Indices:
+        """(N,) entries of the rows of some vertices, ascending, each vertex itself among them."""
+        count, parts = len(self.places), []
+        for k in range(self.lattice.orientations):
+            low, high = np.searchsorted(vertices, [k * count, (k + 1) * count])
+            wide = self._wide_places[vertices[low:high] - k * count]
+            parts.append((self._wide.take(wide[:, None] + self._tables[k][0]) >= 0).sum(axis=1))
+        return np.concatenate(parts)
+
+    def look_up(
+        self, k: int, numbers: Indices, values: Sequence[Floats]
+    ) -> tuple[Indices, Indices, Floats]:
+        """The rows of some vertices of orientation k, each vertex itself among its neighbors.
+
+        Args:
+            k: the orientation.
+            numbers: (M,) of pixels inside.
+            values: of `OffsetValues`, for this orientation.
+
+        Returns:
+            (M,) entries of each row, and (nnz,) their columns and values, 0 of vertices themselves.
+        """
+        steps, shift, which = self._tables[k]
+        around, shape = self.neighborhoods[k], self.lattice.shape
+        places = tuple(self._coordinates[:, numbers])
+        columns = self._wide.take(self._wide_places[numbers, None] + steps)
+        inside = columns >= 0
+        columns += shift
+        everywhere, *along = (np.append(part, 0.0)[which] for part in values)
+        weights = np.tile(everywhere, (len(numbers), 1))
+        for there, more in zip(at_sides(places, shape), along, strict=False):
+            weights += there[:, None] * more
+        if along:
+            there = around.present(places, shape)
+            inside &= np.column_stack([there, np.ones(len(there), bool)])[:, which]
+        near = self._near_seam[numbers]
+        if near.any():  # across the seam columns do not ascend as offsets do
+            order = np.broadcast_to(np.arange(len(which)), columns.shape).copy()
+            outside = np.iinfo(columns.dtype).max
+            order[near] = np.where(inside[near], columns[near], outside).argsort(axis=1)
+            columns, inside, weights = (
+                np.take_along_axis(x, order, axis=1) for x in (columns, inside, weights)
+            )
+        starts = np.arange(0, inside.size, len(which))
+        degrees = np.add.reduceat(inside.ravel(), starts, dtype=np.int64)
+        return degrees, columns[inside], weights[inside]

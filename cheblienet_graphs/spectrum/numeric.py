@@ -169,7 +169,7 @@ def extreme_eigenpairs(
     image -= vectors * values
     residuals = np.linalg.norm(image, axis=0)
     converged = bool((residuals < RESIDUAL).all())
-    fixed = _with_fixed_signs(vectors)
+    fixed = with_fixed_signs(vectors)
     return Eigenpairs(_of_delta(sign * values, lambda_max), converged, method, fixed)
 
 
@@ -286,7 +286,7 @@ def _shifted(product: Product, block: Floats, center: float, scale: float) -> Fl
     return image
 
 
-def _with_fixed_signs(vectors: Floats) -> Floats:
+def with_fixed_signs(vectors: Floats) -> Floats:
     """The vectors, signs chosen so that the first large component is positive in every run."""
     large = abs(vectors) > 0.5 * abs(vectors).max(axis=0)
     first = vectors[large.argmax(axis=0), np.arange(vectors.shape[1])]

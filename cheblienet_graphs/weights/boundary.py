@@ -15,7 +15,6 @@ weights follow from Selling's formula, as the stencils themselves do. Gradients 
 free; what is cut off of them comes back on the steps from each orientation to the next.
 """
 
-import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -162,7 +161,7 @@ def _steps(axis: int, stencils: Sequence[Stencil], values: Sequence[Floats]) -> 
         for n in np.flatnonzero(chosen).tolist():
             over = int(turn[n])
             first = k if over > 0 else k + over
-            for step in itertools.islice(itertools.count(first), abs(over)):
+            for step in range(first, first + abs(over)):
                 steps[step % count] += weights[n] * -across[n] * abs(over) / 2
     return [
         [((k + 1) % count, float(steps[k])), ((k - 1) % count, float(steps[k - 1]))]

@@ -21,9 +21,8 @@ import numpy as np
 import scipy.sparse
 
 from cheblienet_graphs.samplings.masked import FAR, CutSampling, shells
-from cheblienet_graphs.search.masked import MaskedStencils
 from cheblienet_graphs.search.offsets import Stencil
-from cheblienet_graphs.search.stencil import nearest_image, reach
+from cheblienet_graphs.search.stencil import MaskedStencils, nearest_image, reach
 from cheblienet_graphs.typing import Floats, Indices
 
 if TYPE_CHECKING:

@@ -18,12 +18,12 @@ from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.manifolds.moments import edge_moments, rotation_angles
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.search.choice import Choice, choose
-from cheblienet_graphs.search.lists import SHELL
+from cheblienet_graphs.search.lists import SHELL, MutualNeighbors
 from cheblienet_graphs.search.nearest import Shells
 from cheblienet_graphs.search.placed import PlacedPoints
 from cheblienet_graphs.search.point_columns import placed_points
 from cheblienet_graphs.search.point_lists import listed_pairs
-from cheblienet_graphs.search.rule import Engine, Lengths, last_whole_shell, too_few
+from cheblienet_graphs.search.rule import Lengths, last_whole_shell, too_few
 from cheblienet_graphs.sparse import inverse_root, laplacian
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.edges import KERNELS
@@ -41,7 +41,7 @@ Edges = tuple[Indices, Indices, Floats]
 
 
 def matched_edges(
-    spec: GraphSpec, sampled: SampledManifold[Sampling], engine: Engine, lengths: Lengths
+    spec: GraphSpec, sampled: SampledManifold[Sampling], engine: MutualNeighbors, lengths: Lengths
 ) -> tuple[Edges, tuple[Indices, Indices], float]:
     """The weights, nearest to the kernel's, with M_i = 2 a_i R^-1 at every vertex of area a_i.
 
@@ -210,15 +210,10 @@ def _edges(points: PlacedPoints, chosen: Choice, count: int) -> Edges:
     # More copies than K + 1 at one place are in no whole shell, seen from there or from elsewhere.
     points, numbers, _ = points.thinned(count + 2)
     pairs, vertices = listed_pairs(points, chosen, Shells(count, SHELL)), len(points)
-    rows, columns, squared = pairs.chosen(pairs.first)
-    order = np.lexsort((columns, rows))
-    rows, columns, squared = rows[order], columns[order], squared[order]
-    keys, opposite = rows * vertices + columns, columns * vertices + rows
-    place = np.searchsorted(keys, opposite)
-    place[place == len(keys)] = 0
-    mutual = keys[place] == opposite if len(keys) else np.empty(0, bool)
-    squared = np.minimum(squared, squared[place])
-    return numbers[rows[mutual]], numbers[columns[mutual]], squared[mutual]
+    lists = np.sort(np.where(pairs.first, pairs.others, vertices), axis=1)
+    degrees, columns = MutualNeighbors(lists, vertices).neighbors(0, vertices)
+    rows = np.repeat(np.arange(vertices), degrees)
+    return numbers[rows], numbers[columns], pairs.cloud.squared_distances(rows, columns)
 
 
 def _check_apart(points: PlacedPoints) -> None:

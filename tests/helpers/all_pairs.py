@@ -12,8 +12,12 @@ from cheblienet_graphs.manifolds import MANIFOLDS, Metric
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.engines import NeighborRule
+from cheblienet_graphs.search.lists import MutualNeighbors
 from cheblienet_graphs.search.placed import Cloud, PlacedPoints
-from cheblienet_graphs.search.rule import Engine, Lengths
+from cheblienet_graphs.search.rule import Lengths
+from cheblienet_graphs.search.stencil import StencilEngine
+
+Engine = StencilEngine | MutualNeighbors
 
 PRUNED = Choice("pruned", "cpu")
 RINGS = 2

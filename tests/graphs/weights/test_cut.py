@@ -12,7 +12,7 @@ from cut_truth import eigenvalues, elliptic, order, turned, worst
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.inputs.polygons import coverage
-from cheblienet_graphs.report.diagnostics import components
+from cheblienet_graphs.sparse import components
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.reader import LevelArrays
 
