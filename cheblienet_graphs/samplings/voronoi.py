@@ -250,6 +250,8 @@ def _triangulated(
     cells = _cells(len(sources), (one, other), side * height / 2)
     parts = side, 2 * height, cells, mesh.coplanar, sources, inside
     diagram = Diagram((one, other), *parts, float(sides.prod()))
+    if (mesh.convex_hull < len(inside)).any():  # a cell without end
+        return diagram, np.inf
     kept = (mesh.simplices < len(inside)).any(axis=1)
     radius = np.linalg.norm(to_center, axis=1)[kept, None]
     beyond = np.maximum(radius - centers[kept], centers[kept] + radius - sides)

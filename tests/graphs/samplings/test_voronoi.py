@@ -8,7 +8,7 @@ from scipy.spatial import KDTree
 from sphere_truth import unit
 
 from cheblienet_graphs.samplings.points import Random
-from cheblienet_graphs.samplings.voronoi import cell_areas
+from cheblienet_graphs.samplings.voronoi import arcs_of, cell_areas, most_sides
 
 THROWN, KNOWN = 100_000, 0.006
 """Points thrown at a domain; shares of cells are then known to this, four deviations of each."""
@@ -24,6 +24,7 @@ PLANE = {str(count): np.random.default_rng(count).random((count, 2)) for count i
     "corners": np.array([[0, 0], [1, 1.0]]),
     "across": np.array([[0, 0.2], [0.4, 0.2], [1, 0.2]]),
     "lattice": np.stack(np.meshgrid(np.arange(5), np.arange(5)), axis=2).reshape(-1, 2) / 4,
+    "crowded": np.random.default_rng(7).random((40, 2)) / 20,  # cells end at mirrors far away
     "almost": np.array([[1e-16, 0.2], [0.4, 1e-17], [1 - 1e-16, 1 - 1e-16], [0.3, 0.4]]),
 }
 
@@ -41,7 +42,7 @@ def test_plane_cells_hold_the_points_nearest_to_theirs(name: str, periodic: bool
     assert np.allclose(cell_areas(points * 3, (3.0, 3.0), periodic=periodic), 9 * cells)
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 5])
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
 def test_sphere_cells_hold_the_points_nearest_to_theirs(count: int) -> None:
     """Of few points, most of which lie on one half of the sphere."""
     for seed in range(2):
@@ -51,6 +52,16 @@ def test_sphere_cells_hold_the_points_nearest_to_theirs(count: int) -> None:
         expected = nearest_shares(points, thrown, None)
         assert np.abs(cells / (4 * math.pi) - expected).max() < KNOWN
         assert math.isclose(cells.sum(), 4 * math.pi, rel_tol=1e-12)
+
+
+@pytest.mark.parametrize("count", [3, 4, 50])
+def test_no_points_have_more_sides_than_the_bound(count: int) -> None:
+    """Points of the sphere in general position have as many as Euler's formula says."""
+    arcs = arcs_of(Random(size=count).base_points, "")
+    assert 2 * len(arcs.lengths) <= most_sides(count, flat=False)
+    if count > 3:
+        assert 2 * len(arcs.lengths) == most_sides(count, flat=False) == 6 * count - 12
+    assert most_sides(count, flat=True) == {3: 6, 4: 12}.get(count, 6 * count)
 
 
 def test_points_on_a_great_circle_have_lunes() -> None:
