@@ -1,7 +1,7 @@
 """Group-equivariant spectral networks on graphs mapped from a store.
 
-Imports torch, numpy and the standard library, nothing else; shares only the on-disk format with the
-packages that build graphs.
+Imports torch, numpy, the standard library, and what `cheblienet_graphs` has on its numpy floor: the
+store, the specification, samplings and manifolds.
 """
 
 from cheblienet_models.errors import StoreError, UnreadableError
