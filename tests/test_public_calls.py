@@ -312,10 +312,7 @@ def is_ours(error: BaseException, changed: dict[str, Any]) -> bool:
         return True
     last = traceback.extract_tb(error.__traceback__)[-1]
     on_purpose = linecache.getline(last.filename, last.lineno or 0).strip().startswith("raise ")
-    families = (
-        *(ValueError, TypeError, AssertionError),
-        *(graphs.CheblienetError, models.StoreError),
-    )
+    families = (ValueError, TypeError, AssertionError, graphs.CheblienetError)
     known = isinstance(error, families) and last.filename.startswith(PACKAGES)
     return known and on_purpose and len(text) > 0 and "\n" not in text
 

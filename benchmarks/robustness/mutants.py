@@ -121,7 +121,7 @@ PARTS = {
             "tests/models/layers/test_layout.py",
             "tests/models/test_modules.py",
             "tests/models/resampling/test_matrix_files.py",
-            "tests/models/test_tensors.py",
+            "tests/models/test_missing.py",
         ),
     ),
 }

@@ -29,11 +29,13 @@ def world(tmp_path_factory: pytest.TempPathFactory, store: Path) -> Path:
     assert run(["tag", "r2-8x8", "paper", "--store", one]) == 0
     shutil.copytree(one, here / "foreign.zarr")
     zarr.open_group(here / "foreign.zarr" / "mine", mode="w")
+    zarr.open_group(here / "theirs.zarr", mode="w")
     (here / "several").symlink_to(store)
     (here / "link").symlink_to(one)
     (here / "file").write_text("mine")
     (here / "dangling").symlink_to("nowhere")
     (here / "full" / "other").mkdir(parents=True)
+    (here / "empty").mkdir()
     for pipe in ("pipe", "pipe.png"):
         os.mkfifo(here / pipe)
     np.save(here / "eye.npy", np.eye(12, 16, dtype=bool))
@@ -80,6 +82,7 @@ USAGE = [
     ("build recipe none.toml", "Error: The recipe none.toml can't be read: No such file"),
     ("build r2 --size 8 --dask none.json", "at none.json: there is no such file. Give the address"),
     ("ls --store none", "none; `clg build` makes one."),
+    ("ls --store empty", "There is no store at "),
     ("diff r2-8x8 r2-8x8 --other-store none", "none; `clg build` makes one."),
     # Reports, figures and exports.
     ("inspect --level 5", "--level must be an integer in [0, 1]. Got 5."),
@@ -110,7 +113,20 @@ PIPE = " is a device or a pipe, which would be replaced by a file; choose anothe
 TARGETS = ("graphs.zarr/zarr.json", "graphs.zarr/new", "graphs.zarr/r2-8x8/x", "link/x")
 FAILED = [
     ("ls --store file", "is a file, not a store; "),
-    ("build r2 --size 8 --store foreign.zarr --name mine", "choose another --name"),
+    (
+        "build r2 --size 8 --store foreign.zarr --name mine",
+        "not a graph of ours; choose another --name",
+    ),
+    ("build r2 --size 8 --store file", "is a file"),
+    ("build r2 --size 8 --store full", "other files"),
+    ("build r2 --size 8 --store theirs.zarr", "another program"),
+    ("build r2 --size 8 --store graphs.zarr/r2-8x8", "is a graph within a store"),
+    ("ls --store graphs.zarr/r2-8x8", "is a graph within a store: give the store, "),
+    *(
+        (f"{command} --store {place}", "must be a folder of this machine's file systems")
+        for command in ("build r2 --size 8", "ls", "verify --clean", "inspect", "tag r2-8x8 x")
+        for place in ("s3://bucket/k", "' '")
+    ),
     ("rm r2-8x8@v001", "--force removes it anyway."),
     ("inspect --html graphs.zarr/a.html", "choose another --html"),
     *(
@@ -132,8 +148,8 @@ FAILED = [
 NONSENSE = {
     "workers": ("0", "many", "''", "8 --memory-limit 500MB"),
     "memory-limit": ("-2GB", "banana", "''", "nan"),
-    "name": ("''", ".hidden", "v001"),
-    "store": ("file", "file/below", "full", "~nobody-at-all/g.zarr", "n" * 300, "dangling"),
+    "name": ("''", ".hidden", "v001", "..", "a/b", "zarr.json", "x" * 65, "a@b", "-x", "é"),
+    "store": ("file/below", "~nobody-at-all/g.zarr", "n" * 300, "dangling"),
     "dask": (
         *("nonsense", "http://a:1", "a:99999", "file", "''"),
         *("tcp://a:1 --workers 2", "local --workers -1"),
@@ -141,8 +157,10 @@ NONSENSE = {
     "engine": ("none",),
 }
 """Ways in which nothing is built."""
+SAYING = {"name": "A graph's name must be "}
+"""What is said besides that it is an error."""
 BUILDS = [
-    (f"build se2 --size 8 --levels 1 --{option} {value}", "Error: ")
+    (f"build se2 --size 8 --levels 1 --{option} {value}", SAYING.get(option, "Error: "))
     for option, values in NONSENSE.items()
     for value in values
 ]

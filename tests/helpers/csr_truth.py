@@ -1,5 +1,6 @@
 """CSR matrices as others have them: of a store, by zarr; of torch, by scipy."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import scipy.sparse
 import torch
 import zarr
 
+from cheblienet_graphs import MapSpec, build_map, open_group, verify
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.map_facts import read_facts
 from cheblienet_graphs.store.matrices import mapped_csr
@@ -17,6 +19,15 @@ def stored(group: zarr.Group) -> scipy.sparse.csr_array:
     """A matrix of a store."""
     parts = tuple(group[part][:] for part in ("data", "indices", "indptr"))
     return scipy.sparse.csr_array(parts, shape=tuple(group.attrs["shape"]))
+
+
+def built_map(spec: MapSpec, folder: Path, **how: Any) -> scipy.sparse.csr_array:
+    """The matrix of a map that is built into a folder's store; nothing of it is at fault."""
+    made = build_map(spec, folder / "m.zarr", **how)
+    assert verify(folder / "m.zarr", made.name) == []
+    matrix = stored(open_group(folder / "m.zarr", made.name)["map"])
+    assert (matrix.shape, matrix.nnz) == ((made.sizes.targets, made.sizes.sources), made.sizes.nnz)
+    return matrix
 
 
 def mapped(group: Folder) -> scipy.sparse.csr_array:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from refusing import refused
 
 from cheblienet_cli.main import run
 from cheblienet_graphs.errors import InputError
@@ -29,10 +30,6 @@ def failing(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, s
 
 def refusal_by(read: Callable[..., object], source: Path | str, **how: object) -> str:
     """The one line that a file is refused with, which begins with its name."""
-    with pytest.raises(InputError) as refused:
-        read(source, **how)
-    message = str(refused.value)
+    message = refused(r"\.$", read, source, error=InputError, **how)
     assert message.startswith(str(source).partition(":")[0])
-    assert message.endswith(".")
-    assert "\n" not in message
     return message

@@ -68,8 +68,12 @@ GRAPHS: dict[str, tuple[GraphSpec, Mask]] = {
     "icosahedral": (GraphSpec("s2", subdivisions=2, levels=2), north),
 }
 """By the name of the masked graph: what it was made from, and the mask."""
+PARTS = np.clip(7.2 - np.hypot(*(np.indices((16, 16)) - 7.5)), 0, 1)
+"""Of pixels, inside a disc that cuts them."""
+CUT = {"mask": PARTS, "mask_edge": "cut", "weights": "selling"}
 SPECS = {
+    "disc": GraphSpec("se2", orientations=4, levels=3, **CUT),
     **{f"whole-{name}": spec for name, (spec, _) in GRAPHS.items()},
     **{name: with_mask(spec, mask) for name, (spec, mask) in GRAPHS.items()},
 }
-"""Each beside the same with a mask."""
+"""Each beside the same with a mask, and one that cuts pixels."""

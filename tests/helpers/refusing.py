@@ -11,9 +11,13 @@ def refused(
     call: Callable[..., object],
     *given: Any,
     error: type[Exception] | tuple[type[Exception], ...] = ValueError,
+    most: int = 2_000,
     **how: Any,
-) -> None:
-    """Check that a call is refused in one line, in which a pattern is found."""
+) -> str:
+    """The one line that a call is refused with, no longer than that; a pattern is found in it."""
     with pytest.raises(error, match=message) as caught:
         call(*given, **how)
-    assert str(caught.value).isprintable()
+    refusal = str(caught.value)
+    assert refusal.isprintable()
+    assert len(refusal) <= most
+    return refusal

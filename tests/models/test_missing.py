@@ -9,23 +9,18 @@ import torch
 from marks import OFF_THEIR_METRIC
 from refusing import refused
 from stores import store_of
-from torch import Tensor, nn
+from torch import nn
+from unseen import HEALPY, marks
 
 from cheblienet_graphs import GraphSpec, MapSpec, build_map
 from cheblienet_models import (
     UNSEEN,
-    ChebConv,
-    Diffusion,
-    GlobalPool,
-    Gradient,
-    GradientNorm,
     LatLonToVertices,
     Lift,
     OrientedLift,
     Project,
-    ResidualBlock,
+    Pyramid,
     SpatialPool,
-    SpatialUnpool,
     Store,
     UNet,
     VerticesToLatLon,
@@ -36,8 +31,7 @@ from cheblienet_models import (
     regular_grid,
 )
 
-HEALPY = -1.6375e30
-"""healpy.UNSEEN, from its documentation, with a relative tolerance of 1e-5."""
+NAN, INFINITY = float("nan"), float("inf")
 GRID = regular_grid(6, 12, west=0)
 INSIDE = np.hypot(*(np.mgrid[:8, :8] - 3.5)) < 3
 opened = store_of(
@@ -48,50 +42,6 @@ opened = store_of(
     },
     opened=True,
 )
-
-
-def marks(dtype: torch.dtype) -> list[Tensor]:
-    """What is missing in a dtype: healpy's number and others within its tolerance, rounded."""
-    unseen = [torch.tensor(HEALPY * factor, dtype=dtype) for factor in (1, 1 + 9e-6, 1 - 9e-6)]
-    return [torch.tensor(math.nan, dtype=dtype), *unseen]
-
-
-def layers(of: Store) -> list[tuple[nn.Module, int]]:
-    """All that mix points, and how many they take."""
-    pyramid = of["arrows"]
-    fine, coarse = pyramid.levels
-    one, many = (level.num_vertices for level in (coarse, fine))
-    return [
-        *((ChebConv(2, 3, k, fine), many) for k in (1, 3)),
-        (ChebConv(2, 3, 3, fine, operators="first-order"), many),
-        (ResidualBlock(2, 2, 2, fine), many),
-        (ResidualBlock(2, 3, 2, fine), many),
-        (Diffusion(2, fine), many),
-        (Gradient(fine), many),
-        (GradientNorm(2, 2, fine), many),
-        *((SpatialPool(pyramid, 0, mode), many) for mode in ("max", "mean", "random")),
-        *((SpatialUnpool(pyramid, 0, mode), one) for mode in ("max", "mean")),
-        *((GlobalPool(mode, keep), many) for mode in ("max", "mean") for keep in (None, fine)),
-        (OrientedLift(fine), 64),
-        (SpatialPool(of["sky"], 0, "mean"), 48),
-    ]
-
-
-@OFF_THEIR_METRIC
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
-def test_layers_refuse_what_is_missing(opened: Store, dtype: torch.dtype) -> None:
-    for layer, count in layers(opened):
-        layer = layer.to(dtype)
-        x = torch.randn(2, 2, count, dtype=dtype)
-        layer(x)
-        for mode in (layer.train, layer.eval):
-            for mark in marks(dtype):
-                holed = x.clone()
-                holed[1, 1, 5] = mark
-                message = rf"^{type(layer).__name__}.* takes finite values.*channel 1, vertex 5:"
-                refused(message, mode(), holed)
-        layer.check_finite = False
-        layer(holed)
 
 
 def test_maps_refuse_what_is_missing(tmp_path: Path) -> None:
@@ -175,3 +125,53 @@ def test_nothing_is_searched_where_a_tensor_stands_for_many(opened: Store) -> No
     x = torch.randn(3, 1, 2, 48)
     x[0, 0, 0, 0] = math.nan
     assert torch.func.vmap(pool)(x).shape == (3, 1, 2, 12)
+
+
+def networks(pyramid: Pyramid, **settings: bool) -> list[nn.Module]:
+    return [
+        WideResNet(pyramid, 2, 3, kernel_size=2, depth=1, widen=1, **settings).eval(),
+        UNet(pyramid, 2, 3, kernel_size=2, channels=(2, 2, 2), **settings).eval(),
+    ]
+
+
+@pytest.mark.parametrize("value", [NAN, INFINITY, -INFINITY])
+def test_images_that_are_not_finite(pyramid: Pyramid, value: float) -> None:
+    images = torch.randn(2, 2, 16, 16)
+    images[1, 0, 3, 4] = images[1, 1, 2, 2] = value
+    counts = "2 NaN and 0 infinite" if value != value else "0 NaN and 2 infinite"
+    expected = rf"takes finite values. Got {counts} among 1024, the first in sample 1, channel 0"
+    for network in networks(pyramid):
+        for mode in (network.train, network.eval):
+            refused(rf"{expected}, pixel \(3, 4\): fill them first", mode(), images)
+        lifted = torch.zeros(1, 2, 1024)
+        lifted[0, 1, 77] = value
+        refused("sample 0, channel 1, vertex 77: fill", network, lifted)
+
+
+def test_finite_values_pass(pyramid: Pyramid) -> None:
+    largest = torch.finfo(torch.float32).max
+    for dtype in (torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.bool):
+        for x in (torch.ones(1, 1, 2000), torch.ones(0, 1, 3), torch.full((1, 2, 4), 2.0)):
+            check_finite("Mine", x.to(dtype))
+    check_finite("Mine", torch.full((1, 1, 9), largest))  # their sum is infinite
+    check_finite("Mine", torch.full((1, 1, 2000), 6e4, dtype=torch.float16))
+    check_finite("Mine", torch.full((1, 1, 9), NAN, device="meta"))
+    with pytest.raises(TypeError, match=r"Mine takes a torch\.Tensor"):
+        check_finite("Mine", [1.0])
+    x = torch.tensor([[[largest, largest, NAN]]])
+    refused(r"Mine takes finite values\. Got 1 NaN", check_finite, "Mine", x)
+    volume = torch.zeros(1, 2, 3, 4, 5)
+    volume[0, 1, 2, 3, 4] = torch.inf
+    refused(r"sample 0, channel 1, voxel \(2, 3, 4\)", check_finite, "Mine", volume)
+
+
+@pytest.mark.slow
+def test_nothing_is_checked_in_programs(pyramid: Pyramid) -> None:
+    """Which take whatever they are given, whatever they were compiled with."""
+    images, holed = torch.randn(2, 2, 16, 16), torch.full((2, 2, 16, 16), NAN)
+    wide, unet = networks(pyramid)
+    exported = torch.export.export(wide, (images,)).module()
+    compiled = torch.compile(unet, fullgraph=True, backend="eager")
+    for network, program in ((wide, exported), (unet, compiled)):
+        assert torch.allclose(program(images), network(images), atol=1e-5)
+        assert program(holed).isnan().all()

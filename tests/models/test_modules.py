@@ -16,6 +16,7 @@ from stores import store_of
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
+from unseen import marks
 
 import cheblienet_models as models
 from cheblienet_graphs import GraphSpec
@@ -31,6 +32,11 @@ SPECS = {
     "holed": GraphSpec("s2", nside=2, mask=np.arange(48) % 5 > 0, levels=1),
 }
 GRID = models.regular_grid(6, 12, west=0)
+PASSING = (
+    *(models.BatchNorm, models.Lift, models.Project, models.FromHarmonics, models.ToHarmonics),
+    *(models.LatLonToVertices, models.VerticesToLatLon),
+)
+"""Those that mix no points, and those that have words of their own for what is missing."""
 CONSTANTS = {"cheblienet_models.filtered.default"}
 """Operators that take a function's coefficients, which are constants on the CPU."""
 
@@ -202,6 +208,26 @@ def test_signals_that_are_not_dense_are_refused(pyramids: models.Store) -> None:
             refused(message, module, other)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
+def test_what_is_missing_is_refused(pyramids: models.Store, dtype: torch.dtype) -> None:
+    """By all that mix points and take none for missing."""
+    for module, shape in layers(pyramids):
+        if isinstance(module, PASSING):
+            continue
+        module = copy.deepcopy(module).to(dtype)
+        x = torch.randn(shape, dtype=dtype)
+        module(x)
+        for mode in (module.train, module.eval):
+            for mark in marks(dtype):
+                holed = x.clone()
+                holed[1, 1].flatten()[5] = mark
+                name = type(module).__name__
+                message = rf"^{name}.* takes finite values.*channel 1, (vertex 5|pixel \(0, 5\)):"
+                refused(message, mode(), holed)
+        module.check_finite = False
+        module(holed)
+
+
 def test_signals_of_8_bits_are_refused(pyramids: models.Store) -> None:
     """torch neither adds nor promotes these. What moves values only takes them."""
     for module, shape in layers(pyramids):
@@ -251,7 +277,7 @@ def test_methods_of_graphs(pyramids: models.Store) -> None:
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device here")
 def test_modules_on_a_gpu(pyramids: models.Store) -> None:
-    """Results and gradients are those of the CPU, in float64 to rounding."""
+    """Results and gradients are those of the CPU, in float64 to rounding, and close in bfloat16."""
     for module, shape in layers(pyramids):
         here = copy.deepcopy(module).double().eval()  # graphs are shared
         there = copy.deepcopy(here).cuda()
@@ -267,3 +293,8 @@ def test_modules_on_a_gpu(pyramids: models.Store) -> None:
         pairs += [(moved.grad, weight.grad) for moved, weight in weights]
         for ours, truth in pairs:
             assert (ours.cpu() - truth).abs().max() <= 1e-10 * (1 + truth.abs().max()), module
+        if isinstance(module, models.WideResNet):
+            with torch.no_grad(), torch.autocast("cuda", dtype=torch.bfloat16):
+                low = there.float()(moved.float())
+            assert (low.float().cpu() - expected).abs().max() < 0.2
+            assert torch.allclose(there.cpu()(x.float()), expected.float(), atol=1e-4)

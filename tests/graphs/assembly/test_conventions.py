@@ -1,21 +1,17 @@
 """Graphs on s2 as xarray reads them: names of dimensions, coordinates, HEALPix' numbering."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import astropy_healpix
 import numpy as np
 import pytest
 import xarray
-from damage import writable_copy
-from sealing import reseal_file
 from stores import store_of
 
 from cheblienet_graphs import GraphSpec, verify
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.layout import check_version
-from cheblienet_models import StoreError, open_store
+from cheblienet_models import open_store
 
 SPECS = {
     "sky": GraphSpec("s2", nside=8, neighbors=8, levels=2, eigenpairs=3),
@@ -77,15 +73,3 @@ def test_schemas(store: Path) -> None:
     node = store / "plane/v001/levels/0/degree/zarr.json"
     assert "dimension_names" not in node.read_text()
     assert verify(store) == []
-
-
-@pytest.mark.parametrize("names", [["vertex"], ["a", "a"], ["a", 1], "ab", None])
-def test_other_names_are_refused(store: Path, tmp_path: Path, names: Any) -> None:
-    copy = writable_copy(store, tmp_path / "g.zarr")
-    node = "levels/0/coordinates/zarr.json"
-    document = json.loads((copy / "mesh/v001" / node).read_bytes()) | {"dimension_names": names}
-    reseal_file(copy / "mesh/v001", node, json.dumps(document).encode())
-    with pytest.raises(StoreError, match="is not a raw little-endian array of one chunk"):
-        open_store(copy)["mesh"]
-    faults = [fault.what for fault in verify(copy, "mesh")]
-    assert any("not a raw little-endian array" in what for what in faults)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse
-from csr_truth import stored
+from csr_truth import built_map
 from masks import fractions
 from sphere_truth import arcs, plane_rows, unit_vectors
 
@@ -21,8 +21,6 @@ from cheblienet_graphs import (
     build,
     build_map,
     inspect_map,
-    open_group,
-    verify,
 )
 from cheblienet_graphs.store.layout import NAME
 
@@ -49,15 +47,6 @@ PAIRS = [
 ]
 
 
-def built(spec: MapSpec, folder: Path, **how: Any) -> scipy.sparse.csr_array:
-    """The map's matrix, as zarr reads it; nothing of it is at fault."""
-    made = build_map(spec, folder / "m.zarr", **how)
-    assert verify(folder / "m.zarr", made.name) == []
-    matrix = stored(open_group(folder / "m.zarr", made.name)["map"])
-    assert (matrix.shape, matrix.nnz) == ((made.sizes.targets, made.sizes.sources), made.sizes.nnz)
-    return matrix
-
-
 def coordinates(spec: GraphSpec) -> np.ndarray:
     """Those of the points inside, of a sampling that has no pixels."""
     full = spec.full_sampling(0).coordinates()
@@ -81,7 +70,7 @@ def test_pairs_as_all_great_circles(
     source: str, target: str, rule: dict[str, Any], tmp_path: Path
 ) -> None:
     sides = SPHERES[source], SPHERES[target]
-    matrix = built(MapSpec(*sides, **rule), tmp_path)
+    matrix = built_map(MapSpec(*sides, **rule), tmp_path)
     here, there = (coordinates(side) for side in sides)
     u, v = unit_vectors(here), unit_vectors(there)
     squared = arcs(u[None], v[:, None]) ** 2
@@ -108,7 +97,7 @@ def test_positions_with_orientations_as_all_pairs(
 ) -> None:
     source = GraphSpec("se2", 6, orientations=4, boundary=boundary, levels=1)
     target = GraphSpec("se2", points=40, orientations=3, boundary=boundary)
-    matrix = built(MapSpec(source, target, **rule), tmp_path)
+    matrix = built_map(MapSpec(source, target, **rule), tmp_path)
     squared = plane_truth(source, target, 2 if boundary == "periodic" else 0)
     assert differences(matrix, expected(squared, rule)) == 0
 
@@ -124,7 +113,7 @@ def edges_of_meshes(points: np.ndarray, subdivisions: int) -> Iterator[tuple[int
 @pytest.mark.parametrize("scales", [1, 2, 4])
 def test_scales_are_the_edges_of_meshes_together(scales: int, tmp_path: Path) -> None:
     sphere = SPHERES["icosphere"]
-    matrix = built(MapSpec(sphere, sphere, scales=scales), tmp_path)
+    matrix = built_map(MapSpec(sphere, sphere, scales=scales), tmp_path)
     points = unit_vectors(coordinates(sphere))
     known = set(edges_of_meshes(points, 3))
     if scales < 4:
@@ -145,7 +134,7 @@ def test_weights_follow_from_lengths_and_keep_constants_exactly(
     weights: str, tmp_path: Path
 ) -> None:
     sides = SPHERES["random"], SPHERES["octahedral"]
-    matrix = built(MapSpec(*sides, neighbors=6, weights=weights), tmp_path)
+    matrix = built_map(MapSpec(*sides, neighbors=6, weights=weights), tmp_path)
     u, v = (unit_vectors(coordinates(side)) for side in sides)
     squared = (arcs(u[None], v[:, None]) ** 2)[matrix.nonzero()]
     rows = np.split(squared, matrix.indptr[1:-1])
@@ -161,7 +150,7 @@ def test_a_source_that_coincides_gives_its_own_value(rule: dict[str, Any], tmp_p
     """Those of a coarser icosphere are among those of a finer one; or all coincide."""
     coarse = GraphSpec("s2", subdivisions=1)
     fine = coarse if "weights" in rule else SPHERES["icosphere"]
-    matrix = built(MapSpec(fine, coarse, **rule), tmp_path)
+    matrix = built_map(MapSpec(fine, coarse, **rule), tmp_path)
     assert (matrix.toarray() == np.eye(*matrix.shape)).all()
 
 
@@ -210,7 +199,7 @@ SIDES = {
 def test_every_sampling_is_read_back(name: str, tmp_path: Path) -> None:
     side = SIDES[name]
     spec = MapSpec(side, side, neighbors=1, weights="uniform")
-    matrix = built(spec, tmp_path)
+    matrix = built_map(spec, tmp_path)
     assert (matrix.diagonal() == 1).all()
     assert MapSpec.from_dict(spec.to_dict()) == spec
     report = inspect_map(tmp_path / "m.zarr", build_map(spec, tmp_path / "m.zarr").name)
@@ -248,7 +237,7 @@ def test_a_radius_that_leaves_targets_out_names_one_that_does_not(tmp_path: Path
     with pytest.raises(SpecError, match="such that each target has a source") as caught:
         build_map(MapSpec(*sides, radius=0.1), tmp_path / "m.zarr")
     least = float(str(caught.value).partition("radius=")[2].partition("`")[0])
-    assert np.diff(built(MapSpec(*sides, radius=least), tmp_path).indptr).min() >= 1
+    assert np.diff(built_map(MapSpec(*sides, radius=least), tmp_path).indptr).min() >= 1
     with pytest.raises(SpecError):
         build_map(MapSpec(*sides, radius=0.99 * least), tmp_path / "m.zarr")
 

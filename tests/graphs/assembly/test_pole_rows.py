@@ -6,29 +6,19 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse
-from csr_truth import stored
+from csr_truth import built_map
 from refusing import refused
+from sphere_truth import arcs, unit_vectors
 
-from cheblienet_graphs import GraphSpec, MapSpec, SpecError, build, build_map, open_group, verify
+from cheblienet_graphs import GraphSpec, MapSpec, SpecError, build, build_map
 
 LAT, LON = np.linspace(90, -90, 19), np.arange(0.0, 360, 10)
 TABLE = np.stack(np.meshgrid(LAT, LON, indexing="ij"), -1).reshape(-1, 2)
 NORTH, SOUTH = np.arange(36), np.arange(36) + 18 * 36
 GRID = GraphSpec("s2", coordinates=TABLE)
 MESH = GraphSpec("s2", subdivisions=2, levels=1)
+VECTORS = unit_vectors(np.radians([90, 0] - TABLE * [1, -1]))
 UNIT = 2.0**-24
-
-
-def vectors(table: np.ndarray) -> np.ndarray:
-    north, east = np.radians(table.T)
-    across = np.cos(north)
-    return np.stack([across * np.cos(east), across * np.sin(east), np.sin(north)], axis=1)
-
-
-def squared(targets: np.ndarray, sources: np.ndarray) -> np.ndarray:
-    """(targets, sources) squared lengths of great circles, by chords."""
-    chords = np.linalg.norm(targets[:, None] - sources, axis=2)
-    return (2 * np.arcsin(np.minimum(chords / 2, 1))) ** 2
 
 
 def truth(lengths: np.ndarray, rule: dict[str, Any], weights: str) -> np.ndarray:
@@ -54,14 +44,6 @@ def truth(lengths: np.ndarray, rule: dict[str, Any], weights: str) -> np.ndarray
     return spread
 
 
-def built(spec: MapSpec, folder: Path) -> scipy.sparse.csr_array:
-    made = build_map(spec, folder / "m.zarr", name="m")
-    assert verify(folder / "m.zarr", "m") == []
-    matrix = stored(open_group(folder / "m.zarr", "m")["map"])
-    assert (matrix.shape, matrix.nnz) == ((made.sizes.targets, made.sizes.sources), made.sizes.nnz)
-    return matrix
-
-
 def pattern(matrix: scipy.sparse.csr_array) -> np.ndarray:
     """Where entries are stored; those of sources beside one that coincides are 0."""
     ones = np.ones(matrix.nnz)
@@ -71,25 +53,25 @@ def pattern(matrix: scipy.sparse.csr_array) -> np.ndarray:
 @pytest.mark.parametrize("weights", ["inverse", "gaussian", "uniform"])
 @pytest.mark.parametrize("rule", [{"neighbors": 3}, {"neighbors": 7}, {"radius": 0.3}])
 def test_a_pole_is_one_source(rule: dict[str, Any], weights: str, tmp_path: Path) -> None:
-    matrix = built(MapSpec(GRID, MESH, weights=weights, **rule), tmp_path)
+    matrix = built_map(MapSpec(GRID, MESH, weights=weights, **rule), tmp_path)
     mesh = MESH.full_sampling(0).base_points
-    expected = truth(squared(mesh, vectors(TABLE)), rule, weights)
+    expected = truth(arcs(mesh[:, None], VECTORS) ** 2, rule, weights)
     assert np.abs(matrix.toarray() - expected).max() <= 1.01 * UNIT
     assert ((pattern(matrix) > 0) == (expected > 0)).all()
     assert (matrix.astype(np.float64).sum(axis=1) == 1).all()
 
 
 def test_each_point_on_a_pole_gets_the_same(tmp_path: Path) -> None:
-    matrix = built(MapSpec(MESH, GRID, neighbors=4), tmp_path)
+    matrix = built_map(MapSpec(MESH, GRID, neighbors=4), tmp_path)
     for pole in (NORTH, SOUTH):
         assert (matrix.toarray()[pole] == matrix.toarray()[pole[0]]).all()
-    lengths = squared(vectors(TABLE), MESH.full_sampling(0).base_points)
+    lengths = arcs(VECTORS[:, None], MESH.full_sampling(0).base_points) ** 2
     last = np.sort(lengths, axis=1)[:, 3]
     assert (pattern(matrix) == (lengths <= last[:, None] * (1 + 1e-6))).all()
 
 
 def test_a_grid_to_itself_keeps_fields(tmp_path: Path) -> None:
-    matrix = built(MapSpec(GRID, GRID, neighbors=2), tmp_path)
+    matrix = built_map(MapSpec(GRID, GRID, neighbors=2), tmp_path)
     field = np.random.default_rng(0).random(len(TABLE))
     for pole in (NORTH, SOUTH):
         field[pole] = field[pole[0]]
@@ -98,15 +80,15 @@ def test_a_grid_to_itself_keeps_fields(tmp_path: Path) -> None:
 
 def test_orders_parts_and_orientations(tmp_path: Path) -> None:
     order = np.random.default_rng(1).permutation(len(TABLE))
-    plain = built(MapSpec(GRID, MESH, neighbors=3), tmp_path / "plain")
+    plain = built_map(MapSpec(GRID, MESH, neighbors=3), tmp_path / "plain")
     mixed = GraphSpec("s2", coordinates=TABLE[order])
-    matrix = built(MapSpec(mixed, MESH, neighbors=3), tmp_path / "mixed")
+    matrix = built_map(MapSpec(mixed, MESH, neighbors=3), tmp_path / "mixed")
     assert np.abs(matrix.toarray() - plain.toarray()[:, order]).max() <= UNIT
     northern = GraphSpec("s2", coordinates=TABLE[TABLE[:, 0] > 35])
     mask = GraphSpec("s2", coordinates=TABLE, mask=TABLE[:, 0] > 35)
     target = GraphSpec("s2", subdivisions=3, levels=1, region=(-180, 60, 180, 90))
     parts = [
-        built(MapSpec(side, target, neighbors=5), tmp_path / f"{n}").toarray()
+        built_map(MapSpec(side, target, neighbors=5), tmp_path / f"{n}").toarray()
         for n, side in enumerate((northern, mask))
     ]
     assert np.array_equal(*parts)
@@ -114,7 +96,7 @@ def test_orders_parts_and_orientations(tmp_path: Path) -> None:
         GraphSpec("so3", coordinates=TABLE, orientations=2, xi=1),
         GraphSpec("so3", subdivisions=1, orientations=2, xi=1, levels=1),
     ]
-    matrix = built(MapSpec(*turned, neighbors=3), tmp_path / "turned").toarray()
+    matrix = built_map(MapSpec(*turned, neighbors=3), tmp_path / "turned").toarray()
     for first in (0, 18 * 36, len(TABLE), len(TABLE) + 18 * 36):
         row = matrix[:, first : first + 36]
         assert np.abs(row - row[:, :1]).max() <= UNIT

@@ -41,6 +41,10 @@ def gap(values: np.ndarray) -> np.ndarray:
 
 STORED = np.where(INSIDE, 60, 20).astype(np.int16)
 SEA = {
+    "integers": field(INSIDE.astype("i1")),
+    "1 and NaN": field(np.where(INSIDE, 1.0, np.nan)),
+    "temperatures": field(WARM),
+    "half is outside": field(np.where(INSIDE, 0.51, 0.5).astype("f4")),
     "a mask of float32": field(np.where(INSIDE, 1 + 1.2e-7, -3e-8).astype("f4")),
     "such a mask with a gap": field(gap(np.where(INSIDE, 1 + 1.2e-7, -3e-8)).astype("f4")),
     "fractions of float32": field(np.where(INSIDE, 1 + 1.2e-7, 0.3).astype("f4"), units="1"),

@@ -104,8 +104,3 @@ ONE, TWO = np.ones(1), np.ones(2)
 )
 def test_files_that_hold_no_points(tmp_path: Path, name: str, content: Any, message: str) -> None:
     assert message in refusal(written(tmp_path / name, content))
-
-
-def test_files_that_are_none(tmp_path: Path) -> None:
-    for suffix in ("npy", "npz", "csv"):
-        assert "does not exist" in refusal(tmp_path / f"absent.{suffix}")

@@ -110,15 +110,9 @@ def test_tensors_are_written_where_numpy_takes_them(tmp_path: Path) -> None:
     for wrong, said in (
         (values.clone().requires_grad_(), r"requires grad\. Use tensor.detach"),
         (values.to("meta"), "can't convert meta device type tensor"),
-        (values.to_sparse(), r"can't convert Sparse layout tensor to numpy\. Use Tensor.to_dense"),
-        (values.bfloat16(), "unsupported ScalarType BFloat16"),
     ):
         message = rf"^values must be an array\. Got Tensor\. numpy says: .*{said}"
         refused(message, write_nifti, tmp_path / "w.nii", wrong, affine, error=SpecError)
-    message = "^affine must be an array of numbers. Got Tensor. numpy says: .*requires grad"
-    refused(
-        message, write_nifti, tmp_path / "w.nii", values, affine.requires_grad_(), error=SpecError
-    )
     assert not (tmp_path / "w.nii").exists()
 
 

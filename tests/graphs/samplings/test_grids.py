@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from level_maps import dense, sparse
 from numpy.polynomial.legendre import leggauss
 from sphere_truth import arcs
 
@@ -110,7 +109,7 @@ def test_icosphere_counts_and_nests(subdivisions: int) -> None:
 @pytest.mark.parametrize("subdivisions", [1, 2, 3])
 def test_icosphere_pools_midpoints_around_and_unpools_from_two_parents(subdivisions: int) -> None:
     fine, coarse = Icosphere(size=subdivisions), Icosphere(size=subdivisions - 1).base_points
-    pooled = sparse(fine.pooling())
+    pooled = fine.pooling().scipy()
     sizes = np.diff(pooled.indptr)
     assert (sizes[:12] == 6).all()
     assert (sizes[12:] == 7).all()
@@ -119,7 +118,7 @@ def test_icosphere_pools_midpoints_around_and_unpools_from_two_parents(subdivisi
         row = pooled.indices[pooled.indptr[v] : pooled.indptr[v + 1]]
         assert row[0] == v
         assert set(row) == set(np.argsort(apart[v])[:size])
-    spread = dense(fine.unpooling())
+    spread = fine.unpooling().scipy().toarray()
     assert (spread[: len(coarse)] == np.eye(len(coarse))).all()
     new = spread[len(coarse) :]
     assert (np.sort(new, axis=1)[:, -3:] == [0, 0.5, 0.5]).all()

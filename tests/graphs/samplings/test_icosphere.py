@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from level_maps import dense
 from sphere_truth import arcs, within_region
 
 from cheblienet_graphs import GraphSpec, build, inspect
@@ -80,7 +79,7 @@ def test_levels_share_points_and_average_them(region: tuple[float, ...]) -> None
     apart = arcs(coarse.base_points[:, None], fine.base_points)
     assert (apart.min(axis=1) < 1e-15).all()
     near = apart <= apart.min(axis=0) + 1e-9
-    up, down = dense(fine.unpooling()), dense(fine.pooling())
+    up, down = fine.unpooling().scipy().toarray(), fine.pooling().scipy().toarray()
     assert np.allclose(up, (near / near.sum(axis=0)).T, rtol=0, atol=1e-15)
     weighed = near * fine.base_areas
     assert np.allclose(down, weighed / weighed.sum(axis=1, keepdims=True), rtol=0, atol=1e-14)

@@ -159,23 +159,6 @@ def test_large_documents_are_not_read(tmp_path: Path) -> None:
             refused("has 4,194,305 bytes; 4,194,304 are allowed", file.contents, error=StoreError)
 
 
-def test_links_above_a_file_are_not_followed(tmp_path: Path) -> None:
-    """The path of the store may be one."""
-    (tmp_path / "real/a/b").mkdir(parents=True)
-    (tmp_path / "real/a/b/c").write_text("mine")
-    (tmp_path / "real/linked").symlink_to("a")
-    (tmp_path / "store").symlink_to("real")
-    store = Folder(tmp_path / "store")
-    assert (store / "a/b/c").contents() == b"mine"
-    assert [name for name, _ in store.entries()] == ["a", "linked"]
-    linked = store / "linked"
-    for read in (linked.entries, (linked / "b/c").contents, (linked / "b/c").status):
-        refused("it is a link, which is not followed", read, error=StoreError)
-    with store.kept_open() as kept:
-        assert (kept / "a/b/c").contents() == b"mine"
-        refused("it is a link", (kept / "linked/b/c").contents, error=StoreError)
-
-
 @pytest.mark.parametrize("path", ["..", "../a", "a/../b", "", "a//b", ".hidden", "/etc", "a b"])
 def test_paths_stay_below(tmp_path: Path, path: str) -> None:
     refused("is no path below a graph", Folder(tmp_path).__truediv__, path, error=StoreError)

@@ -77,13 +77,6 @@ def test_half_a_build_is_not_gone_on_with(
     assert list(tmp_path.iterdir()) == [store]
 
 
-def test_torn_records_are_done_again(tmp_path: Path, left: Path, expected: Whole) -> None:
-    for record in inodes(tmp_path / "g"):
-        truncate(record)
-    assert build(SPEC, tmp_path / "g", resume=True, block_rows=BLOCK_ROWS).resumed
-    assert manifest(tmp_path / "g") == expected["torus"]
-
-
 def test_what_others_left_is_spared(tmp_path: Path, left: Path) -> None:
     """Builds of another identity, builds at work, and what the package does not write."""
     store, staging = tmp_path / "g", left.parent

@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from damage import to_fifo, to_link, truncate
+from damage import to_fifo, to_folder, to_link, truncate
 from failures import failing
 from marks import slow_but
 from outside import whole_path
 from sealing import writable
 from stores import store_of
 
-import cheblienet_models.errors as models
 from cheblienet_cli.main import run
-from cheblienet_graphs import GraphSpec, build, verify
+from cheblienet_graphs import GraphSpec, StoreError, build, verify
 from cheblienet_graphs.archives.zips import export_zip, import_zip
 from cheblienet_graphs.errors import UnreadableError
 from cheblienet_graphs.store import catalog, layout
@@ -26,7 +25,6 @@ from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.map_facts import listing
 from cheblienet_graphs.store.refs import remove
 from cheblienet_graphs.verification.versions import version_faults
-from cheblienet_models import StoreError as ModelsStoreError
 from cheblienet_models import open_store
 
 SPEC = GraphSpec("r2", 8)
@@ -42,6 +40,7 @@ CHANGES: list[Callable[[Path], object]] = [
     lambda path: (path.parent / "stray").write_bytes(b""),
     to_link,
     to_fifo,
+    to_folder,
 ]
 
 
@@ -57,7 +56,7 @@ def test_every_change_of_every_file_is_noticed(tmp_path: Path, change: Callable)
         change(path)
         assert (faults := version_faults(Folder(version))), path
         assert all(str(fault.where) for fault in faults)
-        with pytest.raises(ModelsStoreError):
+        with pytest.raises(StoreError):
             open_store(tmp_path, verify=True)["g"]
         shutil.rmtree(path.parent)
         shutil.copytree(untouched / path.parent.relative_to(version), path.parent)
@@ -177,7 +176,7 @@ def test_opening_for_training(
     small: Path, monkeypatch: pytest.MonkeyPatch, part: str, code: int
 ) -> None:
     monkeypatch.setattr(os, "open", refusing(code, os.open, part))
-    with pytest.raises(models.UnreadableError, match=f"{os.strerror(code)}.*no fault of the store"):
+    with pytest.raises(UnreadableError, match=f"{os.strerror(code)}.*no fault of the store"):
         open_store(small)[NAME]
 
 

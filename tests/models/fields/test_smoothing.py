@@ -165,9 +165,8 @@ def test_refusals(fields: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     refused(r"plane@v001, level 0 takes \(B, C, 63\)", smooth, plane, x[..., 1:], 0.1)
     refused(r"level must be in \[0, 0\]", smooth, plane, x, 0.1, level=1)
     for call, more in ((smooth, (0.1,)), (inpaint, ())):
-        name = f"{call.__name__} on plane@v001, level 0 takes a "
-        refused(rf"^{name}dense tensor\. Got .*to_dense", call, plane, x.to_sparse(), *more)
         there = copy.deepcopy(plane).to("meta")
-        refused(f"^{name}tensor with values. Got one on meta", call, there, x.to("meta"), *more)
+        message = f"^{call.__name__} on plane@v001, level 0 takes a tensor with values. Got one on"
+        refused(message, call, there, x.to("meta"), *more)
     monkeypatch.setattr(plane.levels[0], "eigenvalue_scale", None)
     refused("no eigenvalue_scale, so that a width has no meaning", smooth, plane, x, 0.5)

@@ -2,21 +2,16 @@
 
 import copy
 import math
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from damage import writable_copy
-from masked import GRAPHS
+from masked import GRAPHS, PARTS
 from refusing import refused
-from sealing import reseal_array
-from stores import store_of
 
-from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.samplings.healpix import centers, ring_indices
-from cheblienet_models import UNSEEN, Graph, Lift, Project, StoreError, open_store
+from cheblienet_models import UNSEEN, Graph, Lift, Project, open_store
 
 
 @pytest.fixture(params=GRAPHS)
@@ -127,16 +122,9 @@ def test_maps_in_ring_order(masked_graphs: Path, name: str) -> None:
     assert torch.equal(back, expected)
 
 
-PARTS = np.clip(7.2 - np.hypot(*(np.indices((16, 16)) - 7.5)), 0, 1)
-
-
-CUT = {"mask": PARTS, "mask_edge": "cut", "weights": "selling"}
-store = store_of({"disc": GraphSpec("se2", orientations=4, levels=3, **CUT)})
-
-
-def test_small_pixels_show_the_nearest_points(store: Path) -> None:
+def test_small_pixels_show_the_nearest_points(masked_graphs: Path) -> None:
     """All of the domain is filled, constants stay, points keep their values."""
-    graph = copy.deepcopy(open_store(store, verify=True)["disc"]).to("cpu").levels[0]
+    graph = copy.deepcopy(open_store(masked_graphs, verify=True)["disc"]).to("cpu").levels[0]
     assert graph.fraction.numpy() == pytest.approx(PARTS, abs=1e-4)
     x = torch.randn(2, 3, graph.num_vertices)
     full = graph.to_grid(x)
@@ -155,23 +143,3 @@ def test_small_pixels_show_the_nearest_points(store: Path) -> None:
         near = full[..., max(y - 1, 0) : y + 2, max(row - 1, 0) : row + 2]
         low, high = near.nan_to_num(9).amin((-1, -2)), near.nan_to_num(-9).amax((-1, -2))
         assert bool(((full[..., y, row] >= low - 1e-6) & (full[..., y, row] <= high + 1e-6)).all())
-
-
-@pytest.mark.parametrize(
-    ("path", "damage", "message"),
-    [
-        (
-            "fraction",
-            lambda x: x.__imul__(2),
-            r"not finite or outside \[0, 1\]",
-        ),
-        ("filling/data", lambda x: x.__imul__(0.5), "sum to 1"),
-        ("filling/indices", lambda x: np.maximum(x - 1, 0, out=x), "show each point|ascend"),
-    ],
-)
-def test_damaged_pixels_are_refused(
-    store: Path, tmp_path: Path, path: str, damage: Callable[[np.ndarray], object], message: str
-) -> None:
-    copied = writable_copy(store, tmp_path / "g.zarr")
-    reseal_array(copied / "disc/v001", f"levels/0/{path}", damage)
-    refused(message, open_store(copied).__getitem__, "disc", error=StoreError)

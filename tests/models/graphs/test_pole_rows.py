@@ -7,38 +7,18 @@ import pytest
 import torch
 
 from cheblienet_graphs import GraphSpec, MapSpec, build, build_map
-from cheblienet_models import Pyramid, VertexMap
 
 LAT, LON = np.linspace(90, -90, 13), np.arange(0.0, 360, 15)
 TABLE = np.stack(np.meshgrid(LAT, LON, indexing="ij"), -1).reshape(-1, 2)
-Parts = tuple[Pyramid, VertexMap, VertexMap]
 
 
-@pytest.fixture
-def parts(tmp_path: Path) -> Parts:
+def test_as_hetero_data_and_as_a_folder_of_neural_lam(tmp_path: Path) -> None:
     grid = GraphSpec("s2", coordinates=TABLE)
     mesh = GraphSpec("s2", subdivisions=2, levels=1)
     store = tmp_path / "g.zarr"
     encoder = build_map(MapSpec(grid, mesh, neighbors=4), store, name="encoder").open()
     decoder = build_map(MapSpec(mesh, grid, neighbors=3), store, name="decoder").open()
-    return build(mesh, store, name="mesh").open(), encoder, decoder
-
-
-def test_constants_stay_and_poles_get_one_value(parts: Parts) -> None:
-    _, encoder, decoder = parts
-    ones = encoder @ torch.ones(1, 1, len(TABLE))
-    assert torch.equal(ones, torch.ones_like(ones))
-    shown = (decoder @ torch.rand(2, 3, decoder.num_sources)).view(2, 3, 13, 24)
-    assert torch.equal(shown[:, :, [0, -1]], shown[:, :, [0, -1], :1].expand(-1, -1, -1, 24))
-    image = torch.rand(1, 1, 13, 24)
-    turned = image.clone()
-    turned[:, :, 0] = image[:, :, 0].roll(5, -1)
-    one, other = (encoder @ field.view(1, 1, -1) for field in (image, turned))
-    assert (one - other).abs().max() < 1e-6
-
-
-def test_as_hetero_data_and_as_a_folder_of_neural_lam(parts: Parts, tmp_path: Path) -> None:
-    pyramid, encoder, decoder = parts
+    pyramid = build(mesh, store, name="mesh").open()
     folder = pyramid.save_neural_lam(tmp_path / "folder", encoder, decoder)
     length = {}
     for name, one, sender in (("g2m", encoder, 0), ("m2g", decoder, 1)):

@@ -45,18 +45,6 @@ def server() -> Any:
     return context
 
 
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device here")
-def test_networks_on_a_gpu(pyramid: Pyramid) -> None:
-    network, images = network_on(pyramid, pool="mean"), torch.randn(4, 2, 16, 16)
-    expected = network(images)
-    network.to("cuda")
-    assert torch.allclose(network(images.cuda()).cpu(), expected, atol=1e-4)
-    with torch.no_grad(), torch.autocast("cuda", dtype=torch.bfloat16):
-        assert (network(images.cuda()).float().cpu() - expected).abs().max() < 0.2
-    assert torch.allclose(network.to("cpu")(images), expected, atol=1e-4)
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # from torch's own inductor
 def test_compiled_to_code(pyramid: Pyramid) -> None:

@@ -10,6 +10,10 @@ from sphere_fields import LAT, LON
 
 from cheblienet_models import LatLonToVertices, Store, VerticesToLatLon, regular_grid
 
+CUT = torch.tensor([60.0, 50, 40, -40, -50, -60])
+APART = torch.tensor([0.0, 10, 20, 180, 190, 200])
+"""Latitudes with a hole, and longitudes with two."""
+
 
 def test_regular_grids_are_centers_of_pixels() -> None:
     latitudes, longitudes = regular_grid(4, 8, west=-180)
@@ -36,6 +40,8 @@ def test_regular_grids_are_centers_of_pixels() -> None:
         (LAT, torch.tensor([170.0, 180, -170]), "or add 360 to those east of it"),
         (LAT, torch.linspace(0, 360, 13), "the first not repeated as the last"),
         (LAT, LON[:1], "longitudes must be at least 2"),
+        *((rows, LON, "latitudes .* Got none between -40 and 40") for rows in (CUT, CUT.flip(0))),
+        (LAT, APART, "several holes. Got none between 20 and 180 and between 200"),
     ],
 )
 def test_refused_grids(
@@ -65,8 +71,16 @@ def test_data_arrays(spheres: Store) -> None:
         (array[..., ::-1], "latitudes must be the module's, 6 from"),
         (array.rename(lat="y"), "one dimension named lat or latitude"),
         (array.drop_vars("lat"), "dimension 'lat' must have coordinates"),
+        (array.assign_coords(lat=("lat", lat, {"units": "radians"})), "has the units 'radians'"),
     ):
         refused(message, up, other)
+    for kind in (LatLonToVertices, VerticesToLatLon):
+        refused("has the units 'radians'", kind.from_dataarray, pyramid, other)
+        refused("has the units 'radians'", kind, pyramid, other.lat, lon)
+    named = array.rename(lat="y", longitude="x")
+    for name, standard in (("y", "latitude"), ("x", "longitude")):
+        named[name].attrs["standard_name"] = standard
+    assert torch.equal(LatLonToVertices.from_dataarray(pyramid, named)(named), points)
     dataset = xarray.Dataset({"wind": array, "rain\n": array})
     for given, message in (
         (dataset, r"with the variables 'wind', 'rain\\n': give .* dataset\['wind'\],"),
@@ -76,45 +90,3 @@ def test_data_arrays(spheres: Store) -> None:
         refused(message, up, given)
     assert torch.equal(up(dataset["wind"]), points)
     assert torch.equal(up(dataset.to_dataarray()), torch.stack([points, points]))
-
-
-def test_coordinates_are_known_by_what_they_say(spheres: Store) -> None:
-    xarray = pytest.importorskip("xarray")
-    pyramid, (lat, lon) = spheres["so3"], (grid.numpy() for grid in regular_grid(6, 12, west=0))
-    plain = xarray.DataArray(np.random.default_rng(0).normal(size=(6, 12)), dims=("y", "x"))
-
-    def saying(latitude: dict[str, str], longitude: dict[str, str]) -> "xarray.DataArray":
-        return plain.assign_coords(y=("y", lat, latitude), x=("x", lon, longitude))
-
-    expected = LatLonToVertices(pyramid, lat, lon)(torch.from_numpy(plain.values)[None, None])[0, 0]
-    for array in (
-        saying({"units": "degrees_north", "axis": "Y"}, {"units": "degrees_east"}),
-        saying({"standard_name": "latitude"}, {"standard_name": "longitude", "units": "degrees"}),
-    ):
-        assert torch.equal(LatLonToVertices.from_dataarray(pyramid, array)(array), expected)
-        assert torch.equal(LatLonToVertices(pyramid, lat, lon)(array.T), expected)
-    named = plain.rename(y="lat", x="lon").assign_coords(lat=lat, lon=lon)
-    for coordinate, attributes, message in (
-        ("lat", {"units": "radians"}, "latitude .*has the units 'radians'. Convert it"),
-        ("lon", {"units": "rad"}, "longitude .*has the units 'rad'"),
-        ("lat", {"standard_name": "grid_latitude"}, "has the standard_name 'grid_latitude'"),
-    ):
-        array = named.copy()
-        array[coordinate].attrs.update(attributes)
-        for kind in (LatLonToVertices, VerticesToLatLon):
-            refused(message, kind.from_dataarray, pyramid, array)
-        refused(message, LatLonToVertices(pyramid, lat, lon), array)
-        if coordinate == "lat":
-            refused(attributes.popitem()[1], LatLonToVertices, pyramid, array.lat, array.lon)
-
-
-def test_units_of_coordinates_are_kept(spheres: Store) -> None:
-    units = pytest.importorskip("astropy.units")
-    pyramid, (lat, lon) = spheres["so3"], (grid.numpy() for grid in regular_grid(6, 12, west=0))
-    image = torch.rand(1, 1, 6, 12)
-    expected = LatLonToVertices(pyramid, lat, lon)(image)
-    turned = LatLonToVertices(pyramid, (lat * units.deg).to(units.rad), lon * units.deg)(image)
-    assert torch.allclose(turned, expected, atol=1e-5)
-    refused(
-        "latitudes must be angles. Got the unit 'm'", LatLonToVertices, pyramid, lat * units.m, lon
-    )

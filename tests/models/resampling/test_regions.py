@@ -175,26 +175,3 @@ def test_a_crop_that_the_seam_cuts_is_the_same_crop(
     back = VerticesToLatLon(pyramid, rows, cut_open, method)(cosine)
     # Means over 10 degrees, of cells of up to 4, at latitudes where these are 8 wide.
     assert np.abs(back[0, 0].numpy() - np.cos(np.radians(cut_open))).max() < 0.1
-
-
-@EVERY_METHOD
-def test_grids_that_grow_finer_toward_a_place_have_no_hole(spheres: Store, method: str) -> None:
-    """Steps of 1 to 20 degrees, once around: every point has a value."""
-    half = np.geomspace(1, 20, 20)
-    steps = np.concatenate([half, half[::-1]])
-    longitudes = np.cumsum(steps * (360 / steps.sum())) - 170
-    latitudes = np.cumsum(np.geomspace(1, 20, 20))[::-1] - 80
-    up = LatLonToVertices(spheres["healpix"], latitudes, longitudes, method, skipna=True)
-    shown = up(torch.ones(1, 1, len(latitudes), len(longitudes)))
-    rows = within(spheres["healpix"], (latitudes, LON), 0)
-    assert not shown[0, 0, rows].isnan().any()
-
-
-@pytest.mark.parametrize("kind", [LatLonToVertices, VerticesToLatLon])
-def test_holes_within_a_grid_are_refused(spheres: Store, kind: type) -> None:
-    healpix = spheres["healpix"]
-    tropics = np.array([60.0, 50, 40, -40, -50, -60])
-    for rows in (tropics, tropics[::-1]):
-        refused("latitudes .* Got none between -40 and 40", kind, healpix, rows, LON)
-    two = np.array([0.0, 10, 20, 180, 190, 200])
-    refused("several holes. Got none between 20 and 180 and between 200", kind, healpix, LAT, two)

@@ -145,6 +145,11 @@ class Log(nn.Module):
         return torch.log(x)
 
 
+class Sparse(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x.to_sparse()
+
+
 def test_outputs_that_are_not_finite_are_refused() -> None:
     """Their error would be no number."""
     bright = torch.zeros(1, 1, 8, 8)
@@ -172,6 +177,10 @@ def test_refusals() -> None:
     for odd in (torch.ones((), device="meta"), [[1.0], [2.0, 3.0]]):
         message = "^angle must be a number"
         refused(message, turned_image, torch.zeros(1, 1, 8, 8), odd, error=TypeError)
+    refuse(ValueError, "The comparison of what Sparse returns ", module=Sparse())
+    refuse(ValueError, "signal takes a tensor with", signal=torch.ones(1, 1, 8, 8).to("meta"))
+    message = r"turn must return a tensor \(1, 1, 8, 8\), as given. Got one of torch.sparse_coo"
+    refuse(ValueError, message, turn=lambda x, _: Sparse()(x))
     refuse(TypeError, "turn must be a function, or None. Got 3", turn=3)
     refuse(ValueError, r"turn must return a tensor \(1, 1, 8, 8\)", turn=lambda x, _: x[0])
     refuse(ValueError, "as given. Got NoneType", turn=lambda *_: None)
