@@ -50,7 +50,7 @@ def _in(where: str, *names: str) -> tuple[str, ...]:
 
 BYTES = "tests/graphs/assembly/test_bytes.py"
 STORE, SAMPLINGS = "cheblienet_graphs/store/", "cheblienet_graphs/samplings/"
-STORED = ("facts", "verify", "maps", "agreement", "gradients", "links")
+STORED = ("facts", "verify", "maps", "agreement", "gradients", "links", "groups", "leftovers")
 """Tests of what stores have, on which reading and verifying is tried."""
 PARTS = {
     "reader": Part(
@@ -62,6 +62,7 @@ PARTS = {
             ),
         ),
         (
+            "tests/graphs/test_csr.py",
             "tests/models/test_opening.py",
             "tests/models/test_damaged_stores.py",
             "tests/models/test_damaged_values.py",

@@ -18,6 +18,7 @@ from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.store import catalog
 from cheblienet_models import (
     ChebConv,
+    LevelMap,
     OrientedLift,
     StoreError,
     WideResNet,
@@ -80,6 +81,7 @@ def test_opening_copies_nothing_and_warns_of_nothing(tmp_path: Path) -> None:
         pyramid = opened["large"]
         product = pyramid.levels[0].laplacian @ torch.ones(pyramid.levels[0].num_vertices, 1)
     growth = anonymous_kilobytes() - before
+    assert all(isinstance(part(0), LevelMap) for part in (pyramid.pooling, pyramid.unpooling))
     assert pyramid.levels[0].laplacian.values().data_ptr() == pyramid.levels[0].values.data_ptr()
     nbytes = 8 * len(pyramid.levels[0].values)
     assert nbytes > 10_000_000

@@ -120,6 +120,7 @@ COUNTS = ("vertices", "edges", "isolated", "dropped_edges")
 NUMBERS = ("in_plane_fraction", "xi", "xi_squared", "bandwidth", "lambda_max", "eigenvalue_scale")
 SCALES = ("lambda_max", "eigenvalue_scale")
 IMPOSSIBLE = ["128", [128], None, True, 1.5, -1, 10**19, 10**4200, {"a": 1}]
+FILE = {"sha256": "0" * 64, "nbytes": 0}
 FACTS = [
     *(at("levels/0/nnz", value) for value in IMPOSSIBLE),
     *(at(f"levels/0/{fact}", value) for fact in COUNTS for value in ("128", -1, 10**4200)),
@@ -140,7 +141,9 @@ FACTS = [
     *(at("spec/size", value) for value in ([8, 8.0], ["8", "8"], [10**19, 10**19])),
     *(at("spec/manifold", value) for value in ("x" * 40_000, "\x1b[2J\n" * 99)),
     *(at("spec/manifold", value) for value in ("r3s2", ["se2"], "r2")),
-    *(at("manifest", value) for value in (None, [], {"x": 1}, {"../../etc": {}}, {"a" * 300: {}})),
+    *(at("manifest", value) for value in (None, [], {"x": 1})),
+    *(at("manifest", {path: FILE}) for path in ("../../etc", "a" * 300)),
+    *(at("manifest", {"a": FILE | change}) for change in ({"sha256": "0"}, {"nbytes": -1})),
     lambda clg: clg["manifest"].update({"levels/0/degree": None}),
     *(at("created", value) for value in ("yesterday", 3, None, "2026-01-01", "\n" * 99)),
     *(at("generator", value) for value in (None, {}, {"name": "a\nb", "version": "1"}, "me")),
@@ -163,6 +166,15 @@ FACTS = [
     at("spec/orientations", 6),
     lambda clg: clg["levels"].pop(),
 ]
+
+
+def test_facts_of_another_form_are_refused_where_a_graph_is_opened(version: Path) -> None:
+    original = (version / "zarr.json").read_bytes()
+    for change in FACTS:
+        reseal(version, change)
+        all_refuse(lambda: open_store(version.parents[1])["g"])
+        (version / "zarr.json").write_bytes(original)
+    assert open_store(version.parents[1])["g"].levels
 
 
 @pytest.mark.slow

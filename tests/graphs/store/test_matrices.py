@@ -9,6 +9,9 @@ import zarr
 from refusing import refused
 
 from cheblienet_graphs.errors import StoreError
+from cheblienet_graphs.limits import Range
+from cheblienet_graphs.store import arrays as stored_arrays
+from cheblienet_graphs.store.arrays import within
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.layout import csr_attributes
 from cheblienet_graphs.store.matrices import mapped_averages, mapped_csr
@@ -53,3 +56,14 @@ def test_parts_of_unequal_lengths_are_refused(tmp_path: Path, sizes: tuple[int, 
     with Folder(tmp_path).kept_open() as root:
         message = "(indptr|data) must have shape"
         refused(message, mapped_csr, root / "m.zarr", (1, 9), error=StoreError)
+
+
+def test_all_blocks_of_an_array_are_within_a_range(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored_arrays, "CHECKED_AT_ONCE", 3)
+    array, allowed = Folder("a"), Range(-1, 1)
+    assert within(array, np.ones(7), allowed).sum() == 7
+    for place in range(7):
+        for value in (2.0, -2.0, np.nan):
+            values = np.ones(7)
+            values[place] = value
+            refused("not finite or outside", within, array, values, allowed, error=StoreError)
