@@ -124,10 +124,11 @@ class OrientedLift(Recorded):
 
         Raises:
             TypeError: x is no tensor.
-            ValueError: x has another shape, or no floating-point dtype.
+            ValueError: x has another shape or device, or no floating-point dtype.
         """
         sizes: list[Sizes] = [("B", "C", *size) for size in self.sizes]
-        check_signal(name := f"OrientedLift on {self.label}", x, sizes, words="an image")
+        device, name = self.wavelets.even.device, f"OrientedLift on {self.label}"
+        check_signal(name, x, sizes, device, words="an image")
         if self.check_finite:
             check_known(name, x)
         batch, channels = x.shape[:2]

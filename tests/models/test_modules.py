@@ -208,6 +208,18 @@ def test_signals_that_are_not_dense_are_refused(pyramids: models.Store) -> None:
             refused(message, module, other)
 
 
+def test_signals_on_other_devices_are_refused_or_stay_there(pyramids: models.Store) -> None:
+    for module, shape in layers(pyramids):
+        x = torch.zeros(shape, device="meta")
+        if isinstance(module, models.BatchNorm):
+            continue  # torch's own refuses them
+        try:
+            where = str(module(x).device)
+        except ValueError as error:
+            where = str(error)
+        assert where == "meta" or "on cpu, where its graph is. Got one on meta; move" in where
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
 def test_what_is_missing_is_refused(pyramids: models.Store, dtype: torch.dtype) -> None:
     """By all that mix points and take none for missing."""
