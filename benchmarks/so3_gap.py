@@ -36,6 +36,7 @@ from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.engines import NeighborRule
+from cheblienet_graphs.search.lists import MutualNeighbors
 from cheblienet_graphs.spec.least import sizes_in_name
 from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.weights.scattered import matched_edges
@@ -110,6 +111,7 @@ class Graph:
         sampled = SampledManifold(sampling, self.manifold, self.metric)
         rule = NeighborRule(sampled, spec.searched_neighbors, Choice("pruned", "cpu"))
         engine, lengths = rule.engine(), rule.lengths(rule.lists())
+        assert isinstance(engine, MutualNeighbors)  # points of so3 have no stencils
         self.coordinates, self.areas = sampling.coordinates(), sampling.areas()
         began = time.perf_counter()
         edges, *_ = matched_edges(spec, sampled, engine, lengths)
