@@ -27,11 +27,11 @@ rows, noted = int(sys.argv.pop(1)), Path(sys.argv.pop(1))
 pipeline.rows_within = lambda *_: rows
 publish = Staging.publish
 
-def noting(staging, attributes):
+def noting(staging, *given):
     files = {str(file): file.stat() for file in staging.folder.glob("finished/*/*.json")}
     inodes = {name: [status.st_ino, status.st_mtime_ns] for name, status in files.items()}
     noted.write_text(json.dumps(inodes))
-    return publish(staging, attributes)
+    return publish(staging, *given)
 
 Staging.publish = noting
 main()

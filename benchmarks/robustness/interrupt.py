@@ -3,9 +3,9 @@
 A build in a fresh process is disturbed at a random moment after its first block of rows is
 recorded: by a signal, by SIGKILL to a worker process, by a disk that fills up. Then the exit code
 and the message must be as promised, no process may be left, nothing may be visible in the store,
-and the same command with --resume, sometimes with other workers, another block size or another
-engine, must publish arrays with the same SHA-256 as an undisturbed build, in a store that verifies
-without a fault and has no leftovers. No block that was recorded may be done again: the files of
+and the same command with --resume, sometimes with other workers or another block size, must publish
+arrays with the same SHA-256 as an undisturbed build, in a store that verifies without a fault and
+has no leftovers. No block that was recorded may be done again: the files of
 the records are the same ones, by inode and time, right before the resumed build publishes. A build
 of which a Dask worker is killed must finish by itself.
 
@@ -153,7 +153,6 @@ class Interrupter:
         ways = [
             (graph, how),
             (graph, ("--workers", "3")),
-            (graph, ("--engine", "pruned")),
             (Graph(graph.name, graph.options, graph.rows * 3 // 4), ()),
         ]
         return self._generator.choice(ways)
