@@ -63,6 +63,7 @@ PARTS = {
         ),
         (
             "tests/graphs/test_csr.py",
+            "tests/graphs/report/test_edges_of.py",
             "tests/models/test_opening.py",
             "tests/models/test_damaged_stores.py",
             "tests/models/test_damaged_values.py",

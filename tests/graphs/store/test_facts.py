@@ -243,7 +243,6 @@ def test_facts_that_contradict_the_arrays_are_noticed(version: Path, change: Cal
         all_refuse(*commands(version)[2:-1])
 
 
-@pytest.mark.slow
 def test_solved_xi_contradicts_its_square_alone(tmp_path: Path) -> None:
     """An xi that was solved for is no function of the spec."""
     spec = GraphSpec("se2", 6, orientations=2, levels=1, xi="auto")
