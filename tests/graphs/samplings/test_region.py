@@ -113,6 +113,14 @@ def test_stations_in_a_region(tmp_path: Path, stations: np.ndarray, weights: str
     assert two.levels == published.levels
 
 
+def test_points_that_coincide_have_no_cells_in_a_region() -> None:
+    points = on_the_sphere(EUROPE, np.random.default_rng(3).random((9, 2)))
+    with pytest.raises(
+        CheblienetError, match=r"coincide\. Take points that are .* `mask_edge='pix"
+    ):
+        clipped(np.append(points, points[:1], axis=0), EUROPE)
+
+
 def test_what_is_clipped_by_default(stations: np.ndarray) -> None:
     """Given points of which the areas are not given; recorded ones without the field are not."""
     spec = GraphSpec("s2", coordinates=stations, region=EUROPE)

@@ -1,5 +1,6 @@
 """Voronoi cells against points thrown at random, and where points coincide or lie on an edge."""
 
+import contextlib
 import math
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from scipy.spatial import KDTree
 from sphere_truth import unit
 
+from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.samplings.points import Random
 from cheblienet_graphs.samplings.voronoi import arcs_of, cell_areas, most_sides
 
@@ -84,3 +86,13 @@ def test_points_that_coincide_share_a_cell(apart: float) -> None:
     if apart < 1e-15:
         assert both[0] == both[1]
         assert cells[3] == cells[-1]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_cells_that_rounding_spoils_are_refused(seed: int) -> None:
+    """Points crowded about a pole: their cells cover the sphere, or there are none."""
+    places = np.random.default_rng(seed).normal(size=(2, 20, 3))
+    points = np.append(places[0], 1e-14 * places[1] + [0, 0, 1], axis=0)
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    with contextlib.suppress(CheblienetError):
+        assert math.isclose(cell_areas(points).sum(), 4 * math.pi, rel_tol=1e-6)
