@@ -248,9 +248,22 @@ def test_solved_xi_contradicts_its_square_alone(tmp_path: Path) -> None:
     spec = GraphSpec("se2", 6, orientations=2, levels=1, xi="auto")
     build(spec, tmp_path / "g.zarr", name="g")
     version = tmp_path / "g.zarr/g/v001"
+    (level,) = read_facts(Folder(version)).levels
+    assert level.xi_squared == pytest.approx(level.xi**2)
     reseal(version, at("levels/0/xi", 0.1))
     with pytest.raises(StoreError, match="xi_squared can't be"):
         read_facts(Folder(version))
+
+
+@pytest.mark.parametrize("fields", [{"weights": "voronoi"}, {"laplacian": "combinatorial"}])
+def test_only_consistent_weights_fix_the_scale_of_eigenvalues(tmp_path: Path, fields: Any) -> None:
+    build(GraphSpec("s2", subdivisions=1, **fields), tmp_path / "g.zarr", name="g")
+    version = tmp_path / "g.zarr/g/v001"
+    reseal(version, at("levels/0/eigenvalue_scale", 1.5))
+    if "weights" in fields:
+        refused("eigenvalue_scale can't be 1.5", read_facts, Folder(version), error=StoreError)
+    else:
+        assert read_facts(Folder(version)).levels[0].eigenvalue_scale == 1.5
 
 
 @pytest.mark.parametrize("schema", ["1.0", "1.3", "1.6"])
