@@ -129,6 +129,7 @@ def test_commands_load_what_they_need(tmp_path: Path, store: Path) -> None:
     for after in helped:
         assert {"numpy", "scipy", "zarr", "torch", "tqdm"}.isdisjoint(after)
     assert "scipy.sparse" in lattice
+    assert {"scipy.sparse.linalg", "scipy.sparse.csgraph"}.isdisjoint(lattice)
     # What is said of a build takes no eigenproblem.
     assert "cheblienet_graphs.spectrum.numeric" not in lattice
     assert "scipy.spatial" in cells

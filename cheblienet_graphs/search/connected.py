@@ -12,12 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.sparse
 
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.search.offsets import Stencil
 from cheblienet_graphs.search.stencil import StencilEngine, reach
-from cheblienet_graphs.sparse import components
 from cheblienet_graphs.typing import Indices
 
 ENTRIES = 2**17
@@ -65,8 +63,17 @@ def _counted(engine: StencilEngine) -> int:
     """
     vertices = engine.lattice.num_vertices
     numbers, columns = engine.neighbors(0, vertices)
-    entries = np.ones(len(columns)), columns, np.append(0, np.cumsum(numbers))
-    return components(scipy.sparse.csr_array(entries, shape=(vertices, vertices)))
+    rows = np.repeat(np.arange(vertices), numbers)
+    label = np.arange(vertices)
+    while True:
+        further = label[label]
+        near = further[columns]
+        lowest = further.copy()
+        np.minimum.at(lowest, label[rows], near)
+        np.minimum.at(lowest, rows, near)
+        if np.array_equal(lowest, label):
+            return int((label == np.arange(vertices)).sum())
+        label = lowest
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from cheblienet_graphs.errors import StoreError, quoted
@@ -24,12 +25,23 @@ DEEPEST = 16
 """Most folders below one another that are read."""
 DOCUMENT = "zarr.json"
 """File of a zarr node's metadata."""
+MOST_KEPT = 64
+"""Open folders beyond which others close; some systems allow a process 256 files."""
 
 
 class _Descriptors(dict[tuple[str, ...], int]):
-    """Descriptors of folders by their segments, while they stay open."""
+    """Descriptors of folders by their segments, while they stay open, for whoever has the lock."""
 
     is_open = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lock = Lock()
+
+    def close(self, *, all_but: tuple[str, ...]) -> None:
+        """Close all but those on the way to a folder."""
+        for segments in [known for known in self if known != all_but[: len(known)]]:
+            os.close(self.pop(segments))
 
 
 class Folder(os.PathLike[str]):
@@ -97,9 +109,9 @@ class Folder(os.PathLike[str]):
 
     @contextmanager
     def kept_open(self) -> Iterator["Folder"]:
-        """The same folder; each one below is opened once, and closed at the end.
+        """The same folder; those below are kept open, and closed at the end.
 
-        Folders below it serve after that, too.
+        Folders below it serve after that, too, and in several threads.
 
         Raises:
             StoreError: there is no folder.
@@ -111,9 +123,10 @@ class Folder(os.PathLike[str]):
                 pass
             yield folder
         finally:
-            kept.is_open = False
-            for descriptor in kept.values():
-                os.close(descriptor)
+            with kept.lock:
+                kept.is_open = False
+                while kept:
+                    os.close(kept.popitem()[1])
 
     def entries(self) -> list[tuple[str, os.stat_result]]:
         """Names and statuses of everything in the folder, sorted; links are not followed.
@@ -240,9 +253,6 @@ class Folder(os.PathLike[str]):
         Raises:
             OSError: it can't be opened, or a link is there or above it.
         """
-        if self._kept is not None and self._kept.is_open:
-            yield self._descriptor_in(self._kept, self._segments)
-            return
         descriptor = self._opened(os.O_DIRECTORY)
         try:
             yield descriptor
@@ -253,9 +263,11 @@ class Folder(os.PathLike[str]):
         """A new descriptor of what is at this path, opened in the folder above."""
         if not self._segments:
             return os.open(self._path, os.O_RDONLY | flags)
-        if self._kept is not None and self._kept.is_open:
-            above = self._descriptor_in(self._kept, self._segments[:-1])
-            return _opened_in(above, self.name, flags)
+        if self._kept is not None:
+            with self._kept.lock:
+                if self._kept.is_open:
+                    above = self._descriptor_in(self._kept, self._segments[:-1])
+                    return _opened_in(above, self.name, flags)
         above = os.open(self._path, os.O_RDONLY | os.O_DIRECTORY)
         try:
             for segment in self._segments[:-1]:
@@ -269,6 +281,8 @@ class Folder(os.PathLike[str]):
     def _descriptor_in(self, kept: _Descriptors, segments: tuple[str, ...]) -> int:
         """A descriptor of a folder that stays open, of the segments below the path."""
         if segments not in kept:
+            if len(kept) >= MOST_KEPT:
+                kept.close(all_but=segments)
             if segments:
                 above = self._descriptor_in(kept, segments[:-1])
                 kept[segments] = _opened_in(above, segments[-1], os.O_DIRECTORY)

@@ -126,7 +126,8 @@ def version_faults(version: Folder, remark: Remark | None = None) -> list[Fault]
         faults.append(Fault(DOCUMENT, "attributes differ from their digest"))
     elif (version / DOCUMENT).contents() != layout.document_bytes(published):
         faults.append(Fault(DOCUMENT, "holds more or other text than was published"))
-    faults += _file_faults(version, facts.files)
+    with version.kept_open() as opened:
+        faults += _file_faults(opened, facts.files)
     if faults:
         return faults
     if isinstance(facts, MapFacts):

@@ -6,6 +6,7 @@ import os
 import shutil
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from refusing import refused
 
 from cheblienet_graphs import StoreError, UnreadableError, verify
 from cheblienet_graphs.store import arrays, catalog, layout
+from cheblienet_graphs.store import folder as stored_folder
 from cheblienet_graphs.store.arrays import mapped_array
 from cheblienet_graphs.store.documents import MAX_METADATA, parsed_document
 from cheblienet_graphs.store.folder import Folder
@@ -186,3 +188,23 @@ def test_what_is_removed_while_a_folder_is_listed_is_left_out(
     assert names == sorted(open_store(copy).keys())
     assert catalog.versions(Folder(copy) / names[0]) == ["v001"]
     assert verify(copy) == []
+
+
+def test_few_folders_are_kept_open_for_many_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored_folder, "MOST_KEPT", 5)
+    paths = [f"{a}/{b}/{c}" for a in "abcd" for b in "abcd" for c in "abcd"]
+    for path in paths:
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(path)
+    with Folder(tmp_path).kept_open() as root, ThreadPoolExecutor(8) as pool:
+        opened = [root / path for path in paths]
+        for _ in range(20):
+            assert list(pool.map(Folder.contents, opened)) == [path.encode() for path in paths]
+            assert [name for name, _ in (root / "b").entries()] == ["a", "b", "c", "d"]
+            files = [path.resolve() for path in Path("/proc/self/fd").iterdir()]
+            assert sum(file.is_relative_to(tmp_path.resolve()) for file in files) <= 7
+    (tmp_path / "a/a").rename(tmp_path / "a/e")
+    refused("can't be read: No such", opened[0].contents, error=StoreError)
+    assert opened[-1].contents() == b"d/d/d"
