@@ -50,12 +50,23 @@ class VertexEdges:
     distances: Floats
     weights: Floats
 
+    @property
+    def directions(self) -> list[str]:
+        """Names of the components, none of which another one or a coordinate has."""
+        columns, frame = self.spec.geometry.columns, self.spec.geometry.frame
+        if frame == columns:
+            return [f"d{name}" for name in frame]
+        return [
+            f"{name}_{frame[:end].count(name)}" if frame.count(name) > 1 else name
+            for end, name in enumerate(frame, 1)
+        ]
+
     def to_json(self) -> dict[str, Any]:
         """All of it as JSON types, angles in radians."""
         names = "vertices", "ends", "components", "distances", "weights"
         arrays = {name: getattr(self, name).tolist() for name in names}
         known: dict[str, Any] = {"name": self.name, "columns": list(self.spec.geometry.columns)}
-        known |= {"frame": list(self.spec.geometry.frame), "vertex": self.vertex}
+        known |= {"directions": self.directions, "vertex": self.vertex}
         return known | {"coordinates": self.coordinates.tolist()} | arrays
 
     def __str__(self) -> str:
@@ -64,7 +75,7 @@ class VertexEdges:
         place = ", ".join(f"{part:.5g}" for part in self.coordinates)
         unit = geometry.base.unit
         head = f"{self.name}: vertex {self.vertex:,} at {', '.join(geometry.columns)} = {place}"
-        rows = [["vertex", *geometry.columns, *geometry.frame, "distance", "weight"]]
+        rows = [["vertex", *geometry.columns, *self.directions, "distance", "weight"]]
         for vertex, *parts in zip(
             self.vertices, self.ends, self.components, self.distances, self.weights, strict=True
         ):

@@ -224,7 +224,7 @@ def save_whole(target: Path, outcome: str, save: Callable[[Path], object]) -> No
 
 
 def replace_whole(target: Path, save: Callable[[Path], object]) -> None:
-    """As `save_whole`.
+    """Do what `save_whole` does, for callers that say themselves what failed.
 
     Raises:
         OSError: it can't be written.

@@ -26,7 +26,7 @@ DEEPEST = 16
 DOCUMENT = "zarr.json"
 """File of a zarr node's metadata."""
 MOST_KEPT = 64
-"""Open folders beyond which others close; some systems allow a process 256 files."""
+"""Number of folders kept open; some systems allow a process no more than 256 files."""
 
 
 class _Descriptors(dict[tuple[str, ...], int]):
@@ -109,7 +109,7 @@ class Folder(os.PathLike[str]):
 
     @contextmanager
     def kept_open(self) -> Iterator["Folder"]:
-        """The same folder; those below are kept open, and closed at the end.
+        """The same folder; those below that are read stay open, few at a time, until the end.
 
         Folders below it serve after that, too, and in several threads.
 

@@ -100,6 +100,25 @@ def test_components_lead_to_the_neighbor_over_axes(store: Path) -> None:
         np.testing.assert_allclose(np.linalg.norm(scaled, axis=1), edges.distances)
 
 
+@pytest.mark.parametrize(
+    ("name", "directions"),
+    [
+        ("masked", "dx dy"),
+        ("sphere", "south east"),
+        ("open", "forward sideways rotation"),
+        ("axes", "along across_1 across_2 tilt_1 tilt_2"),
+    ],
+)
+def test_columns_of_the_text_have_different_names(store: Path, name: str, directions: str) -> None:
+    edges = neighbors_of(store, name, vertex=0)
+    assert edges.to_json()["directions"] == edges.directions == directions.split()
+    _, _, _, head, *rows = str(edges).splitlines()
+    columns = *SPECS[name].geometry.columns, *edges.directions
+    assert head.split() == ["vertex", *columns, "distance", "weight"]
+    assert len(set(columns)) == len(columns)
+    assert [int(row.split()[0]) for row in rows] == edges.vertices.tolist()
+
+
 def test_the_nearest_axis_of_any_length_and_sign(store: Path) -> None:
     edges = neighbors_of(store, "axes", at="0.3,0.5,0.74,-3,-3.2,3")
     assert edges.coordinates == pytest.approx([0.25, 0.5, 0.75, *np.array([-1, -1, 1]) / 3**0.5])

@@ -96,8 +96,9 @@ def test_both_orders_of_healpix(nside: int) -> None:
     count = 12 * nside**2
     nested = np.arange(count) if nside < 99 else np.random.default_rng(0).integers(count, size=1000)
     assert np.array_equal(ring_indices(nside, nested), healpy.nest2ring(nside, nested))
-    if nside < 99:  # to the last bit, as builds took them from there
-        assert np.array_equal(centers(nside).T, healpy.pix2vec(nside, nested, nest=True))
+    if nside < 99:  # sines of other processors may differ in the last bit
+        expected = np.stack(healpy.pix2vec(nside, nested, nest=True), axis=1)
+        np.testing.assert_allclose(centers(nside), expected, rtol=0, atol=3e-16)
 
 
 @pytest.mark.parametrize("name", ["whole-healpix", "healpix"])
