@@ -43,7 +43,7 @@ from scripts import (
 from cheblienet_graphs import CheblienetError, GraphSpec
 from cheblienet_graphs.store.catalog import resolve
 from cheblienet_graphs.store.map_facts import read_facts
-from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.store.reader import LevelFolder
 from cheblienet_graphs.typing import Floats
 
 SPHERE = np.repeat([2.0, 6.0, 12.0], [3, 5, 7])
@@ -117,7 +117,7 @@ def errors(kind: str, size: dict[str, Any]) -> tuple[float, float]:
     else:
         graph = graph_of(spec, device="cpu")
         version = resolve(temporary_store(), spec.sha256[:12])
-        rows = LevelArrays(version, read_facts(version), 0).weights.rows
+        rows = LevelFolder.published(version, read_facts(version), 0).weights.rows
         weights = rows(np.arange(spec.num_vertices))
         scale = graph.eigenvalue_scale or math.nan
         error, largest = worst(weights, sampling.areas(), exact, scale)

@@ -19,7 +19,7 @@ from search import NEIGHBORS, nearest_of_all
 from turns import in_turns, installed, progress, refusals, times_or_refusal
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.assembly.level_plan import LevelPlan, level_plans
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.search import lists, offsets
 from cheblienet_graphs.search.choice import Choice
@@ -71,9 +71,9 @@ class Sampled:
         return "ours, stencils" if self.regular else "ours, pruned search"
 
     @cached_property
-    def level(self) -> Level:
+    def level(self) -> LevelPlan:
         """Its only one."""
-        return Level(self.spec, self.choice)
+        return level_plans(self.spec, self.choice)[0]
 
     @property
     def choice(self) -> Choice:
@@ -83,11 +83,11 @@ class Sampled:
     @cached_property
     def cloud(self) -> Cloud:
         """What distances are computed from."""
-        return PlacedPoints.of(self.level.sampled()).cloud()
+        return PlacedPoints.of(self.level.sampled).cloud()
 
     def found_by(self, choice: Choice) -> Edges:
         """Edges of an engine of ours, from the specification alone."""
-        neighbors = Level(self.spec, choice).neighbors
+        neighbors = level_plans(self.spec, choice)[0].neighbors
         engine = neighbors.engine()
         degrees, columns = engine.neighbors(0, self.spec.num_vertices)
         rows = np.repeat(np.arange(self.spec.num_vertices), degrees)

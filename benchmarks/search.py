@@ -17,7 +17,7 @@ from torch import Tensor
 from turns import Work, in_fresh_process, in_turns, machine, peak_memory, ratio, seconds_of
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.assembly.level_plan import LevelPlan, level_plans
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.placed import Cloud, PlacedPoints
 
@@ -26,9 +26,9 @@ ROWS = 200
 PAIRS_AT_ONCE = {"cpu": 2**20, "cuda": 2**27}
 
 
-def level_of(subdivisions: int, device: str) -> Level:
+def level_of(subdivisions: int, device: str) -> LevelPlan:
     spec = GraphSpec("so3", subdivisions=subdivisions, orientations=6, eps_squared=0.1, levels=1)
-    return Level(spec, Choice("pruned", device))
+    return level_plans(spec, Choice("pruned", device))[0]
 
 
 def nearest_of_all(cloud: Cloud, device: str, chosen: Tensor) -> tuple[Tensor, Tensor]:
@@ -45,7 +45,7 @@ def nearest_of_all(cloud: Cloud, device: str, chosen: Tensor) -> tuple[Tensor, T
     return torch.cat(squared), torch.cat(others)
 
 
-def total_degree(level: Level) -> int:
+def total_degree(level: LevelPlan) -> int:
     """Twice the number of edges, which are searched anew."""
     return level.neighbors.engine().total_degree
 
@@ -55,11 +55,11 @@ def compare(largest: int, device: str) -> None:
     print_head("level", "V", "edges", *costs)
     for subdivisions in range(4, largest + 1):
         level = level_of(subdivisions, device)
-        vertices = level.num_vertices
-        points = PlacedPoints.of(level.sampled()).cloud()
+        vertices = level.vertices
+        points = PlacedPoints.of(level.sampled).cloud()
         rows = vertices if device == "cuda" and vertices < 10**5 else ROWS
         chosen = torch.linspace(0, vertices - 1, rows, device=device).long()
-        level.sampling.coordinates()
+        level.domain.coordinates()
         works: dict[str, Work] = {
             "brute force": partial(nearest_of_all, points, device, chosen),
             "pruned": partial(total_degree, level),

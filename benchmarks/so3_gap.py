@@ -109,12 +109,12 @@ class Graph:
         sampling = spec.full_sampling(0)
         self.metric, self.manifold = spec.metric(0), spec.geometry
         sampled = SampledManifold(sampling, self.manifold, self.metric)
-        rule = NeighborRule(sampled, spec.searched_neighbors, Choice("pruned", "cpu"))
+        rule = NeighborRule(sampled, spec.weighting.count, Choice("pruned", "cpu"))
         engine, lengths = rule.engine(), rule.lengths(rule.lists())
         assert isinstance(engine, MutualNeighbors)  # points of so3 have no stencils
         self.coordinates, self.areas = sampling.coordinates(), sampling.areas()
         began = time.perf_counter()
-        edges, *_ = matched_edges(spec, sampled, engine, lengths)
+        edges, *_ = matched_edges(spec.weighting, sampled, engine, lengths)
         self.seconds = time.perf_counter() - began
         self.rows, self.columns, self.weights = edges
         self.vertices = sampling.num_vertices

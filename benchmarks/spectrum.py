@@ -57,7 +57,6 @@ from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.spec.least import sizes_in_name
 from cheblienet_graphs.typing import Floats
-from cheblienet_graphs.weights.lattice import lattice_weights
 from cheblienet_models import ChebConv
 
 EXACT = np.repeat([0.0, 2.0, 6.0, 12.0], [1, 3, 5, 7])
@@ -94,7 +93,7 @@ def moments_of(weights: str, setting: dict[str, Any]) -> tuple[float, float, flo
     spec = GraphSpec("se2", 16, weights=weights, boundary="periodic", levels=1, **setting)
     lattice, metric = spec.full_sampling(0), spec.metric(0)
     assert isinstance(lattice, Lattice)
-    given = lattice_weights(spec, SampledManifold(lattice, spec.geometry, metric))
+    given = spec.weighting.on_lattice(spec, SampledManifold(lattice, spec.geometry, metric))
     in_pixels = metric.scaled(lattice.spacing)
     residual, inner = 0.0, 2 if weights == "selling" else 3
     for k, (s, values) in enumerate(zip(given.stencils, given.values, strict=True)):

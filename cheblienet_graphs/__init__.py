@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # __getattr__ tells type checkers nothing
     from cheblienet_graphs.spec.map_spec import MapSpec as MapSpec
     from cheblienet_graphs.store.reader import open_group as open_group
     from cheblienet_graphs.verification.versions import verify as verify
-    from cheblienet_graphs.weights.scattered import point_laplacian as point_laplacian
+    from cheblienet_graphs.weights.points import point_laplacian as point_laplacian
 
 __version__ = "0.2.0"
 
@@ -69,7 +69,7 @@ _PUBLIC = {
     "open_group": "store.reader",
     "open_or_build": "assembly.pipeline",
     "plan": "assembly.plan",
-    "point_laplacian": "weights.scattered",
+    "point_laplacian": "weights.points",
     "read_mask": "inputs.mask_files",
     "read_nifti": "inputs.volumes",
     "read_points": "inputs.files",

@@ -11,6 +11,13 @@ from cheblienet_graphs.typing import Floats, Indices
 if TYPE_CHECKING:
     import scipy.sparse
 
+INT32_LIMIT = 2**31 - 1
+
+
+def index_type(shape: tuple[int, int], nnz: int) -> str:
+    """Type of a matrix's indices and row pointers: int32 while everything fits."""
+    return "int32" if max(*shape, nnz) <= INT32_LIMIT else "int64"
+
 
 @dataclass(frozen=True, eq=False)
 class Csr:

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.assembly.level_plan import level_plans
 from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.machine.processes import opened_processes
 from cheblienet_graphs.search.choice import Choice, choose
@@ -89,5 +89,5 @@ def _cuda_remedy() -> str:
 
 def _columns(choice: Choice) -> Indices:
     spec = GraphSpec("se2", 8, orientations=4, neighbors=8, levels=1)
-    engine = Level(spec, choice).neighbors.engine()
+    engine = level_plans(spec, choice)[0].neighbors.engine()
     return engine.neighbors(0, spec.num_vertices)[1]

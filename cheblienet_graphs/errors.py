@@ -72,6 +72,11 @@ class Words(str):
     def __getnewargs__(self) -> tuple[str | Remedy, ...]:  # type: ignore[override]
         return self.parts
 
+    @property
+    def remedies(self) -> list[Remedy]:
+        """The parameters it names, in their order."""
+        return [part for part in self.parts if isinstance(part, Remedy)]
+
     def spelled(self, spell: Spell) -> str:
         """The text with parameters written in another way, such as that of the command line."""
         return "".join(spell(part) if isinstance(part, Remedy) else part for part in self.parts)

@@ -75,7 +75,6 @@ WORKERS = Integers(1, 1024)
 VERTICES = 2**34
 """Largest number of vertices of a level."""
 BOUNDARIES = ("open", "periodic")
-WEIGHTS = ("kernel", "matched", "selling", "voronoi")
 KERNELS = ("gaussian", "laplace", "cauchy", "rectangular")
 MASK_EDGES = ("pixels", "cut")
 LAPLACIANS = ("normalized", "combinatorial")

@@ -13,7 +13,7 @@ from cheblienet_graphs.store import catalog, layout
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.map_facts import MapFacts, either_facts
 from cheblienet_graphs.store.map_reader import MapArrays
-from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.store.reader import LevelFolder
 from cheblienet_models.arguments import file_path, flag
 from cheblienet_models.errors import StoreError, UnknownGraphError, UnreadableError, quoted
 from cheblienet_models.graphs.graph import Graph
@@ -87,7 +87,7 @@ def _opened(
     if isinstance(facts, MapFacts):
         return VertexMap(reopen, identity, MapArrays(folder, facts))
     part = partial(made_of, reopen, nn.Module.get_submodule)
-    stored = [LevelArrays(folder, facts, level) for level in range(facts.spec.levels)]
+    stored = [LevelFolder.published(folder, facts, level) for level in range(facts.spec.levels)]
     levels = [Graph(part(f"level{n}"), level) for n, level in enumerate(stored)]
     poolings, unpoolings = [], []
     for n, level in enumerate(stored[:-1]):

@@ -190,7 +190,8 @@ def _plan(spec: "graphs.GraphSpec", how: dict[str, Any], as_json: bool) -> None:
     planned = dry_run(spec, **how)
     if as_json:
         size = {"bytes": planned.nbytes, "exact": planned.exact}
-        levels = [asdict(level) for level in planned.levels]
+        names = ("vertices", "edges", "nnz")
+        levels = [{name: getattr(level, name) for name in names} for level in planned.levels]
         show({"spec": spec.to_dict(), "spec_sha256": spec.sha256, "levels": levels} | size)
         return
     bound = "" if planned.exact else "at most "

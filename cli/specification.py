@@ -3,6 +3,7 @@
 from cheblienet_cli.options import Decorator, option, together
 from cheblienet_graphs import limits
 from cheblienet_graphs.manifolds import Manifold
+from cheblienet_graphs.weights import WEIGHTINGS
 
 Described = dict[str, str]
 """Option and what stands for its value, "--alpha X" -> help."""
@@ -102,8 +103,7 @@ OF_SIDES = {
     "weights, and selling on se2 and r3s2.  [default: where it applies]"
 }
 COMMON = {
-    "--weights {weights}": "kernel: the paper's function of distance. The others are consistent "
-    "with the metric. matched: the nearest to the kernel's.{selling}{voronoi}  [default: kernel]",
+    "--weights {weights}": "{meanings}  [default: kernel]",
     "--neighbors K": f"Maximum number of neighbors, in {limits.NEIGHBORS}.  "
     "[default: {neighbors}]",
     f"--kernel {'|'.join(limits.KERNELS)}": "Weight of an edge by distance.  [default: gaussian]",
@@ -133,8 +133,12 @@ POINT = {"plane": "a pixel", "space": "a voxel", "sphere": "a point"}
 def _words(manifold: Manifold) -> dict[str, str]:
     """What a manifold puts into the texts, by the names in braces."""
     base, flat = manifold.base, manifold.base.flat
-    voronoi = "random" in base.samplings and not manifold.oriented
-    on_lattices = ", on lattices" if len(base.samplings) > 1 else ""
+    lattices = {name == "lattice" for name in base.samplings}
+    weights = [
+        kind
+        for kind in WEIGHTINGS.values()
+        if None in {kind.absence(manifold, lattice=lattice) for lattice in lattices}
+    ]
     points = f"points are at least {limits.SMALLEST_DEFAULT_POINTS}, or "
     sides = "sides" if flat else f"{points}sides of the equiangular grid"
     least = manifold.least_matched_neighbors
@@ -143,9 +147,8 @@ def _words(manifold: Manifold) -> dict[str, str]:
         "point": POINT[base.name],
         "columns": "x,y" if flat else "latitude,longitude",
         "unit": "in widths of the domain" if flat else "in radians of arc",
-        "weights": f"kernel|matched{'|selling' * flat}{'|voronoi' * voronoi}",
-        "selling": f" selling: the smallest stencil{on_lattices}." * flat,
-        "voronoi": " voronoi: finite volumes of Voronoi cells, off lattices, without K." * voronoi,
+        "weights": "|".join(kind.name for kind in weights),
+        "meanings": " ".join(kind.meaning for kind in weights),
         "while": f"while {sides} {'are ' * flat}at least {limits.SMALLEST_DEFAULT_SIDE}",
         "frame": ", ".join(manifold.frame),
         "neighbors": f"{manifold.default_neighbors}{matched}",

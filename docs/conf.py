@@ -50,7 +50,7 @@ nitpick_ignore = [
     ("py:class", "cheblienet_graphs.store.folder.Folder"),
     ("py:class", "cheblienet_graphs.store.map_facts.MapFacts"),
     ("py:class", "cheblienet_graphs.csr.Csr"),
-    ("py:class", "cheblienet_graphs.store.reader.LevelArrays"),
+    ("py:class", "cheblienet_graphs.store.reader.LevelFolder"),
     ("py:class", "cheblienet_graphs.store.map_reader.MapArrays"),
     # matplotlib's, by its short name in the packages.
     ("py:class", "Axes"),

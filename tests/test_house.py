@@ -27,7 +27,7 @@ FLOORS = {
 }
 
 
-NUMPY_FLOOR = {"errors", "inputs", "limits", "manifolds", "samplings", "spec", "typing"}
+NUMPY_FLOOR = {"errors", "inputs", "limits", "manifolds", "samplings", "spec", "typing", "weights"}
 
 
 def modules(package: str) -> dict[str, Path]:
@@ -112,7 +112,9 @@ def test_training_side_loads_only_torch_and_numpy(store: Path) -> None:
     assert "torch" in opened
     assert (others | {"cheblienet_cli"}).isdisjoint(opened)
     of_graphs = {name.split(".")[1] for name in opened if name.startswith("cheblienet_graphs.")}
-    assert of_graphs == {"csr", "store", *NUMPY_FLOOR}
+    assert of_graphs == {"csr", "search", "store", *NUMPY_FLOOR}
+    searches = {name for name in opened if name.startswith("cheblienet_graphs.search.")}
+    assert searches == {"cheblienet_graphs.search.choice"}  # names of engines
     assert others.isdisjoint(edges)
 
 

@@ -17,7 +17,7 @@ from cheblienet_graphs.store.durable import save_whole, sha256_of
 from cheblienet_graphs.store.facts import LevelFacts, VersionFacts
 from cheblienet_graphs.store.folder import DOCUMENT, Folder
 from cheblienet_graphs.store.map_facts import read_facts
-from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.store.reader import LevelFolder
 
 OUTCOME = "Nothing was exported"
 DEVICES = Path("/dev")
@@ -108,7 +108,7 @@ def _saved(version: Folder, facts: VersionFacts, folder: Path) -> Iterator[tuple
 def _arrays(version: Folder, facts: VersionFacts) -> Iterator[tuple[str, int, str, Any]]:
     """Kind, level, name outside, and values of each array and matrix."""
     for level in range(facts.spec.levels):
-        arrays = LevelArrays(version, facts, level)
+        arrays = LevelFolder.published(version, facts, level)
         for path in arrays.laplacians:
             kind, _, direction = path.partition("/")
             yield kind, level, f"{direction or kind}-{level}", arrays.rescaled(path)

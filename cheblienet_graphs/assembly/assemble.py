@@ -1,6 +1,8 @@
 """All that is written of a level, in its order, and what is recorded of it."""
 
 from dataclasses import asdict, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -8,25 +10,14 @@ from cheblienet_graphs.assembly import sweeps
 from cheblienet_graphs.assembly.building import CRS, Build, grid_mapping, named
 from cheblienet_graphs.assembly.checks import LevelCheck, check
 from cheblienet_graphs.assembly.gradients import write_gradients
-from cheblienet_graphs.assembly.lattice_rows import LatticeRows
-from cheblienet_graphs.assembly.level import (
-    CELLS,
-    EDGE_ROWS,
-    GIVEN_POINTS,
-    LISTED,
-    SOLUTION,
-    SQUARED,
-    Level,
-    Place,
-)
-from cheblienet_graphs.assembly.rows import SearchedRows
-from cheblienet_graphs.csr import Csr
+from cheblienet_graphs.assembly.level_plan import LevelPlan
+from cheblienet_graphs.assembly.rows import LISTED, SQUARED
+from cheblienet_graphs.assembly.staged_level import StagedLevel
+from cheblienet_graphs.csr import Csr, index_type
 from cheblienet_graphs.errors import CheblienetError, Found, Remedy, SpecError, Words
-from cheblienet_graphs.machine import kept
-from cheblienet_graphs.report.moments import WeightedLevel, eigenvalue_scale
-from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.masked import CutSampling
-from cheblienet_graphs.samplings.region import RegionSampling
+from cheblienet_graphs.report.moments import MeasuredLevel, eigenvalue_scale
+from cheblienet_graphs.search.choice import STENCILS
+from cheblienet_graphs.search.stencil import reach
 from cheblienet_graphs.sparse import mapped_product, rounded
 from cheblienet_graphs.spectrum.bound import bound_by_symbols
 from cheblienet_graphs.spectrum.lanczos import (
@@ -38,46 +29,52 @@ from cheblienet_graphs.spectrum.lanczos import (
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import write_errors
 from cheblienet_graphs.store.facts import LevelFacts, OperatorFacts
-from cheblienet_graphs.store.staged import Result, Writer, index_type
-from cheblienet_graphs.weights.edges import vanishing
+from cheblienet_graphs.store.folder import Folder
+from cheblienet_graphs.store.staged import SCRATCH, Result, Writer, opened
+from cheblienet_graphs.weights.kernel import vanishing
 
+SOLUTION = "matched-weights"
+"""Scratch array of the weights of a lattice that were solved for."""
 MANY = 2**17
 """Vertices from which the recursion takes seconds: so many have a bound by the symbol first."""
 
 
-def write_level(build: Build, planned: Level) -> tuple[LevelFacts, LevelCheck]:
+def write_level(build: Build, plan: LevelPlan) -> tuple[LevelFacts, LevelCheck]:
     """Stage a level, and look at it.
 
     Args:
         build: of the level.
-        planned: the level, not staged, with all that was solved for already.
+        plan: of the level.
 
     Raises:
         SpecError: there are no edges, or no such weights, or they vanish.
         CheblienetError: eigenpairs did not converge.
     """
-    spec = planned.spec
-    xi = _xi(build, planned) if spec.geometry.oriented else None
-    place = Place(build.store, build.staging.folder)
-    level = replace(planned, spec=spec.recorded(), xi=xi, staged=place)
-    _share(build, planned, level)
+    spec = plan.spec
+    plan = _solved_once(build, plan)
+    _write_domain(build, plan)
+    level = build.staged(plan)
     facts = _assembled(build, level)
     _write_eigenpairs(build, level, facts.lambda_max)
-    build.show(level, "measuring its metric")
-    directed = {name: _assembled(build, of) for name, of in level.directed.items()}
+    build.show(plan, "measuring its metric")
+    directed = {name: _assembled(build, build.staged(of)) for name, of in plan.directed.items()}
     operators = {
         direction: OperatorFacts(of.edges, of.nnz, of.lambda_max, of.lambda_max_method)
         for direction, of in directed.items()
     }
-    weights, arrays = level.weights(facts.lambda_max), map(level.dense, ("coordinates", "degree"))
-    sampled = replace(level.sampled(), sampling=level.sampling)
-    graph = WeightedLevel(spec, sampled, weights, *(array.mapped() for array in arrays))
-    scale = eigenvalue_scale(graph)
     gradients = write_gradients(build, level) if spec.gradients else None
-    facts = replace(
-        facts, eigenvalue_scale=scale, directional=operators or None, gradients=gradients
-    )
-    return facts, check(level, graph, facts)
+    facts = replace(facts, directional=operators or None, gradients=gradients)
+    graph = _measured_level(build, plan, facts)
+    facts = replace(facts, eigenvalue_scale=eigenvalue_scale(graph))
+    return facts, check(plan, graph)
+
+
+def _measured_level(build: Build, plan: LevelPlan, facts: LevelFacts) -> MeasuredLevel:
+    """A level that is written, to be looked at as a reader sees it."""
+    farthest = None if plan.weights is None else max(reach(plan.weights.stencils))
+    version, levels = Folder(build.staging.path), (facts,) * (plan.number + 1)
+    known: dict[str, Any] = {"points": plan.domain, "stencils_reach": farthest}
+    return MeasuredLevel(version, plan.spec, levels, plan.number, **known)
 
 
 def write_map(build: Build, path: str, base_map: Csr, orientations: int) -> None:
@@ -93,122 +90,103 @@ def write_map(build: Build, path: str, base_map: Csr, orientations: int) -> None
             out.write(csr.data, k * entries, base_map.data)
 
 
-def _xi(build: Build, planned: Level) -> float:
-    """That of the level's metric; solved for once only."""
-    if planned.spec.xi != "auto":
-        return planned.metric.xi
-    key = f"{planned.number}-xi"
-    solved = build.once(planned, key, lambda: {"xi": planned.metric.xi}, keep=True)
-    xi: float = solved["xi"]
-    return xi
+def _solved_once(build: Build, plan: LevelPlan) -> LevelPlan:
+    """The plan with the weights that a resumed build solved for, to the last bit."""
+    weights = plan.weights
+    if weights is None or weights.solution is None:
+        return plan
+    solution = weights.solution
 
-
-def _share(build: Build, planned: Level, level: Level) -> None:
-    """Write down, for all who do blocks, what the staged level knows from files alone.
-
-    A resumed build writes the same again, but matched weights, which are solved for once only.
-    """
-    if planned.inside is not None:
-        how, points = named(planned.spec, layout.BASE_INDEX), planned.inside.full.num_points
-        build.staging.places(level.path, planned.inside.places, points, how)
-    if isinstance(planned.inside, CutSampling):
-        _share_cut(build, planned, planned.inside)
-    if isinstance(planned.inside, RegionSampling):
-        build.share(level, {CELLS: planned.inside.cells})
-    if level.spec.coordinates is not None:
-        given = planned.full.base_points, planned.full.areas(0, planned.full.num_points)
-        build.share(level, dict(zip(GIVEN_POINTS, given, strict=True)))
-
-    def solved() -> Result:
-        weights = planned.offset_weights
-        if weights is None or weights.solution is None:
-            raise TypeError("matched weights are those of a lattice")
-        build.share(level, {SOLUTION: weights.solution})
+    def shared() -> Result:
+        build.share(plan, {SOLUTION: solution})
         return {}
 
-    if level.spec.weights == "matched" and level.choice.engine == "stencil":
-        build.once(level, level.key(SOLUTION), solved)
+    build.once(plan, f"{plan.number}-{SOLUTION}", shared)
+    array = opened(build.staging.folder / SCRATCH / plan.scratch_path / SOLUTION)
+    return plan if np.array_equal(array.mapped(), solution) else plan.with_solution(array.mapped())
 
 
-def _share_cut(build: Build, planned: Level, cut: CutSampling) -> None:
-    """Write down the parts of pixels in the domain, what they show, and the rows at its edge."""
-    fraction = build.dense(planned, layout.FRACTION, cut.fraction.shape, "float32")
-    build.staging.fill(fraction, cut.fraction)
-    write_map(build, f"{planned.path}/{layout.FILLING}", cut.filling, 1)
-    for level in (planned, *planned.directed.values()):
-        rows = {name: getattr(level.edge_rows, name.removeprefix("edge-")) for name in EDGE_ROWS}
-        build.share(level, rows)
+def _write_domain(build: Build, plan: LevelPlan) -> None:
+    """Write what is stored of the points outside, and of pixels that the domain cuts."""
+    domain = plan.domain
+    if domain.places is not None:
+        how, points = named(plan.spec, layout.BASE_INDEX), domain.full.num_points
+        build.staging.places(plan.path, domain.places, points, how)
+    if domain.filling is not None:
+        fraction = build.dense(plan, layout.FRACTION, domain.fraction.shape, "float32")
+        build.staging.fill(fraction, domain.fraction)
+        write_map(build, f"{plan.path}/{layout.FILLING}", domain.filling, 1)
 
 
-def _assembled(build: Build, level: Level) -> LevelFacts:
+def _assembled(build: Build, level: StagedLevel) -> LevelFacts:
     """Do all sweeps of one Laplacian; its facts, as far as they follow from these.
 
     Raises:
         SpecError: there are no edges, or no such weights, or they vanish.
     """
-    listed: Result | None = None
-    if level.choice.engine != "stencil":
+    plan, listed = level.plan, None
+    if plan.choice != STENCILS:
         level, listed = _searched(build, level)
-    rows, vertices = sweeps.rows_of(level), level.num_vertices
-    _reserve_vertices(build, level)
-    if isinstance(rows, LatticeRows):
+    rows, vertices = level.rows, plan.vertices
+    _reserve_vertices(build, plan)
+    if rows.totals is not None:
         weighed = [rows.totals]
     else:
-        weighed = build.sweep(sweeps.Weighed(level), rows.level.degree_bound + vertices)
+        weighed = build.sweep(sweeps.weighing(level), plan.nnz)
     nnz = sum(result["entries"] for result in weighed)
-    _check(level, nnz - vertices, sum(result["vanished"] for result in weighed))
-    build.staging.csr(level.matrix_path, (vertices, vertices), nnz)
+    _check(plan, nnz - vertices, sum(result["vanished"] for result in weighed))
+    build.staging.csr(plan.matrix_path, (vertices, vertices), nnz)
     build.write_row_pointers(rows.counts, level.csr.indptr)
     limit, bound = max(result["largest"] for result in weighed), None
-    if level.lambda_max_known:
+    if plan.lambda_max_known:
         bound = SpectralBound(limit, "bound")
     else:
-        build.scratch(level, "unscaled", (nnz,), "float32")
-    filled = build.sweep(sweeps.Filled(level, None if bound is None else bound.value), nnz)
+        build.scratch(plan, "unscaled", (nnz,), "float32")
+    filled = build.sweep(sweeps.filling(level, None if bound is None else bound.value), nnz)
     if bound is None:
         bound = _computed_bound(build, level, limit)
-        build.sweep(sweeps.Rescaled(level, bound.value), nnz)
+        build.sweep(sweeps.rescaling(level, bound.value), nnz)
     if listed is None:
-        listed = {"bandwidth": rows.bandwidth, "dropped_edges": level.dropped_edges}
+        listed = {"bandwidth": rows.bandwidth, "dropped_edges": plan.dropped_edges}
     return LevelFacts(
-        grid=level.spec.grid(level.number),
+        grid=plan.spec.grid(plan.number),
         vertices=vertices,
         edges=(nnz - vertices) // 2,
         nnz=nnz,
         isolated=sum(result["isolated"] for result in weighed),
         in_plane_fraction=sum(result["in_plane"] for result in filled) / (nnz - vertices),
-        xi=level.xi,
-        xi_squared=None if level.xi is None else level.xi**2,
+        xi=plan.xi,
+        xi_squared=None if plan.xi is None else plan.xi**2,
         lambda_max=bound.value,
         lambda_max_method=bound.method,
         **listed,
     )
 
 
-def _reserve_vertices(build: Build, level: Level) -> None:
+def _reserve_vertices(build: Build, plan: LevelPlan) -> None:
     """Reserve the arrays of the vertices; those of the points come with the metric's Laplacian."""
-    vertices, columns = level.num_vertices, level.spec.geometry.columns
-    for name, dtype in {} if level.copied else sweeps.SUMS.items():
-        build.scratch(level, name, (vertices,), dtype)
-    if level.direction is not None:
+    vertices, columns = plan.vertices, plan.spec.geometry.columns
+    for name, dtype in {} if plan.copied else sweeps.SUMS.items():
+        build.scratch(plan, name, (vertices,), dtype)
+    if plan.direction is not None:
         return
     for name in ("degree", "area"):
-        build.dense(level, name, (vertices,), "float32")
-    build.dense(level, "coordinates", (vertices, len(columns)), "float64", columns)
-    if mapping := grid_mapping(level.spec, level.number):
-        build.staging.empty(f"{level.path}/{CRS}", mapping)
+        build.dense(plan, name, (vertices,), "float32")
+    build.dense(plan, "coordinates", (vertices, len(columns)), "float64", columns)
+    if mapping := grid_mapping(plan.spec, plan.number):
+        build.staging.empty(f"{plan.path}/{CRS}", mapping)
 
 
-def _check(level: Level, entries: int, vanished: int) -> None:
+def _check(plan: LevelPlan, entries: int, vanished: int) -> None:
     """Refuse a level of which no edge is inside the mask, or whose weights vanish.
 
     Raises:
         SpecError: it is one.
     """
-    spec, number = level.spec, level.number
+    spec, number = plan.spec, plan.number
     if not entries:
         points = spec.base_points(number)
-        along = "" if level.direction is None else f"{level.direction} "
+        along = "" if plan.direction is None else f"{plan.direction} "
         raise SpecError(
             "region" if spec.region is not None else "mask",
             f"such that level {number} has {along}edges inside",
@@ -219,65 +197,66 @@ def _check(level: Level, entries: int, vanished: int) -> None:
         raise SpecError("bandwidth", vanishing(vanished), spec.bandwidth)
 
 
-def _computed_bound(build: Build, level: Level, limit: float) -> SpectralBound:
+def _computed_bound(build: Build, level: StagedLevel, limit: float) -> SpectralBound:
     """An upper bound of the spectrum of Delta, itself at most `limit`."""
+    plan = level.plan
 
     def compute() -> Result:
         matrix = level.matrix(level.scratch("unscaled"))
-        build.show(level, "finding the largest eigenvalue", 0, matrix.nnz)
-        product, lattice = mapped_product(matrix), level.full
-        if isinstance(lattice, Lattice) and _has_symbol(level):
-            proven = _bounded_inside(level)
+        build.show(plan, "finding the largest eigenvalue", 0, matrix.nnz)
+        product, lattice = mapped_product(matrix), plan.domain.whole_lattice
+        if lattice is not None and _has_symbol(plan):
+            proven = _bounded_inside(plan)
             value = bound_by_symbols(matrix, lattice, product, proven=proven)
             if value is not None:
                 return asdict(stored_bound(value / (limit / NORMALIZED), limit, proven=proven))
-        return asdict(largest_eigenvalue_bound(product, level.num_vertices, limit=limit))
+        return asdict(largest_eigenvalue_bound(product, plan.vertices, limit=limit))
 
-    return SpectralBound(**build.once(level, level.key("largest-eigenvalue"), compute))
+    return SpectralBound(**build.once(plan, level.key("largest-eigenvalue"), compute))
 
 
-def _has_symbol(level: Level) -> bool:
-    """Whether symbols of a level's lattice are to bound its eigenvalues: it is whole, and large."""
-    if not level.whole_lattice or level.num_vertices < MANY:
+def _has_symbol(plan: LevelPlan) -> bool:
+    """Whether symbols of a whole lattice are to bound its eigenvalues: it is large."""
+    if plan.vertices < MANY:
         return False
-    lattice, reach = level.stencils.lattice, level.stencils.reach
+    lattice, reach = plan.stencils.lattice, plan.stencils.reach
     wide = all(n > 2 * most for n, most in zip(lattice.shape, reach, strict=True))
-    return wide and (len(lattice.shape) == 2 or _bounded_inside(level))
+    return wide and (len(lattice.shape) == 2 or _bounded_inside(plan))
 
 
-def _bounded_inside(level: Level) -> bool:
+def _bounded_inside(plan: LevelPlan) -> bool:
     """Whether no eigenvalue is beyond those of the infinite lattice.
 
     Degrees, by which the Laplacian may be normalized, are smaller at open sides.
     """
-    if level.stencils.lattice.periodic:
+    weights = plan.weights
+    if plan.stencils.lattice.periodic or weights is None:
         return True
-    weights = level.offset_weights
-    return level.laplacian == "combinatorial" and (weights is None or weights.outweighed_at_sides)
+    return plan.laplacian == "combinatorial" and weights.outweighed_at_sides
 
 
-def _write_eigenpairs(build: Build, level: Level, lambda_max: float) -> None:
-    count = level.spec.eigenpairs
+def _write_eigenpairs(build: Build, level: StagedLevel, lambda_max: float) -> None:
+    count = level.plan.spec.eigenpairs
     if count is None:
         return
     # Solvers are slow to import, and few builds store eigenpairs.
     from cheblienet_graphs.spectrum.numeric import extreme_eigenpairs
 
     matrix = level.matrix(level.csr.data)
-    build.show(level, "finding eigenpairs", 0, matrix.nnz)
-    pairs = extreme_eigenpairs(matrix, lambda_max, count, sampling=level.sampling)
+    build.show(level.plan, "finding eigenpairs", 0, matrix.nnz)
+    pairs = extreme_eigenpairs(matrix, lambda_max, count, sampling=level.plan.domain)
     if not pairs.converged:
         raise CheblienetError(
-            f"The {count} smallest eigenpairs of level {level.number} did not converge; nothing "
-            "was published. Ask for fewer."
+            f"The {count} smallest eigenpairs of level {level.plan.number} did not converge; "
+            "nothing was published. Ask for fewer."
         )
-    values = build.dense(level, "eigenvalues", (count,), "float64")
-    vectors = build.dense(level, "eigenvectors", (level.num_vertices, count), "float32")
+    values = build.dense(level.plan, "eigenvalues", (count,), "float64")
+    vectors = build.dense(level.plan, "eigenvectors", (level.plan.vertices, count), "float32")
     build.staging.fill(values, pairs.values)
     build.staging.fill(vectors, pairs.vectors)
 
 
-def _searched(build: Build, level: Level) -> tuple[Level, Result | None]:
+def _searched(build: Build, level: StagedLevel) -> tuple[StagedLevel, Result | None]:
     """Find the edges of a level: search for them, then measure them or list them with weights.
 
     Returns:
@@ -286,61 +265,65 @@ def _searched(build: Build, level: Level) -> tuple[Level, Result | None]:
     Raises:
         SpecError: there are none, or no such weights.
     """
-    if level.spec.weights != "voronoi":
+    weighting = level.plan.spec.weighting
+    if weighting.neighbors is not None:
         level = _with_lists(build, level)
-    if level.weights_listed:
-        key = level.key(level.spec.weights)
-        return level, build.once(level, key, lambda: _listed(build, level))
-    shape = level.full_vertices, level.spec.searched_neighbors
-    build.scratch(level, SQUARED, shape, "float64")
-    measured = build.sweep(sweeps.Measured(level), shape[0] * shape[1])
+    found = partial(_once_listed, build, level), partial(_measured, build, level)
+    return weighting.find_edges(*found)
+
+
+def _with_lists(build: Build, level: StagedLevel) -> StagedLevel:
+    """The level with the rings of images that its lists of nearest vertices take."""
+    plan = level.plan
+    shape = (plan.domain.full.num_vertices, plan.spec.weighting.count)
+    tried = {0: level}
+
+    def search(rings: int) -> float:
+        among = tried[rings] = replace(level, rings=rings)
+        build.scratch(plan, among.lists_name, shape, index_type((shape[0], 1), 0))
+        listed = build.sweep(sweeps.listing(among), shape[0] * shape[1])
+        return float(max(result["farthest"] for result in listed))
+
+    return tried[plan.neighbors.enough_rings(search)]
+
+
+def _measured(build: Build, level: StagedLevel) -> tuple[StagedLevel, None]:
+    """The level with the mean of the squared lengths of its edges."""
+    plan = level.plan
+    shape = plan.domain.full.num_vertices, plan.spec.weighting.count
+    build.scratch(plan, SQUARED, shape, "float64")
+    measured = build.sweep(sweeps.measuring(level), shape[0] * shape[1])
     entries = sum(result["entries"] for result in measured)
     if not entries:
-        raise level.neighbors.too_few()
+        raise plan.neighbors.too_few()
     mean = rounded(sum(result["squared_lengths"] for result in measured)) / entries
     return replace(level, mean=mean), None
 
 
-def _with_lists(build: Build, level: Level) -> Level:
-    """The level with the rings of images that its lists of nearest vertices take."""
-    shape = (level.full_vertices, level.spec.searched_neighbors)
-
-    def search(rings: int) -> float:
-        among = replace(level, rings=rings)
-        build.scratch(among, among.lists_name, shape, index_type((shape[0], 1), 0))
-        listed = build.sweep(sweeps.Lists(among), shape[0] * shape[1])
-        return float(max(result["farthest"] for result in listed))
-
-    return replace(level, rings=level.neighbors.enough_rings(search))
+def _once_listed(build: Build, level: StagedLevel) -> tuple[StagedLevel, Result]:
+    """The level, and what is known of its edges once they are listed."""
+    key = level.key(level.plan.spec.weights)
+    return level, build.once(level.plan, key, partial(_listed, build, level))
 
 
-def _listed(build: Build, level: Level) -> Result:
+def _listed(build: Build, level: StagedLevel) -> Result:
     """List the edges inside with their weights, in one piece.
 
     Raises:
         SpecError: there are none, or no such weights.
     """
-    inside, bandwidth = level.inside, None
-    dropped = np.empty(0, np.int64), np.empty(0, np.int64)
-    if level.spec.weights == "voronoi":
-        # Neither this nor matching is quick to import.
-        from cheblienet_graphs.weights.edges import voronoi_entries
-
-        build.show(level, "finding Voronoi cells")
-        clipped = isinstance(inside, RegionSampling)
-        edges = voronoi_entries(level.sampling if clipped else level.full, level.number)
-        inside = None if clipped else inside
-    else:
-        from cheblienet_graphs.weights.scattered import matched_edges
-
-        rows = kept(SearchedRows, level)
-        if rows.nearest.total_degree == 0:
-            raise level.neighbors.too_few()
-        build.show(level, "matching weights to the metric", 0, rows.nearest.total_degree)
-        matched = matched_edges(level.spec, level.sampled(), rows.nearest, rows.lengths)
-        edges, dropped, bandwidth = matched
-    if inside is not None:
-        start, end, there = inside.edges(*edges[:2])
-        edges, dropped = (start, end, edges[2][there]), inside.edges(*dropped)[:2]
-    build.share(level, dict(zip(LISTED, edges, strict=True)))
-    return {"bandwidth": bandwidth, "dropped_edges": len(dropped[0]) // 2}
+    plan, spec, domain, total = level.plan, level.plan.spec, level.plan.domain, 0
+    if spec.weighting.neighbors is not None:
+        total = level.search.nearest.total_degree
+        if not total:
+            raise plan.neighbors.too_few()
+    build.show(plan, spec.weighting.finding, 0, total)
+    sampled = replace(plan.sampled, sampling=domain.celled)
+    edges = spec.weighting.edges(spec, sampled, level.search)
+    none = np.empty(0, np.int64)
+    listed, dropped = edges[:3], edges.dropped or (none, none)
+    if domain.celled is not domain:
+        start, end, there = domain.edges(edges.rows, edges.columns)
+        listed, dropped = (start, end, edges.weights[there]), domain.edges(*dropped)[:2]
+    build.share(plan, dict(zip(LISTED, listed, strict=True)))
+    return {"bandwidth": edges.bandwidth, "dropped_edges": len(dropped[0]) // 2}

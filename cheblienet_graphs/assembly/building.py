@@ -8,14 +8,16 @@ and takes no other attributes there. Pixels of a part of the sphere have their n
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.assembly.level_plan import LevelPlan
+from cheblienet_graphs.assembly.staged_level import PLANNED, StagedLevel, packed, places_of
 from cheblienet_graphs.assembly.sweeps import Sweep, do_block
 from cheblienet_graphs.machine import Pool
 from cheblienet_graphs.spec import GraphSpec
@@ -85,13 +87,13 @@ class Build:
         def show(start: int, stop: int) -> None:
             nonlocal done
             done += stop - start
-            self.show(sweep.level, sweep.shown, entries * done // sweep.total, entries)
+            self.show(sweep.level.plan, sweep.shown, entries * done // sweep.total, entries)
 
         show(0, 0)
         if whole:
             with write_errors(self.store), Writer(durable=False) as out:
                 for block in blocks:
-                    results[block] = sweep.write(out, block)
+                    results[block] = sweep.write(sweep.level, out, block, sweep.given)
                     show(*block)
         else:
             for task, result in self.pool.each(do_block, [(sweep, block) for block in blocks]):
@@ -99,10 +101,26 @@ class Build:
                 show(*task[1])
         return [results[block] for block in sorted(results)]
 
-    def show(self, level: Level, what: str, done: int = 0, total: int = 0) -> None:
+    def show(self, plan: LevelPlan, what: str, done: int = 0, total: int = 0) -> None:
         """Show what is done for a level."""
-        direction = f", {level.direction}" if level.direction else ""
-        self.progress(f"level {level.number}{direction}: {what}", done, total)
+        direction = f", {plan.direction}" if plan.direction else ""
+        self.progress(f"level {plan.number}{direction}: {what}", done, total)
+
+    def staged(self, plan: LevelPlan) -> StagedLevel:
+        """A level at work; where others do blocks, with its plan written down for them."""
+        level = StagedLevel(plan, self.store, self.staging.folder)
+        if not self.pool.apart:
+            return level
+        plain, arrays = packed(plan)
+        sizes = [array.nbytes for array in arrays]
+        places = places_of(sizes)
+        target = self.scratch(plan, PLANNED, (places[-1] // 8,), "int64")
+        with write_errors(self.store), Writer() as out:
+            for (place, end), array in zip(pairwise(places), arrays, strict=True):
+                padded = np.zeros(end - place, np.uint8)
+                padded[: array.nbytes] = np.frombuffer(array, np.uint8)
+                out.write(target, place // 8, padded.view(np.int64))
+        return replace(level, sent=(plain, tuple(sizes)))
 
     def _step(self, sweep: Sweep) -> int:
         """How much of a sweep a block is at most."""
@@ -116,7 +134,7 @@ class Build:
         return cut(gaps(list(finished), total), min(step, part))
 
     def once(
-        self, level: Level, key: str, compute: Callable[[], Result], *, keep: bool = False
+        self, plan: LevelPlan, key: str, compute: Callable[[], Result], *, keep: bool = False
     ) -> Result:
         """Compute something in one piece, in the building process, unless it is recorded.
 
@@ -124,7 +142,7 @@ class Build:
         from smaller blocks, counts: finished blocks are made from it.
 
         Args:
-            level: which it is about.
+            plan: of the level it is about.
             key: the name of its record.
             compute: gives its result.
             keep: whether it is recorded whatever the level's size.
@@ -133,33 +151,41 @@ class Build:
             result = self.staging.records.result(key, ONCE)
         if result is None:
             result = compute()
-            if keep or level.num_vertices > self.block_rows:
+            if keep or plan.vertices > self.block_rows:
                 with write_errors(self.store):
                     self.staging.records.keep(key, ONCE, result)
         return result
 
+    def alpha(self, plan: LevelPlan, solve: Callable[[], float]) -> float:
+        """The alpha of a level, solved for once only."""
+        solved = self.once(plan, f"{plan.number}-alpha", lambda: {"alpha": solve()}, keep=True)
+        alpha: float = solved["alpha"]
+        return alpha
+
     def dense(
         self,
-        level: Level,
+        plan: LevelPlan,
         name: str,
         shape: tuple[int, ...],
         dtype: str,
         columns: Sequence[str] = (),
     ) -> StagedArray:
         """Reserve an array of a level's vertices that is published."""
-        how = named(level.spec, name)
-        return self.staging.dense(f"{level.path}/{name}", shape, dtype, columns, how)
+        how = named(plan.spec, name)
+        return self.staging.dense(f"{plan.path}/{name}", shape, dtype, columns, how)
 
-    def share(self, level: Level, arrays: Mapping[str, npt.ArrayLike]) -> None:
+    def share(self, plan: LevelPlan, arrays: Mapping[str, npt.ArrayLike]) -> None:
         """Write whole arrays that are not published, for all who do blocks."""
         for name, given in arrays.items():
             values = np.asarray(given)
-            target = self.scratch(level, name, values.shape, values.dtype.name)
+            target = self.scratch(plan, name, values.shape, values.dtype.name)
             self.staging.fill(target, values, durable=True)
 
-    def scratch(self, level: Level, name: str, shape: tuple[int, ...], dtype: str) -> StagedArray:
+    def scratch(
+        self, plan: LevelPlan, name: str, shape: tuple[int, ...], dtype: str
+    ) -> StagedArray:
         """Reserve an array that is not published."""
-        return self.staging.scratch(level.scratch_path(name), shape, dtype)
+        return self.staging.scratch(f"{plan.scratch_path}/{name}", shape, dtype)
 
     def search_lists(self, shape: tuple[int, ...], dtype: str) -> npt.NDArray[Any]:
         """An array for searches that solve for xi, which vanishes with its last use."""

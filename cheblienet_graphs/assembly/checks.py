@@ -7,20 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.assembly.level_plan import LevelPlan
 from cheblienet_graphs.errors import Remedy, Spell
 from cheblienet_graphs.gradients.fields import STEEP
 from cheblienet_graphs.report.diagnostics import steepness
 from cheblienet_graphs.report.findings import Finding, lines
-from cheblienet_graphs.report.moments import WeightedLevel, effective_metrics, probes, some_points
+from cheblienet_graphs.report.moments import MeasuredLevel, effective_metrics, some_points
 from cheblienet_graphs.report.verdict import closeness, faults, levels_off, remedy
 from cheblienet_graphs.search.connected import lattice_components
 from cheblienet_graphs.search.stencil import reach
-from cheblienet_graphs.sparse import components
 from cheblienet_graphs.spec import GraphSpec, words
 from cheblienet_graphs.spec.fields import halvable
-from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.facts import LevelFacts
 
 COUNTED_ENTRIES = 2**23
 """Stored entries of a masked lattice whose components are counted, which takes a pass over all."""
@@ -73,40 +70,41 @@ class LevelCheck:
         return fields | {"moments": self.finding.sentence(spell)} | steep
 
 
-def check(level: Level, graph: WeightedLevel, facts: LevelFacts) -> LevelCheck:
+def check(plan: LevelPlan, graph: MeasuredLevel) -> LevelCheck:
     """Look at a level that is written, and about to be published.
 
     Args:
-        level: it.
-        graph: its edges.
-        facts: of the level.
+        plan: of the level.
+        graph: it.
     """
-    consistent, moments = _moments(level, graph)
-    if level.spec.sampling_kind.regular and level.inside is None:
-        least, exact = lattice_components(level.stencils)
-    elif level.spec.sampling_kind.regular and graph.weights.laplacian.nnz > COUNTED_ENTRIES:
+    consistent, moments = _moments(plan, graph)
+    lattice, facts = plan.domain.lattice is not None, graph.of_level
+    if plan.domain.whole_lattice is not None:
+        least, exact = lattice_components(plan.stencils)
+    elif lattice and facts.nnz > COUNTED_ENTRIES:
         least, exact = 1, None
     else:
-        least = exact = components(graph.weights.laplacian)
-    given_points = level.spec.coordinates
-    cells = given_points is not None and given_points.areas == "voronoi"
+        least = exact = graph.components
+    given_points = plan.spec.coordinates
+    cells = given_points is not None and not given_points.given_areas
     return LevelCheck(
-        level.number,
+        plan.number,
         consistent,
         moments,
         exact,
         max(least, facts.isolated),
         facts.isolated,
-        float(level.dense("area").mapped().max()) if cells else None,
-        _steep(level, graph, facts),
+        float(graph.area.max()) if cells else None,
+        _steep(graph),
     )
 
 
-def _steep(level: Level, graph: WeightedLevel, facts: LevelFacts) -> Finding | None:
-    if facts.gradients is None or facts.gradients.largest <= STEEP:
+def _steep(graph: MeasuredLevel) -> Finding | None:
+    known = graph.of_level.gradients
+    if known is None or known.largest <= STEEP:
         return None
-    matrix = level.gradients(layout.FIELDS)
-    return steepness(level.spec, level.number, matrix, graph.coordinates)
+    matrix = graph.stacked_gradients().scipy()
+    return steepness(graph.spec, graph.level, matrix, graph.coordinates)
 
 
 def sentences(spec: GraphSpec, checks: Sequence[LevelCheck], spell: Spell = str) -> list[str]:
@@ -154,13 +152,13 @@ def _realized(spec: GraphSpec, moments: Sequence[Finding]) -> Finding | None:
     """eps^2 over all levels, where kernel weights miss it on a lattice; matched ones do not."""
     measured = [finding for finding in moments if finding.kind not in UNMEASURED]
     missed = [cause.numbers for f in measured for cause in f.causes if cause.kind == "eps"]
-    applies = spec.sampling_kind.regular and spec.weights == "kernel"
-    if not applies or not missed or len(missed) < len(measured):
+    exact = spec.weighting.exact_instead(spec)
+    if exact is None or not missed or len(missed) < len(measured):
         return None
     low, high = min(n["realized"].low for n in missed), max(n["realized"].high for n in missed)
     realized = words.Interval(low, high).written(2, "-")
     numbers = {"weights": spec.weights, "realized": realized, "asked": missed[0]["asked"]}
-    return Finding("realized", (), numbers, (Remedy("weights", "matched"),))
+    return Finding("realized", (), numbers, (exact,))
 
 
 def _others(spec: GraphSpec, level: LevelCheck) -> Iterator[Finding]:
@@ -187,15 +185,15 @@ def _others(spec: GraphSpec, level: LevelCheck) -> Iterator[Finding]:
             yield Finding("large cells", at, times)
 
 
-def _moments(level: Level, graph: WeightedLevel) -> tuple[bool | None, Finding]:
+def _moments(plan: LevelPlan, graph: MeasuredLevel) -> tuple[bool | None, Finding]:
     """Whether second moments are those of the metric, with causes and a remedy."""
-    at = (level.number,)
-    spec, sampled = level.spec, graph.sampled
-    if spec.sampling_kind.regular and level.inside is None:
-        stencils = level.stencils
+    at = (plan.number,)
+    spec, sampled = plan.spec, graph.sampled
+    if plan.domain.whole_lattice is not None:
+        stencils = plan.stencils
         if min(stencils.lattice.shape) <= 2 * max(reach(stencils.stencils)):
             return None, Finding("small lattice", at)
-    free = probes(graph)
+    free = graph.probes
     if not len(free):
         return None, Finding("all at the edge", at)
     looked_at = some_points(graph, free, EDGES)
@@ -203,7 +201,7 @@ def _moments(level: Level, graph: WeightedLevel) -> tuple[bool | None, Finding]:
     some = ""
     if not spec.sampling_kind.regular and len(looked_at) < len(free):
         some = ", looking at some points"
-    causes, advice = faults(spec, sampled.metric, metrics), remedy(spec, sampled, try_larger=False)
+    causes, advice = faults(spec, sampled.metric, metrics), remedy(spec)
     if not causes:
         close = {"close": closeness(spec, sampled.metric, metrics) + some}
         if wrong := levels_off(spec):

@@ -13,7 +13,7 @@ from cheblienet_graphs.limits import callback, flag
 from cheblienet_graphs.samplings.icosphere import mesh_edges
 from cheblienet_graphs.samplings.masked import centers
 from cheblienet_graphs.search.crossing import Crossing, Nearest, Within
-from cheblienet_graphs.search.placed import PlacedPoints, lengths, placed_on
+from cheblienet_graphs.search.placed import PlacedPoints, lengths
 from cheblienet_graphs.spec.map_spec import MapSpec, averages, side_sampling
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.folder import Folder
@@ -74,7 +74,8 @@ def build_map(
         return told(PublishedMap(store, name, version, built=False, sizes=sizes), spec)
     sides = {side: side_sampling(of) for side, of in spec.sides.items()}
     coordinates = {side: centers(sampling) for side, sampling in sides.items()}
-    source, target = (placed_on(spec, coordinates[side]) for side in layout.SIDES)
+    placed = spec.source.geometry, spec.metric, spec.periods
+    source, target = (PlacedPoints.at(*placed, coordinates[side]) for side in layout.SIDES)
     indptr, columns, squared = _entries(spec, source, target, progress or (lambda *_: None))
     sharing = source.sharing(columns)
     weights = averages(spec.weights, squared, indptr, spec.bandwidth, sharing)

@@ -12,29 +12,26 @@ from cheblienet_graphs.assembly import versions
 from cheblienet_graphs.assembly.assemble import write_level, write_map
 from cheblienet_graphs.assembly.building import Build
 from cheblienet_graphs.assembly.checks import LevelCheck
-from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.assembly.level_plan import LevelPlan, level_plans, solved_plans
 from cheblienet_graphs.assembly.plan import (
     Plan,
     check_spec,
-    levels_of,
     planned,
     rows_within,
     scratch_nbytes,
 )
 from cheblienet_graphs.assembly.versions import same_digest
+from cheblienet_graphs.csr import INT32_LIMIT
 from cheblienet_graphs.errors import StoreError, another
 from cheblienet_graphs.limits import byte_count, callback, flag, integer
-from cheblienet_graphs.machine import keeping
 from cheblienet_graphs.machine.processes import opened_pool
 from cheblienet_graphs.machine.threads import threads_each
 from cheblienet_graphs.progress import progress_bar
-from cheblienet_graphs.search.choice import choose
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import check_writable
 from cheblienet_graphs.store.facts import LevelFacts
 from cheblienet_graphs.store.publishing import check_graph
-from cheblienet_graphs.store.staged import INT32_LIMIT
 from cheblienet_graphs.store.staging_folder import alone
 from cheblienet_graphs.store.writer import Staging
 from cheblienet_graphs.typing import Progress
@@ -111,12 +108,12 @@ def build(
     store = _checked(store, name, memory_limit, block_rows)
     staging: Staging | None = None
     try:
-        with keeping(), opened_pool(workers, dask) as pool:
-            choice = pool.first(choose, spec.sampling, engine, device, weights=spec.weights)
+        with opened_pool(workers, dask) as pool:
+            choice = pool.first(spec.weighting.choose, spec.sampling_kind, engine, device)
             if not force and (found := versions.published(spec, store, name)):
                 return versions.told(found, spec)
             progress = progress or (lambda *_: None)
-            levels = levels_of(spec, choice, progress)
+            levels = level_plans(spec, choice, progress)
             rows = int(block_rows or rows_within(levels[0], memory_limit, pool.processes))
             staging = _staging(store, name, levels, resume=resume)
             with staging:
@@ -158,8 +155,8 @@ def dry_run(spec: GraphSpec, store: str | Path = "graphs.zarr", **given: Any) ->
     name = _checked_name(spec, how.name)
     store = _checked(store, name, how.memory_limit, how.block_rows)
     with opened_pool(how.workers, how.dask, dry=True) as pool:
-        choice = pool.first(choose, spec.sampling, how.engine, how.device, weights=spec.weights)
-        levels = levels_of(spec, choice)
+        choice = pool.first(spec.weighting.choose, spec.sampling_kind, how.engine, how.device)
+        levels = level_plans(spec, choice)
         if how.force or not versions.published(spec, store, name):
             rows_within(levels[0], how.memory_limit, pool.processes)
             _staging(store, name, levels, resume=how.resume).check()
@@ -185,7 +182,7 @@ def _checked(
     return path
 
 
-def _staging(store: Path, name: str, levels: list[Level], *, resume: bool) -> Staging:
+def _staging(store: Path, name: str, levels: list[LevelPlan], *, resume: bool) -> Staging:
     """The staged version of a build, not yet made."""
     spec, engine = levels[0].spec, levels[0].choice.engine
     software_of = versions.software(engine)
@@ -194,17 +191,16 @@ def _staging(store: Path, name: str, levels: list[Level], *, resume: bool) -> St
     return Staging(store, name, nbytes, identity=identity, resume=resume)
 
 
-def _write(build: Build, levels: Sequence[Level]) -> Iterator[tuple[LevelFacts, LevelCheck]]:
+def _write(build: Build, plans: Sequence[LevelPlan]) -> Iterator[tuple[LevelFacts, LevelCheck]]:
     """Stage all levels with the maps between them."""
-    for level in levels:  # those that are not written yet help to solve for xi, too
-        level.lists = build.search_lists
-    for level in levels:
-        yield write_level(build, level)
-        if level.number + 1 < len(levels):
-            sampling, fine, coarse = level.sampling, level.number, level.number + 1
-            orientations = sampling.orientations
-            write_map(build, f"pooling/{fine}to{coarse}", sampling.pooling(), orientations)
-            write_map(build, f"unpooling/{coarse}to{fine}", sampling.unpooling(), orientations)
+    plans = solved_plans(plans, build.alpha, build.search_lists, build.progress)
+    for plan in plans:
+        yield write_level(build, plan)
+        if plan.number + 1 < len(plans):
+            domain, fine, coarse = plan.domain, plan.number, plan.number + 1
+            orientations = domain.orientations
+            write_map(build, f"pooling/{fine}to{coarse}", domain.pooling(), orientations)
+            write_map(build, f"unpooling/{coarse}to{fine}", domain.unpooling(), orientations)
 
 
 def open_or_build(

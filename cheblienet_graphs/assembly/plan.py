@@ -2,20 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from cheblienet_graphs.assembly.gradients import gradient_entries
-from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.assembly.gradient_rows import gradient_entries
+from cheblienet_graphs.assembly.level_plan import LevelPlan, level_plans
+from cheblienet_graphs.csr import index_type
 from cheblienet_graphs.errors import Found, Remedy, SpecError, Words
 from cheblienet_graphs.limits import byte_count
 from cheblienet_graphs.samplings.given_tables import again_on_poles
-from cheblienet_graphs.samplings.masked import CutSampling
-from cheblienet_graphs.search.choice import Choice, choose
+from cheblienet_graphs.samplings.sampling import Sampling
+from cheblienet_graphs.search.choice import DIAGRAM, STENCILS
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.words import human_bytes
-from cheblienet_graphs.store.staged import csr_nbytes, index_type
-from cheblienet_graphs.typing import Progress
+from cheblienet_graphs.store.staged import csr_nbytes
 
 BLOCK_ROWS = 65_536
 """Vertices in a block without a memory limit, where rows are computed."""
@@ -35,24 +36,16 @@ VORONOI = 1_000
 
 
 @dataclass(frozen=True)
-class PlannedLevel:
-    """Size of a level before it is built: vertices, undirected edges, stored entries."""
-
-    vertices: int
-    edges: int
-    nnz: int
-
-
-@dataclass(frozen=True)
 class Plan:
     """The levels that a build would publish; `nbytes` is the size of their arrays.
 
-    On lattices the numbers are exact, but for gradients inside a mask; elsewhere, where neighbors
-    have to be searched for, edges, entries and bytes are upper bounds.
+    Each level has the numbers `vertices`, `edges` and `nnz`, its stored entries. On lattices they
+    are exact, but for gradients inside a mask; elsewhere, where neighbors have to be searched for,
+    edges, entries and bytes are upper bounds.
     """
 
     spec: GraphSpec
-    levels: tuple[PlannedLevel, ...]
+    levels: tuple[LevelPlan, ...]
     nbytes: int
     exact: bool
 
@@ -65,7 +58,7 @@ def plan(spec: GraphSpec) -> Plan:
         SpecError: the neighbor rule gives no edge, which is known beforehand on lattices.
     """
     check_spec(spec)
-    return planned(levels_of(spec, choose(spec.sampling, device="cpu", weights=spec.weights)))
+    return planned(level_plans(spec, spec.weighting.choose(spec.sampling_kind, "auto", "cpu")))
 
 
 def check_spec(given: object) -> None:
@@ -89,60 +82,54 @@ def check_spec(given: object) -> None:
             raise SpecError("coordinates", "different points in a graph", found, remedy)
 
 
-def levels_of(spec: GraphSpec, choice: Choice, progress: Progress = lambda *_: None) -> list[Level]:
-    """The levels of a build, finest first."""
-    levels = [Level(spec, choice, progress=progress)]
-    while len(levels) < spec.levels:
-        levels.append(levels[-1].coarser)
-    return levels
-
-
-def planned(levels: Sequence[Level]) -> Plan:
+def planned(levels: Sequence[LevelPlan]) -> Plan:
     """The plan of these levels, finest first.
 
     Raises:
         SpecError: as `plan`.
     """
-    spec, sizes = levels[0].spec, []
-    nbytes = sum(_map_nbytes(fine) for fine in levels[:-1])
+    spec = levels[0].spec
+    nbytes = sum(_map_nbytes(fine, coarse) for fine, coarse in pairwise(levels))
     for level in levels:
-        vertices, entries = level.num_vertices, level.degree_bound
-        sizes.append(PlannedLevel(vertices, entries // 2, entries + vertices))
-        for each in (entries, *(of.degree_bound for of in level.directed.values())):
-            nbytes += csr_nbytes((vertices, vertices), each + vertices)
+        vertices = level.vertices
+        for each in (level, *level.directed.values()):
+            nbytes += csr_nbytes((vertices, vertices), each.nnz)
         nbytes += vertices * (8 * len(spec.geometry.columns) + 4 + 4)  # coordinates, degree, area
         nbytes += _gradient_nbytes(level) if spec.gradients else 0
         nbytes += (spec.eigenpairs or 0) * (8 + 4 * vertices)
-        if level.inside is not None:
-            shape, points = (level.inside.full.num_points, 1), len(level.inside.places)
-            nbytes += points * np.dtype(index_type(shape, points)).itemsize
-        if isinstance(level.inside, CutSampling):
-            filling = level.inside.filling
-            nbytes += level.inside.fraction.size * 4
-            nbytes += csr_nbytes(filling.shape, len(filling.indices))
+        nbytes += 0 if spec.mask is None else _domain_nbytes(level.domain)
     exact = spec.sampling_kind.regular and not (spec.gradients and spec.mask)
-    return Plan(spec, tuple(sizes), nbytes, exact=exact)
+    return Plan(spec, tuple(levels), nbytes, exact=exact)
 
 
-def _gradient_nbytes(level: Level) -> int:
+def _domain_nbytes(domain: Sampling) -> int:
+    """Size of what is stored of the points outside a mask, and of pixels that it cuts."""
+    all_points, points = domain.full.num_points, domain.num_points
+    nbytes = points * np.dtype(index_type((all_points, 1), points)).itemsize
+    if (shown := domain.filling) is not None:
+        nbytes += all_points * 4 + csr_nbytes(shown.shape, len(shown.indices))
+    return nbytes
+
+
+def _gradient_nbytes(level: LevelPlan) -> int:
     """Size of both parts of a level's gradients."""
-    shape = (len(level.spec.geometry.frame) * level.num_vertices, level.num_vertices)
+    shape = (len(level.spec.geometry.frame) * level.vertices, level.vertices)
     return sum(csr_nbytes(shape, nnz) for nnz in gradient_entries(level).values() if nnz)
 
 
-def _map_nbytes(level: Level) -> int:
+def _map_nbytes(fine: LevelPlan, coarse: LevelPlan) -> int:
     """Size of the maps between a level and the next one."""
-    spec, fine, coarse = level.spec, level.num_vertices, level.coarser.num_vertices
-    if level.inside is None:
-        sizes = (spec.level_size(level.number), spec.level_size(level.number + 1))
+    spec = fine.spec
+    if spec.mask is None:
+        sizes = (spec.level_size(fine.number), spec.level_size(coarse.number))
         down = up = spec.sampling_kind.links(*sizes)
     else:
-        down, up = (len(m.indices) for m in (level.sampling.pooling(), level.sampling.unpooling()))
-    shapes = {(coarse, fine): down, (fine, coarse): up}
+        down, up = (len(m.indices) for m in (fine.domain.pooling(), fine.domain.unpooling()))
+    shapes = {(coarse.vertices, fine.vertices): down, (fine.vertices, coarse.vertices): up}
     return sum(csr_nbytes(shape, spec.orientations * links) for shape, links in shapes.items())
 
 
-def rows_within(level: Level, memory_limit: int | str | None, processes: int) -> int:
+def rows_within(level: LevelPlan, memory_limit: int | str | None, processes: int) -> int:
     """Vertices in a block so that all processes together stay within a limit.
 
     Args:
@@ -171,48 +158,44 @@ def rows_within(level: Level, memory_limit: int | str | None, processes: int) ->
     return min(rows, MOST_BLOCK_ROWS)
 
 
-def scratch_nbytes(level: Level) -> int:
+def scratch_nbytes(level: LevelPlan) -> int:
     """Disk space that a level takes while it is built, besides what is published."""
-    vertices, entries = level.num_vertices, level.degree_bound + level.num_vertices
-    unscaled = 0 if level.spec.lambda_max == 2 else 4 * entries
-    unscaled += sum(4 * (of.degree_bound + vertices) for of in level.directed.values())
-    sums = 0 if level.copied else 24 * vertices * (1 + len(level.directed))
+    vertices, every = level.vertices, (level, *level.directed.values())
+    unscaled = sum(0 if of.lambda_max_known else 4 * of.nnz for of in every)
+    sums = 0 if level.copied else 24 * vertices * len(every)
     if level.spec.gradients:
         sums += 16 * len(level.spec.geometry.frame) * vertices  # counts of both parts
-    if level.choice.engine == "stencil":
-        at_edges = [of.edge_rows for of in (level, *level.directed.values())]
-        listed = [int(rows.nnz) for rows in at_edges if rows is not None]
-        return unscaled + sums + 16 * sum(listed) + 8 * vertices * len(listed)
-    given_points = 32 * level.spec.base_points(level.number) if level.spec.coordinates else 0
-    lists = 8 * level.full_vertices * (level.spec.neighbors or 0)
-    edges = 24 * entries if level.weights_listed else lists  # their lengths, one for each listed
-    return unscaled + sums + lists + edges + given_points
+    if level.choice == STENCILS:
+        return unscaled + sums
+    spec = level.spec
+    lists = 8 * spec.orientations * spec.full_points(level.number) * (spec.neighbors or 0)
+    return unscaled + sums + lists + level.spec.weighting.edge_bytes(level.nnz, lists)
 
 
-def _row(level: Level) -> int:
+def _row(level: LevelPlan) -> int:
     """Bytes that a vertex of a block takes; copies are made few at a time, whatever the block."""
-    entries = 0 if level.copied else level.degree_bound // level.num_vertices + 1
-    computed = level.spec.gradients and not level.whole_lattice
+    entries = 0 if level.copied else level.degree_bound // level.vertices + 1
+    computed = level.spec.gradients and level.domain.whole_lattice is None
     fields = len(level.spec.geometry.frame) if computed else 0
-    each = 20 if level.choice.engine == "stencil" else 300
+    each = 20 if level.choice == STENCILS else 300
     return 100 + entries * each + fields * GRADIENT
 
 
-def _kept(level: Level) -> float:
+def _kept(level: LevelPlan) -> float:
     """Bytes that a process keeps from block to block."""
-    if level.choice.engine == "stencil":
+    if level.choice == STENCILS:
         return PROCESS["stencil"]
-    diagram = level.spec.sampling_kind.seeded or level.choice.engine == "diagram"
+    diagram = level.spec.sampling_kind.seeded or level.choice == DIAGRAM
     cells = VORONOI if diagram else 0
-    return PROCESS["search"] + 150 * level.num_vertices + cells * level.sampling.num_points
+    return PROCESS["search"] + 150 * level.vertices + cells * level.spec.base_points(level.number)
 
 
-def _vectors(level: Level) -> int:
+def _vectors(level: LevelPlan) -> int:
     """Bytes of the vectors from which the building process finds lambda_max and eigenpairs.
 
     With the cells of given points, which it computes for all.
     """
     recursion = 0 if level.spec.lambda_max == 2 and not level.directed else 5
     given_points = level.spec.coordinates
-    cells = VORONOI * given_points.count if given_points and given_points.areas == "voronoi" else 0
-    return cells + 8 * level.num_vertices * (recursion + 4 * (level.spec.eigenpairs or 0))
+    cells = VORONOI * given_points.count if given_points and not given_points.given_areas else 0
+    return cells + 8 * level.vertices * (recursion + 4 * (level.spec.eigenpairs or 0))

@@ -1,59 +1,61 @@
-"""The rows of a level's Laplacian, whatever they come from; those that are searched or listed."""
+"""The rows of a level's Laplacian, whatever they come from."""
 
 from abc import ABC, abstractmethod
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import replace
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
 
-from cheblienet_graphs.assembly.level import LISTED, SQUARED, Level
+from cheblienet_graphs.assembly.copies import CopiedRows, Ends, Entries
+from cheblienet_graphs.assembly.level_plan import LevelPlan
 from cheblienet_graphs.search.rule import Lengths
-from cheblienet_graphs.sparse import RowBlock, laplacian, rescaled, with_diagonal
+from cheblienet_graphs.search.small_lattice import SmallLattice
+from cheblienet_graphs.search.stencil import MaskedStencils
+from cheblienet_graphs.sparse import (
+    RowBlock,
+    inverse_root,
+    laplacian,
+    rescaled,
+    rows,
+    with_diagonal,
+)
 from cheblienet_graphs.spectrum.lanczos import NORMALIZED, largest_possible
 from cheblienet_graphs.store.staged import Result, cut
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.weights.edges import KernelWeights, ListedEdges
 
 if TYPE_CHECKING:
+    from cheblienet_graphs.assembly.staged_level import StagedLevel
     from cheblienet_graphs.search.lists import MutualNeighbors, NeighborLists
+    from cheblienet_graphs.weights.kernel import Kernel
+    from cheblienet_graphs.weights.lattice import LatticeWeights
 
+SQUARED = "squared-lengths"
+"""Scratch array of d^2 of all edges that a search lists, in their places there; nan for none."""
+LISTED = ("listed-rows", "listed-columns", "listed-values")
+"""Scratch arrays of edges that are listed with their weights."""
 ROWS_AT_ONCE = 2**12
 """Rows that are made together, few enough to stay in a cache with usual numbers of neighbors."""
 SCALES = "degree", "inverse-root-mass"
 """Scratch arrays of the vertices, D and N^-1/2, from which rows that are no copies are made."""
-Ends = npt.NDArray[np.signedinteger[Any]]
-"""(rows + 1,) where each row begins, and where the last one ends."""
-
-
-class Entries(NamedTuple):
-    """The entries of some rows.
-
-    Args:
-        columns: (nnz,) ascending in each row.
-        values: (nnz,) of the Laplacian.
-        in_plane: how many keep the orientation, the diagonal left out.
-    """
-
-    columns: npt.NDArray[np.signedinteger[Any]]
-    values: npt.NDArray[np.floating[Any]]
-    in_plane: int
 
 
 def totals(
-    level: Level, counts: Indices, degree: Floats, mass: Floats, times: Indices | int = 1
+    plan: LevelPlan, counts: Indices, degree: Floats, mass: Floats, times: Indices | int = 1
 ) -> Result:
     """What a level's facts, and its refusals, need of some vertices.
 
     Args:
-        level: of them.
+        plan: of their level.
         counts: (V,) entries of each row, its diagonal among them.
         degree: (V,) sums of weights.
         mass: (V,) N.
         times: (V,) how often each one is there.
     """
     isolated, vanished = counts == 1, (degree.astype(np.float32) == 0) & (counts > 1)
-    normalized = level.laplacian == "normalized"
+    normalized = plan.laplacian == "normalized"
     return {
         "entries": int((times * counts).sum()),
         "isolated": int((times * isolated).sum()),
@@ -70,16 +72,18 @@ class BlockRows(ABC):
     """
 
     bandwidth: float | None = None
+    totals: Result | None = None
+    """Of all vertices, where they are known at once; see `totals`."""
 
-    def __init__(self, level: Level) -> None:
-        self.level = level
+    def __init__(self, level: "StagedLevel") -> None:
+        self.level, self.plan = level, level.plan
 
     def counts(self, start: int, stop: int) -> Indices:
-        """As `Rows.counts`."""
+        """(stop - start,) entries of each row, its diagonal among them."""
         return self.level.scratch("counts").part(start, stop)
 
     def degrees(self, start: int, stop: int) -> Floats:
-        """As `Rows.degrees`."""
+        """(stop - start,) sums of the weights of each vertex."""
         return self.level.scratch("degree").part(start, stop)
 
     @cached_property
@@ -97,12 +101,18 @@ class BlockRows(ABC):
         return counts, sums
 
     def entries(self, start: int, ends: Ends, lambda_max: float | None) -> Entries:
-        """As `Rows.entries`."""
+        """The entries of some rows.
+
+        Args:
+            start: the first one.
+            ends: (rows + 1,) where each begins in the matrix, and where the last one ends.
+            lambda_max: rescales them; None for those of Delta.
+        """
         block, weights = self._block(start, start + len(ends) - 1)
         delta, diagonal = laplacian(block, weights, *self._scales), block.rows == block.columns
         stored = delta.astype(np.float32)
         values = stored if lambda_max is None else rescaled(stored, diagonal, lambda_max)
-        points = self.level.sampling.num_points
+        points = self.plan.domain.num_points
         kept = np.count_nonzero(block.rows // points == block.columns // points)
         return Entries(block.columns, values, int(kept) - len(ends) + 1)
 
@@ -112,30 +122,32 @@ class BlockRows(ABC):
 
 
 class ListedRows(BlockRows):
-    """Rows of edges that are listed with their weights; whoever lists them knows the rest."""
+    """Rows of edges that are listed with their weights."""
 
     @cached_property
-    def _edges(self) -> ListedEdges:
+    def _edges(self) -> tuple[Indices, Indices, Floats]:
+        """(V + 1,) where the edges of each vertex begin, then their columns and weights."""
         rows, columns, values = (self.level.scratch(name).mapped() for name in LISTED)
-        return ListedEdges((rows, columns, values), self.level.num_vertices)
+        return np.searchsorted(rows, np.arange(self.plan.vertices + 1)), columns, values
 
     def _block(self, start: int, stop: int) -> tuple[RowBlock, Floats]:
-        return self._edges.rows(start, stop)
+        starts, columns, values = self._edges
+        between, counts = slice(starts[start], starts[stop]), np.diff(starts[start : stop + 1])
+        return with_diagonal(start, counts, columns[between], values[between])
 
 
 class SearchedRows(BlockRows):
     """Rows of vertices that are searched for, with the weights of a kernel."""
 
-    def __init__(self, level: Level) -> None:
+    def __init__(self, level: "StagedLevel") -> None:
         super().__init__(level)
-        if level.mean is not None:
-            self._kernel = KernelWeights.of_mean(level.spec, level.mean)
-            self.bandwidth = self._kernel.bandwidth
+        self._weighting = cast("Kernel", level.plan.spec.weighting)
+        self.bandwidth = None if level.mean is None else self._weighting.width(level.mean)
 
     @cached_property
     def lists(self) -> "NeighborLists":
         """The search among the level's rings of images."""
-        return self.level.neighbors.lists(self.level.rings)
+        return self.plan.neighbors.lists(self.level.rings)
 
     @cached_property
     def nearest(self) -> "MutualNeighbors":
@@ -144,33 +156,123 @@ class SearchedRows(BlockRows):
         from cheblienet_graphs.search.lists import MutualNeighbors
 
         lists = self.level.scratch(self.level.lists_name).mapped()
-        return MutualNeighbors(lists, self.level.full.num_points)
+        return MutualNeighbors(lists, self.plan.domain.full.num_points)
 
     @cached_property
     def lengths(self) -> Lengths:
         """The function that measures all edges."""
-        return self.level.neighbors.lengths(self.lists)
+        return self.plan.neighbors.lengths(self.lists)
 
     def measured(self, start: int, stop: int) -> Floats:
         """(stop - start, K) d^2 of the edges of some of all vertices, as listed; nan for none."""
-        measured = np.full((stop - start, self.level.spec.searched_neighbors), np.nan)
-        for rows, (lists, mutual) in self.nearest.mutual(start, stop):
-            own = np.repeat(np.arange(rows.start, rows.stop), mutual.sum(axis=1))
+        measured = np.full((stop - start, self._weighting.count), np.nan)
+        for some, (lists, mutual) in self.nearest.mutual(start, stop):
+            own = np.repeat(np.arange(some.start, some.stop), mutual.sum(axis=1))
             squared = self.lengths.squared_distances(own, lists[mutual])
-            measured[rows.start - start : rows.stop - start][mutual] = squared
+            measured[some.start - start : some.stop - start][mutual] = squared
         return measured
 
     def _block(self, start: int, stop: int) -> tuple[RowBlock, Floats]:
-        level, inside = self.level, self.level.inside
-        vertices = (
-            np.arange(start, stop) if inside is None else inside.among_all(np.arange(start, stop))
-        )
+        level, domain = self.level, self.plan.domain
+        vertices = domain.among_all(np.arange(start, stop))
         squared = level.scratch(SQUARED).mapped()[vertices]
         edges = ~np.isnan(squared)
         columns = level.scratch(level.lists_name).mapped()[vertices][edges]
-        rows, squared = np.repeat(vertices, edges.sum(axis=1)), squared[edges]
-        if inside is not None:
-            rows, columns, kept = inside.edges(rows, columns)
-            squared = squared[kept]
-        degrees = np.bincount(rows - start, minlength=stop - start)
-        return with_diagonal(start, degrees, columns, self._kernel.of_squared_lengths(squared))
+        row, columns, kept = domain.edges(np.repeat(vertices, edges.sum(axis=1)), columns)
+        degrees = np.bincount(row - start, minlength=stop - start)
+        weights = self._weighting.of_squared_lengths(squared[edges][kept], level.mean or 0.0)
+        return with_diagonal(start, degrees, columns, weights)
+
+
+class LatticeRows:
+    """The rows of a whole lattice, by lines: runs of vertices along x, which no block cuts.
+
+    Args:
+        plan: of a level on it.
+        of: the weights of the lattice's offsets.
+
+    Attributes:
+        totals: of all vertices; see `totals`.
+    """
+
+    def __init__(self, plan: LevelPlan, of: "LatticeWeights") -> None:
+        self.bandwidth, self._small = of.bandwidth, SmallLattice.of(of.engine)
+        small = self._small.lattice
+        block, weights = self._small.rows(of.engine, of.offset_values)
+        self._block = replace(block, columns=block.columns.astype(np.int64))
+        self._degree = block.sums(weights)
+        mass = small.areas() if plan.laplacian == "combinatorial" else self._degree
+        delta = laplacian(block, weights, self._degree, inverse_root(mass))
+        self._values = delta.astype(np.float32)
+        counts, times = np.diff(block.indptr), self._small.times
+        self.totals = totals(plan, counts, self._degree, mass, times)
+        self._scaled = lru_cache(1)(self._copied)
+
+    def counts(self, start: int, stop: int) -> Indices:
+        """As `BlockRows.counts`."""
+        return np.diff(self._block.indptr)[self._like(start, stop)]
+
+    def degrees(self, start: int, stop: int) -> Floats:
+        """As `BlockRows.degrees`."""
+        return self._degree[self._like(start, stop)]
+
+    def _like(self, start: int, stop: int) -> Indices:
+        """The small lattice's vertices that some look like."""
+        width = self._small.large.width
+        skipped, lines = start % width, (start // width * width, -(-stop // width) * width)
+        like = self._small.vertices(self._small.like(*lines)).ravel()
+        return like[skipped : skipped + stop - start]
+
+    def entries(self, start: int, ends: Ends, lambda_max: float | None) -> Entries:
+        """As `BlockRows.entries`, of whole lines."""
+        return self._scaled(lambda_max).entries(start, ends)
+
+    def _copied(self, lambda_max: float | None) -> CopiedRows:
+        """The rows rescaled by a bound, or those of Delta."""
+        block, values = self._block, self._values
+        if lambda_max is None:
+            return CopiedRows(self._small, block, values)
+        diagonal = block.rows == block.columns
+        return CopiedRows(self._small, block, rescaled(values, diagonal, lambda_max))
+
+
+class MaskedRows(BlockRows):
+    """The rows of the vertices inside; the weights of edges are those of the whole lattice.
+
+    Args:
+        level: of a lattice with a mask.
+        of: the weights of the lattice's offsets.
+    """
+
+    def __init__(self, level: "StagedLevel", of: "LatticeWeights") -> None:
+        super().__init__(level)
+        self._stencils = cast("MaskedStencils", self.plan.stencils_inside)
+        self._at_edge = self.plan.edge_rows
+        self._values, self.bandwidth = of.offset_values, of.bandwidth
+
+    def _block(self, start: int, stop: int) -> tuple[RowBlock, Floats]:
+        block, weights = self._stencils.rows(start, stop, self._values)
+        if self._at_edge is None:
+            return block, weights
+        return _replaced(block, weights, rows(self._at_edge, start, stop))
+
+
+def _replaced(
+    block: RowBlock, weights: Floats, listed: scipy.sparse.csr_array
+) -> tuple[RowBlock, Floats]:
+    """Some rows with their weights, by those that are listed where any are.
+
+    Args:
+        block: the rows.
+        weights: (nnz,).
+        listed: (rows, V), empty where none are.
+    """
+    counts = np.diff(block.indptr)
+    there = np.diff(listed.indptr) > 0
+    own = ~np.repeat(there, counts)
+    counts = np.where(there, np.diff(listed.indptr), counts)
+    others = np.repeat(there, counts)
+    merged, values = np.empty(len(others), np.int64), np.empty(len(others))
+    merged[~others], merged[others] = block.columns[own], listed.indices
+    values[~others], values[others] = weights[own], listed.data
+    return replace(block, indptr=np.append(0, np.cumsum(counts)), columns=merged), values

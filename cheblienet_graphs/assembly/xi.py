@@ -3,6 +3,7 @@
 The fraction grows with alpha, xi^2 = alpha n A, in steps: whole shells come and go.
 """
 
+import functools
 import itertools
 import math
 from collections.abc import Callable
@@ -12,7 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.samplings.axes import axis_set
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
+from cheblienet_graphs.search.choice import STENCILS, Choice
+from cheblienet_graphs.search.engines import NeighborRule
+from cheblienet_graphs.search.rule import Scratch
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Floats, Progress
 
@@ -35,37 +41,61 @@ Fraction = Callable[[float], float]
 """alpha -> in-plane fraction of the graph; nan where it has no edges."""
 
 
-def solved(
+def alpha_solver(
     spec: GraphSpec,
-    number: int,
-    fraction: Callable[[Progress, float], float],
-    coarser: Callable[[], float],
+    choice: Choice,
+    full: Callable[[int], Sampling],
+    scratch: Scratch,
     progress: Progress,
-) -> float:
-    """The alpha of a level for which its in-plane fraction is what was asked for.
+) -> Callable[[int], float]:
+    """The alpha of each level for which its in-plane fraction is what was asked for, solved once.
 
     Args:
         spec: of the build.
-        number: of the level.
-        fraction: as `Fraction`; it shows how it proceeds by what it is given.
-        coarser: solves for alpha of the next level.
-        progress: shows how this proceeds.
+        choice: the engine that finds neighbors, and its device.
+        full: all points of a level.
+        scratch: makes the array of a search's lists.
+        progress: called as this proceeds.
     """
     kind, target, guess = spec.sampling_kind, spec.in_plane_fraction or math.nan, first_guess(spec)
-    if kind.regular or spec.orientations * spec.full_points(number) <= SCANNED_VERTICES:
+    quickest = STENCILS if kind.regular else choice
+
+    def fraction(number: int, advance: Progress, alpha: float) -> float:
+        """That of a level's graph; nan where there are no edges. Searches call `advance`."""
+        metric = spec.metric_of_alpha(alpha, number)
+        sampled = SampledManifold(full(number), spec.geometry, metric)
+        neighbors = NeighborRule(sampled, spec.weighting.count, quickest)
+        shown = f"level {number}: trying xi = {metric.xi:.3g}"
+        try:
+            edges = neighbors.engine(scratch, partial(advance, shown))
+        except SpecError:
+            if not kind.regular:  # a search is refused for other reasons
+                raise
+            return math.nan
+        total = edges.total_degree
+        return edges.in_plane_degree / total if total else math.nan
+
+    def scan(number: int) -> float:
         tried = itertools.count(1)
 
         def shown(alpha: float) -> float:
-            reached = fraction(lambda *_: None, alpha)
+            reached = fraction(number, lambda *_: None, alpha)
             progress(f"level {number}: trying values of xi", next(tried), MOST_SCANNED)
             return reached
 
         return scanned(shown, target, guess)
-    known = kind.default_levels == "worthwhile"  # else the same whatever number of levels
-    has_coarser = known and len(kind.sizes(spec.level_size(number))) > 1
-    if has_coarser and spec.full_points(number + 1) >= STARTING_POINTS:
-        guess = coarser()
-    return searched(partial(fraction, progress), target, guess)
+
+    @functools.cache
+    def alpha(number: int) -> float:
+        if kind.regular or spec.orientations * spec.full_points(number) <= SCANNED_VERTICES:
+            return scan(number)
+        known = kind.default_levels == "worthwhile"  # else the same whatever number of levels
+        has_coarser = known and len(kind.sizes(spec.level_size(number))) > 1
+        nearby = has_coarser and spec.full_points(number + 1) >= STARTING_POINTS
+        start = alpha(number + 1) if nearby else guess
+        return searched(partial(fraction, number, progress), target, start)
+
+    return alpha
 
 
 def first_guess(spec: GraphSpec) -> float:
@@ -77,7 +107,7 @@ def first_guess(spec: GraphSpec) -> float:
     r^2 = (3 f K h^3 / (4 pi eps^2))^(2/3), xi^2 = rho r^2.
     """
     target, n_o = spec.in_plane_fraction or 0.4, spec.orientations
-    edges = target * spec.searched_neighbors
+    edges = target * spec.weighting.count
     if spec.axes is not None:
         angles = axis_set(spec.axes).angles
         others = angles[~np.eye(len(angles), dtype=bool)]

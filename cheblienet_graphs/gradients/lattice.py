@@ -15,7 +15,7 @@ import numpy as np
 
 from cheblienet_graphs.gradients.source import Rows, Source, least_norm
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.masked import MaskedSampling
+from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.typing import Floats, Indices
 
 WINDOW = 2
@@ -58,15 +58,13 @@ class LatticeGradient(Source):
 
     Args:
         lattice: of the points.
-        inside: those inside a mask; None for all.
+        domain: the points, all or those inside a mask.
         spacings: of the pixels along each axis, in the order of the shape; by default in widths of
             the lattice.
     """
 
-    def __init__(
-        self, lattice: Lattice, inside: MaskedSampling | None = None, spacings: Floats | None = None
-    ) -> None:
-        self.lattice, self.inside = lattice, inside
+    def __init__(self, lattice: Lattice, domain: Sampling, spacings: Floats | None = None) -> None:
+        self.lattice, self._domain, self._places = lattice, domain, domain.places
         self._spacings = lattice.relative / lattice.width if spacings is None else spacings
         self._axes = [
             along(side, spacing, periodic=lattice.periodic)
@@ -78,22 +76,21 @@ class LatticeGradient(Source):
         few = max(1, ENTRIES_AT_ONCE // (2 * WINDOW + 1) ** len(self.lattice.shape))
         for first in range(start, stop, few):
             own = np.arange(first, min(first + few, stop))
-            if self.inside is None:
+            if self._places is None:
                 columns, weights = self._of_lattice(own)
             else:
-                columns, weights = self._of_part(self.inside, own)
+                columns, weights = self._of_part(self._places[own])
             columns = np.where((weights != 0).any(axis=0), columns, -1)
             yield Rows(own, columns, weights).ascending()
 
-    def _of_part(self, inside: MaskedSampling, points: Indices) -> tuple[Indices, Floats]:
+    def _of_part(self, places: Indices) -> tuple[Indices, Floats]:
         """Columns as numbers of points inside, and weights; others where a neighbor is missing."""
-        places = inside.places[points]
         columns, weights = self._of_lattice(places)
         needed = (weights != 0).any(axis=0)
-        numbers = np.where(needed, inside.inside[columns], -1)
+        numbers = np.where(needed, self._domain.numbers_inside(columns), -1)
         cut = np.flatnonzero((needed & (numbers < 0)).any(axis=1))
         if len(cut):
-            others, least = self._at_edges(inside, places[cut])
+            others, least = self._at_edges(places[cut])
             numbers, weights = (_widened(part, others.shape[1]) for part in (numbers, weights))
             numbers[cut], weights[:, cut] = others, least
         return numbers, weights
@@ -119,7 +116,7 @@ class LatticeGradient(Source):
         by_axis = np.stack([part.reshape(len(points), -1) for part in weights[::-1]])
         return columns, np.where(columns < 0, 0.0, by_axis)
 
-    def _at_edges(self, inside: MaskedSampling, points: Indices) -> tuple[Indices, Floats]:
+    def _at_edges(self, points: Indices) -> tuple[Indices, Floats]:
         """Numbers and weights by least norm among the pixels around that are inside."""
         lattice, d = self.lattice, len(self.lattice.shape)
         steps = np.array(list(itertools.product(range(-WINDOW, WINDOW + 1), repeat=d)))
@@ -135,7 +132,7 @@ class LatticeGradient(Source):
         else:
             on_lattice = ((there >= 0) & (there < sides)).all(axis=2)
         columns = lattice.encode(np.zeros(1, np.int64), np.moveaxis(there.clip(0, sides - 1), 2, 0))
-        numbers = np.where(on_lattice, inside.inside[columns], -1)
+        numbers = np.where(on_lattice, self._domain.numbers_inside(columns), -1)
         unit = float(self._spacings.min())
         components = (steps * self._spacings)[:, ::-1] / unit
         present = numbers >= 0

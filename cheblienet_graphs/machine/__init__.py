@@ -5,44 +5,23 @@ to files that all workers see, and hand back a few numbers. Pools are tested in 
 clusters in `test_dask.py`.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Protocol, TypeVar
 
 Task = tuple[Any, ...]
-K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
-MOST = 2
-"""Things kept: those of the block at work, and of the one before."""
 
-
-_made = lru_cache(MOST)(lambda make, key: make(key))
-
-
-def kept(make: Callable[[K], T], key: K) -> T:
-    """The thing that `make` gives for a key, made where this process does not keep it.
-
-    So it is for what blocks of a build need, as making it takes longer than a block. Builds in
-    several threads of a process take one another's places, and make things more often.
-    """
-    made: T = _made(make, key)
-    return made
+@lru_cache(1)  # a worker is at one thing at a time
+def received(make: Callable[..., T], *given: Any) -> T:
+    """The thing that another process sent, kept until the next one comes."""
+    return make(*given)
 
 
 def let_go() -> None:
-    """Let go of all that this process keeps, whoever still refers to it."""
-    _made.cache_clear()
-
-
-@contextmanager
-def keeping() -> Iterator[None]:
-    """Keep things within it alone."""
-    try:
-        yield
-    finally:
-        let_go()
+    """Let go of what another process sent."""
+    received.cache_clear()
 
 
 class Pool(Protocol):
@@ -50,6 +29,8 @@ class Pool(Protocol):
 
     processes: int
     """How many processes of this machine take memory for it."""
+    apart: bool = True
+    """Whether other processes do the work, so that tasks go to them."""
 
     def first(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """Call a function once, where the work is done."""
@@ -70,6 +51,8 @@ class Here(Pool):
     Args:
         processes: how many would do the work, where it is only planned.
     """
+
+    apart = False
 
     def __init__(self, processes: int = 1) -> None:
         self.processes = processes

@@ -7,6 +7,7 @@ from typing import Literal
 
 from cheblienet_graphs import __version__
 from cheblienet_graphs.errors import NotDrawnError, Remedy, Spell
+from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.page.html import Markup, element, joined, prose, scrolling, section, table
 from cheblienet_graphs.page.provenance import advice, provenance
 from cheblienet_graphs.plot import FIGURES
@@ -15,7 +16,7 @@ from cheblienet_graphs.report import rows as tables
 from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.report.text import Report, connections
-from cheblienet_graphs.report.verdict import Consistency, shortened
+from cheblienet_graphs.report.verdict import Consistency
 from cheblienet_graphs.spec import GraphSpec, fibers
 from cheblienet_graphs.spec.words import percent, sentences
 from cheblienet_graphs.store.durable import save_whole
@@ -240,7 +241,8 @@ def _moments(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
         "Around a vertex the Laplacian acts through sum w c c', c the components of an edge and w "
         "its weight: those of the metric R where it is a multiple of R^-1."
     )
-    if shortened(spec):
+    unit = Metric(spec.eps, 1.0)
+    if spec.weighting.expected(spec, unit) != unit:
         explained += " Selling's fiber edges are made for its first mode: xi^2 is smaller here."
     columns = [
         fibers.word(spec) if oriented else "",

@@ -63,7 +63,7 @@ def _remedy(report: Report, level: LevelReport, option: Spell) -> list[Markup]:
     todo, explained = level.finding.advice, element("p", meaning(report.spec, level.finding))
     if todo is None or not todo.remedies or todo.remedies[0].value is None:
         return [explained]
-    first = todo.remedies if todo.kind == "together" else todo.remedies[:1]
+    first = todo.remedies if " with " in todo.parts else todo.remedies[:1]
     fields = changed_fields(report.spec, {remedy.field: remedy.value for remedy in first})
     if fields is None:
         return [explained]

@@ -12,7 +12,6 @@ from cheblienet_graphs.errors import NotDrawnError, listed
 from cheblienet_graphs.plot import pictures
 from cheblienet_graphs.plot.figure import SERIES, Asked, Axes, Canvas, Figure, sentences
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
-from cheblienet_graphs.report.moments import scale_of
 from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.fibers import counted, title, word, words
@@ -186,7 +185,7 @@ def _same(other: OpenedGraph, level: int, first: Diffusion) -> int:
 
 def _diffusion(graph: OpenedGraph, level: int, vertex: int, spread: float) -> Diffusion:
     arrays, places = graph.level(level), places_of(graph, level)
-    scale = scale_of(arrays)
+    scale = arrays.scale
     operator, time = scale is not None, (spread * places.spacing) ** 2 / 2
     if scale is None:
         time, scale = spread**2 / 2 / arrays.of_level.lambda_max, 1.0

@@ -15,7 +15,6 @@ from cheblienet_graphs.limits import integer
 from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.maps import within
-from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.spec.fibers import samples_of, visible_unit
 from cheblienet_graphs.typing import Floats, Indices
@@ -53,12 +52,12 @@ class Places:
     @property
     def full(self) -> Sampling:
         """The sampling with the points outside a mask."""
-        return self.points.full if isinstance(self.points, MaskedSampling) else self.points
+        return self.points.full
 
     @property
     def lattice(self) -> Lattice | None:
         """The lattice that they are all or some pixels of; None elsewhere."""
-        return self.full if isinstance(self.full, Lattice) else None
+        return self.points.lattice
 
     @property
     def dimension(self) -> int:
@@ -122,10 +121,7 @@ class Places:
     @cached_property
     def outside(self) -> Floats:
         """(N, d) positions of the points outside the mask."""
-        if not isinstance(self.points, MaskedSampling):
-            return self.vectors[:0]
-        outside: Floats = np.delete(self.full.base_points, self.points.places, axis=0)
-        return outside / self.spacing
+        return self.points.outside / self.spacing
 
     def room(self, point: int) -> float:
         """Distance from a point to where the graph ends, at most half of its domain or sphere."""
@@ -203,7 +199,7 @@ class Places:
     @cached_property
     def _reach(self) -> float:
         """Distance beyond which a place shows no point; none where the sampling fills the base."""
-        if isinstance(self.points, MaskedSampling):
+        if self.points.places is not None:
             return np.inf
         count = min(AROUND + 1, self.points.num_points)
         distance, _ = self._tree.query(self._tree.data, k=[count])
@@ -221,9 +217,7 @@ class Places:
             far = distance > self._reach
             if self.size is not None and self.sides is None:
                 far |= ((places < 0) | (places > self.size)).any(axis=1)
-        if isinstance(self.points, MaskedSampling):
-            numbers = self.points.inside[numbers]
-        return np.where(far, -1, numbers)
+        return np.where(far, -1, self.points.numbers_inside(numbers))
 
     def _wrapped(self, places: Floats) -> Floats:
         return places if self.sides is None else within(places, tuple(self.sides))

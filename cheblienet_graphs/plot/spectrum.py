@@ -9,13 +9,11 @@ from cheblienet_graphs.limits import EIGENPAIRS, integer
 from cheblienet_graphs.plot.figure import FAINT, INK, SERIES, Asked, Axes, Canvas, Figure, sentences
 from cheblienet_graphs.report.bars import error_bars
 from cheblienet_graphs.report.comparison import FURTHER, LARGE, unknown_spectrum
-from cheblienet_graphs.report.moments import scale_of
+from cheblienet_graphs.report.moments import MeasuredLevel
 from cheblienet_graphs.report.opened import OpenedGraph
-from cheblienet_graphs.report.spectra import components_of, exact_eigenvalues, first_eigenvalues
-from cheblienet_graphs.samplings.lattice import Lattice
+from cheblienet_graphs.report.spectra import exact_eigenvalues, first_eigenvalues
 from cheblienet_graphs.spec import words
 from cheblienet_graphs.spectrum.numeric import Eigenvalues
-from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats, Indices
 
 FEW = 16
@@ -98,7 +96,7 @@ def spectrum_of(graph: OpenedGraph, level: int = 0, count: int | None = None) ->
             count = min(len(arrays.eigenvalues), MOST)
     count = min(integer("count", count, *EIGENPAIRS), vertices)
     eigenvalues = first_eigenvalues(arrays, count, lambda *_: None)
-    scale = scale_of(arrays)
+    scale = arrays.scale
     exact = exact_eigenvalues(arrays, count)
     where = unknown_spectrum(graph.spec)
     unknown = where and f"no spectrum is known exactly {where}"
@@ -111,13 +109,13 @@ def spectrum_of(graph: OpenedGraph, level: int = 0, count: int | None = None) ->
         scale is not None,
         eigenvalues.method,
         eigenvalues.converged,
-        components_of(arrays),
+        arrays.components,
         vertices,
         _bars(arrays, eigenvalues),
     )
 
 
-def _bars(arrays: LevelArrays, eigenvalues: Eigenvalues) -> Floats | None:
+def _bars(arrays: MeasuredLevel, eigenvalues: Eigenvalues) -> Floats | None:
     """(M,) estimated errors; None without any."""
     estimated = error_bars(arrays, eigenvalues)
     if estimated.unknown:
@@ -136,8 +134,8 @@ def soon_computed(graph: OpenedGraph, level: int, count: int) -> bool:
 
 
 def _periodic(graph: OpenedGraph, level: int) -> bool:
-    points = graph.level(level).sampling
-    return isinstance(points, Lattice) and points.periodic
+    lattice = graph.level(level).sampling.whole_lattice
+    return lattice is not None and lattice.periodic
 
 
 def too_large(graph: OpenedGraph, level: int, count: int) -> NotDrawnError:
@@ -159,7 +157,7 @@ def connected(graph: OpenedGraph, level: int, count: int) -> None:
     Raises:
         NotDrawnError: they are.
     """
-    parts = components_of(graph.level(level))
+    parts = graph.level(level).components
     if parts >= count:
         raise NotDrawnError(
             f"{graph.name} has {parts:,} components on level {level}, so its {count} "

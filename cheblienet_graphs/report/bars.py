@@ -17,13 +17,12 @@ import scipy.sparse
 import scipy.sparse.csgraph
 
 from cheblienet_graphs.report.comparison import AGREEING
-from cheblienet_graphs.report.moments import metrics_of, scale_of
+from cheblienet_graphs.report.moments import MeasuredLevel
 from cheblienet_graphs.report.spectra import computed_eigenvalues
 from cheblienet_graphs.report.verdict import faults, few_samples
 from cheblienet_graphs.sparse import CAST_AT_ONCE
 from cheblienet_graphs.spec import GraphSpec, fibers
 from cheblienet_graphs.spectrum.numeric import ROUNDING, Eigenpairs, Eigenvalues, extreme_eigenpairs
-from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats
 
 STORED = 2.0**-22
@@ -52,18 +51,18 @@ class ErrorBars:
         return max(self.bars[copies]), float(np.mean(self.extrapolated[copies]))
 
 
-def error_bars(arrays: LevelArrays, spectrum: Eigenvalues) -> ErrorBars:
+def error_bars(arrays: MeasuredLevel, spectrum: Eigenvalues) -> ErrorBars:
     """Estimate the errors of a level's eigenvalues from the next coarser level.
 
     Args:
         arrays: of the level.
         spectrum: its smallest eigenvalues, with vectors where there is a fiber.
     """
-    scale = scale_of(arrays)
+    scale = arrays.scale
     unknown = _no_family(arrays) or _no_values(arrays, spectrum)
     if unknown or scale is None:
         return ErrorBars(unknown or "no vertex has a neighbor")
-    coarser = LevelArrays(arrays.version, arrays.facts, arrays.level + 1)
+    coarser = arrays.coarser
     found = _coarser_values(arrays, coarser, len(spectrum.values))
     if found is None:
         return ErrorBars("those of the coarser level did not converge")
@@ -80,7 +79,7 @@ def error_bars(arrays: LevelArrays, spectrum: Eigenvalues) -> ErrorBars:
     return ErrorBars(None, tuple(bars[:known].tolist()), tuple(extrapolated[:known].tolist()))
 
 
-def _known(arrays: LevelArrays, values: Floats, bars: Floats) -> int:
+def _known(arrays: MeasuredLevel, values: Floats, bars: Floats) -> int:
     """The number of eigenvalues before the first whose estimated error says nothing."""
     spec, metric = arrays.spec, arrays.sampled.metric
     small = bars <= AGREEING * values
@@ -89,36 +88,31 @@ def _known(arrays: LevelArrays, values: Floats, bars: Floats) -> int:
     return int(fails.argmax()) if fails.any() else len(values)
 
 
-def _no_family(arrays: LevelArrays) -> str | None:
+def _no_family(arrays: MeasuredLevel) -> str | None:
     """Why errors of a level's eigenvalues need not fall at second order; None where they do."""
     spec = arrays.spec
     if arrays.level == spec.levels - 1:
         return "there is no coarser level"
     if spec.mask is not None and spec.mask_edge != "cut":
         return "a mask of whole pixels or points ends where these do"
-    if spec.weights == "voronoi":
-        if spec.coordinates is not None and spec.coordinates.areas == "given":
-            return "areas are given"
-        alike = spec.sampling not in ("random", "unstructured")
-        return _unequal_degrees(spec) if alike else "cells of such points are not alike on levels"
+    if unknown := spec.weighting.errors_unknown(spec):
+        return unknown
     if not spec.sampling_kind.regular:
-        return f"with {spec.weights} weights they need not converge on irregular points"
+        return _unequal_degrees(spec)
     if not _ends_right(spec):
         return "open sides are not corrected"
-    if spec.geometry.oriented and spec.weights != "selling":
-        return f"edges of {spec.weights} weights are along base and fiber at once"
     if spec.geometry.oriented and few_samples(spec, arrays.sampled.metric):
         return f"there are too few {fibers.words(spec)}"
-    coarser = LevelArrays(arrays.version, arrays.facts, arrays.level + 1)
+    coarser = arrays.coarser
     if spec.mask is None and _most_neighbors(coarser) < _most_neighbors(arrays):
         return "stencils are as wide as the coarser level"
-    metrics = metrics_of(arrays)
+    metrics = arrays.metrics
     wrong = not metrics or faults(spec, arrays.sampled.metric, metrics)
     moments = "second moments are not known to be those of the metric" if wrong else None
     return _unequal_degrees(spec) or moments
 
 
-def _most_neighbors(arrays: LevelArrays) -> int:
+def _most_neighbors(arrays: MeasuredLevel) -> int:
     return int(np.diff(arrays.laplacian.indptr).max())
 
 
@@ -132,13 +126,13 @@ def _unequal_degrees(spec: GraphSpec) -> str | None:
 
 def _ends_right(spec: GraphSpec) -> bool:
     """Whether no error of first order comes from a lattice's sides."""
-    plain = spec.weights == "selling" and not spec.geometry.oriented
+    plain = spec.weighting.right_at_sides(spec.geometry)
     corrected = spec.boundary_correction or spec.mask_edge == "cut"
     equal = spec.laplacian == "combinatorial"
     return spec.boundary == "periodic" or (equal and bool(plain or corrected))
 
 
-def _no_values(arrays: LevelArrays, spectrum: Eigenvalues) -> str | None:
+def _no_values(arrays: MeasuredLevel, spectrum: Eigenvalues) -> str | None:
     """Why a level's eigenvalues are of no use; None where they are."""
     if not len(spectrum.values):
         return "no eigenvalues were computed"
@@ -153,20 +147,20 @@ def _no_values(arrays: LevelArrays, spectrum: Eigenvalues) -> str | None:
     return None if isinstance(spectrum, Eigenpairs) else "no eigenvectors were computed"
 
 
-def _refinement(arrays: LevelArrays) -> float:
+def _refinement(arrays: MeasuredLevel) -> float:
     """The spacing of the next coarser level over that of a level."""
     spec, level = arrays.spec, arrays.level
     many, few = spec.full_points(level), spec.full_points(level + 1)
     return float((many / few) ** (1 / spec.geometry.base.dimension))
 
 
-def _coarser_values(arrays: LevelArrays, coarser: LevelArrays, count: int) -> Floats | None:
+def _coarser_values(arrays: MeasuredLevel, coarser: MeasuredLevel, count: int) -> Floats | None:
     """The smallest eigenvalues of the coarser level with a level's xi, in the operator's units.
 
     Returns:
         (M,) at most `count`, as many as there are vertices; None where they did not converge.
     """
-    count, scale = min(count, coarser.of_level.vertices), scale_of(coarser)
+    count, scale = min(count, coarser.of_level.vertices), coarser.scale
     if scale is None:
         return None
     if arrays.spec.geometry.oriented:
@@ -180,14 +174,14 @@ def _coarser_values(arrays: LevelArrays, coarser: LevelArrays, count: int) -> Fl
     return found.values * scale if usable else None
 
 
-def _off_diagonal(arrays: LevelArrays) -> scipy.sparse.coo_array:
+def _off_diagonal(arrays: MeasuredLevel) -> scipy.sparse.coo_array:
     """(V, V) float64 Delta, its diagonal 0."""
     delta = arrays.laplacian.astype(np.float64).tocoo() * (arrays.of_level.lambda_max / 2)
     delta.data[delta.row == delta.col] = 0.0
     return delta
 
 
-def _with_fiber(arrays: LevelArrays, factor: float) -> tuple[scipy.sparse.csr_array, float]:
+def _with_fiber(arrays: MeasuredLevel, factor: float) -> tuple[scipy.sparse.csr_array, float]:
     """Delta, its edges between orientations times a factor, rescaled; a bound of its spectrum."""
     off, count = _off_diagonal(arrays), arrays.sampling.num_points
     row, column = off.coords
@@ -199,7 +193,7 @@ def _with_fiber(arrays: LevelArrays, factor: float) -> tuple[scipy.sparse.csr_ar
     return (matrix * (2 / bound) - scipy.sparse.eye_array(len(root))).tocsr(), bound
 
 
-def _of_fiber(arrays: LevelArrays, spectrum: Eigenvalues, scale: float) -> Floats:
+def _of_fiber(arrays: MeasuredLevel, spectrum: Eigenvalues, scale: float) -> Floats:
     """(M,) what sampling the fiber does to eigenvalues, in the operator's units; 0 without one."""
     spec = arrays.spec
     if not isinstance(spectrum, Eigenpairs) or spec.orientations == 1:
@@ -213,7 +207,7 @@ def _of_fiber(arrays: LevelArrays, spectrum: Eigenvalues, scale: float) -> Float
     return errors
 
 
-def _fiber_matrix(arrays: LevelArrays) -> Floats:
+def _fiber_matrix(arrays: MeasuredLevel) -> Floats:
     """(n_o, n_o) Delta on functions of the orientation alone, edges between orientations only."""
     off, count = _off_diagonal(arrays), arrays.sampling.num_points
     size, root = arrays.spec.orientations, np.sqrt(arrays.mass, dtype=np.float64)

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.report.moments import scale_of
+from cheblienet_graphs.report.moments import MeasuredLevel
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats
 
 if TYPE_CHECKING:
@@ -106,13 +105,6 @@ def unknown_spectrum(spec: GraphSpec) -> str | None:
     return "with an open boundary" if oriented and spec.boundary == "open" else None
 
 
-def constructed(spec: GraphSpec, metric: Metric) -> float | None:
-    """The eigenvalue besides 0 that is exact by construction, in the operator's units; or None."""
-    if spec.weights != "selling" or spec.orientations == 1:
-        return None
-    return spec.fiber.spectrum(2)[1] / metric.xi**2
-
-
 def deciding(spec: GraphSpec, metric: Metric, exact: Sequence[float]) -> int:
     """How many of the smallest eigenvalues are compared, 0 among them.
 
@@ -121,7 +113,7 @@ def deciding(spec: GraphSpec, metric: Metric, exact: Sequence[float]) -> int:
         metric: asked for on the level.
         exact: (M,) of the operator, M at least `LONGEST`.
     """
-    first = constructed(spec, metric)
+    first = spec.weighting.multiplet(spec, metric)
     known = [*exact[1:LONGEST]]
     telling = [value for value in known if first is None or not _equal(value, first)]
     multiplet = sum(_equal(value, telling[0]) for value in known)
@@ -133,7 +125,7 @@ def _equal(one: float, other: float) -> bool:
 
 
 def compared(
-    arrays: LevelArrays, spectrum: "Eigenvalues", exact: Sequence[float] | None
+    arrays: MeasuredLevel, spectrum: "Eigenvalues", exact: Sequence[float] | None
 ) -> Comparison:
     """Compare the first eigenvalues of Delta, as many as there are.
 
@@ -142,7 +134,7 @@ def compared(
         spectrum: the smallest eigenvalues of Delta.
         exact: (M,) of the operator, M at least `LONGEST`; None where none are known.
     """
-    spec, metric, scale = arrays.spec, arrays.sampled.metric, scale_of(arrays)
+    spec, metric, scale = arrays.spec, arrays.sampled.metric, arrays.scale
     if exact is None:
         return Comparison(f"none is known exactly {unknown_spectrum(spec)}")
     count = deciding(spec, metric, exact)
@@ -156,6 +148,6 @@ def compared(
     missed_copies = spectrum.method == "lanczos" and (errors > AGREEING).any()
     if missed_copies and (errors >= -AGREEING).all():
         return Comparison("copies of eigenvalues may be missing")
-    count, first = min(count, number), constructed(spec, metric)
+    count, first = min(count, number), spec.weighting.multiplet(spec, metric)
     made = [n for n in range(2, count + 1) if first is not None and _equal(exact[n - 1], first)]
     return Comparison(None, true, errors, count, (made[0], made[-1]) if made else ())

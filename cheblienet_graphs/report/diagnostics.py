@@ -13,13 +13,13 @@ import scipy.sparse
 from cheblienet_graphs.errors import Remedy
 from cheblienet_graphs.gradients.fields import steep_vertices
 from cheblienet_graphs.report.findings import Finding
+from cheblienet_graphs.report.moments import MeasuredLevel
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.sparse import ENTRIES, row_blocks, rows
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.fibers import units
 from cheblienet_graphs.spec.map_spec import extent
 from cheblienet_graphs.store.matrices import MappedWeights
-from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats
 
 WITH_POLES = ("equiangular", "gaussian", "reduced-gaussian")
@@ -106,7 +106,7 @@ class GradientReport:
     steep: Finding | None = None
 
 
-def gradient_report(arrays: LevelArrays) -> GradientReport | None:
+def gradient_report(arrays: MeasuredLevel) -> GradientReport | None:
     """That of a level; None where it has no gradients."""
     spec, level, known = arrays.spec, arrays.level, arrays.of_level.gradients
     if known is None:
@@ -114,7 +114,7 @@ def gradient_report(arrays: LevelArrays) -> GradientReport | None:
     error, turning = _errors(arrays)
     order = None
     if level + 1 < spec.levels and spec.manifold != "so3":
-        coarser, _ = _errors(LevelArrays(arrays.version, arrays.facts, level + 1))
+        coarser, _ = _errors(arrays.coarser)
         ratio = spec.squared_spacing(level + 1) / spec.squared_spacing(level)
         order = 2 * math.log(coarser / error) / math.log(ratio) if error and coarser else None
     matrix = arrays.stacked_gradients().scipy()
@@ -153,7 +153,7 @@ def steepness(
     return Finding(kind, (level,), numbers, remedies)
 
 
-def _errors(arrays: LevelArrays) -> tuple[float, float | None]:
+def _errors(arrays: MeasuredLevel) -> tuple[float, float | None]:
     """`error` and `turning_error`."""
     values, derivatives = smooth(arrays.spec, arrays.coordinates)
     pairs = zip(arrays.gradients.values(), derivatives, strict=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cheblienet_graphs.errors import Remedy, Spell
+from cheblienet_graphs.errors import Remedy, Spell, Words
 
 IN_PLANE = "in-plane fraction {share:.3f}, asked for {asked:g}: "
 APART = "has {count:,} components; no signal passes between them"
@@ -65,15 +65,6 @@ TEMPLATES = {
     "levels off": "with {weights} weights on such points eigenvalues stay off, however many",
     "eigenvalues": "first {count} eigenvalues are up to {error} off",
     "close": "second moments {close}",
-    # advice
-    "no areas": "leave out the areas, which are then those of Voronoi cells",
-    "use": "use {0}",
-    "or more": "use {0} or more",
-    "together": "use {0} with {1}",
-    "either": "use {0} (K <= {least}) or {1}",
-    "one of three": "use {0} (K <= {least}), {1} or {2}",
-    "more": "more {0} may help",
-    "larger": "a larger {0} may help",
     # remarks
     "one level": (
         "1 level, as half of {size} is not whole: pad images to {padded}, as networks do with "
@@ -117,7 +108,7 @@ class Finding:
         numbers: of the sentence, by name; words that have no number count, too.
         remedies: of the sentence, in order of worth.
         causes: what it follows from.
-        advice: what to do about it; its remedies are those of the whole.
+        advice: what to do about it.
     """
 
     kind: str
@@ -125,7 +116,7 @@ class Finding:
     numbers: Mapping[str, Any] = field(default_factory=dict)
     remedies: tuple[Remedy, ...] = ()
     causes: tuple["Finding", ...] = ()
-    advice: "Finding | None" = None
+    advice: Words | None = None
 
     def __str__(self) -> str:
         """Its sentence, without the levels."""
@@ -137,15 +128,17 @@ class Finding:
         if self.causes:
             parts.append("; ".join(cause.sentence(spell) for cause in self.causes))
         if self.advice:
-            parts.append(self.advice.sentence(spell))
+            parts.append(self.advice.spelled(spell))
         return ": ".join(parts)
 
     @property
     def shape(self) -> tuple[Any, ...]:
         """Key that is equal for findings that differ in levels, numbers and values alone."""
-        inner = [part.shape for part in (*self.causes, self.advice) if part]
+        inner = [cause.shape for cause in self.causes]
         reasons = [self.numbers.get(name) for name in REASONS]
-        return self.kind, *reasons, *(remedy.field for remedy in self.remedies), *inner
+        advised = self.advice.remedies if self.advice else ()
+        named = [remedy.field for remedy in (*self.remedies, *advised)]
+        return self.kind, *reasons, *named, *inner
 
 
 class _Several(tuple[Any, ...]):

@@ -12,13 +12,11 @@ from cheblienet_graphs.report.bars import ErrorBars, error_bars
 from cheblienet_graphs.report.comparison import FURTHER, LARGE, LONGEST, compared, deciding
 from cheblienet_graphs.report.diagnostics import GradientReport, gradient_report
 from cheblienet_graphs.report.findings import Finding
-from cheblienet_graphs.report.moments import EffectiveMetric, metrics_of, scale_of
-from cheblienet_graphs.report.spectra import components_of, exact_eigenvalues, first_eigenvalues
+from cheblienet_graphs.report.moments import EffectiveMetric, MeasuredLevel
+from cheblienet_graphs.report.spectra import exact_eigenvalues, first_eigenvalues
 from cheblienet_graphs.report.verdict import CONSISTENCY, Consistency, verdict
-from cheblienet_graphs.samplings.masked import CutSampling
 from cheblienet_graphs.spectrum.numeric import multiplicities
 from cheblienet_graphs.store.facts import LevelFacts
-from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Progress
 
 
@@ -104,7 +102,7 @@ class LevelReport(LevelFacts):
         return fields | words
 
 
-def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelReport:
+def level_report(arrays: MeasuredLevel, count: int, progress: Progress) -> LevelReport:
     """Examine a published level.
 
     Args:
@@ -121,7 +119,7 @@ def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelRe
         progress(f"level {number}: {what}", done, total)
 
     step("components")
-    components = components_of(arrays)
+    components = arrays.components
     step("eigenvalues")
     known = exact_eigenvalues(arrays, max(count, LONGEST))
     looked_at = _looked_at(arrays, known, count) if components == 1 else count
@@ -130,14 +128,13 @@ def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelRe
     step("metric")
     comparison = compared(arrays, every, known)
     judged = verdict(arrays, components, comparison)
-    cut = sampled.sampling if isinstance(sampled.sampling, CutSampling) else None
-    inside = sampled.sampling.num_points if cut is None else cut.masses.sum()
+    points = sampled.sampling
     step("symmetries")
     errors = diagnostics.equivariance_errors(laplacian, sampled.sampling)
     step("weights")
     derivatives = gradient_report(arrays)
     return LevelReport(
-        **replace(facts, eigenvalue_scale=scale_of(arrays)),
+        **replace(facts, eigenvalue_scale=arrays.scale),
         level=number,
         sparsity=1 - facts.nnz / facts.vertices**2,
         degree=_degrees(laplacian),
@@ -149,19 +146,19 @@ def level_report(arrays: LevelArrays, count: int, progress: Progress) -> LevelRe
         multiplicities_may_be_larger=spectrum.method == "lanczos",
         exact_eigenvalues=None if known is None else known[:count],
         error_bars=error_bars(arrays, spectrum),
-        effective_metric=metrics_of(arrays),
+        effective_metric=arrays.metrics,
         spectral_error=comparison.error,
         further_error=comparison.further_error,
         finding=replace(judged, levels=(number,)),
         equivariance=errors,
         weights=diagnostics.weight_statistics(arrays.weights),
         derivatives=derivatives,
-        inside=None if spec.mask is None else float(inside / spec.full_points(number)),
-        cut=None if cut is None else _cut(cut),
+        inside=None if spec.mask is None else points.inside_share,
+        cut=points.cut_statistics,
     )
 
 
-def _looked_at(arrays: LevelArrays, exact: list[float] | None, count: int) -> int:
+def _looked_at(arrays: MeasuredLevel, exact: list[float] | None, count: int) -> int:
     """How many eigenvalues the verdict takes, `count` at least; no more where none was asked for.
 
     Args:
@@ -178,13 +175,6 @@ def _looked_at(arrays: LevelArrays, exact: list[float] | None, count: int) -> in
     elif vertices <= LARGE or arrays.spec.boundary == "periodic":
         most = max(most, FURTHER)
     return min(max(count, most), vertices)
-
-
-def _cut(sampling: CutSampling) -> dict[str, float]:
-    """The share of points whose pixels are cut, and the least and the largest mass."""
-    share = 1 - sampling.whole()[sampling.places].mean()
-    masses = sampling.masses
-    return {"share": float(share), "least": float(masses.min()), "most": float(masses.max())}
 
 
 def _degrees(laplacian: scipy.sparse.csr_array) -> dict[str, float]:

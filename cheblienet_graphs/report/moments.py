@@ -5,22 +5,23 @@ points.
 """
 
 import math
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling, periods
-from cheblienet_graphs.search.stencil import Stencils, reach
-from cheblienet_graphs.sparse import row_blocks, rows
-from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.search.stencil import reach
+from cheblienet_graphs.sparse import components, null_shift, row_blocks, rows
 from cheblienet_graphs.store.matrices import MappedWeights
-from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.store.reader import LevelFolder
 from cheblienet_graphs.typing import Floats, Indices
+
+if TYPE_CHECKING:
+    from cheblienet_graphs.spectrum.numeric import Eigenvalues  # slow to import, builds do without
 
 EDGES_AT_ONCE = 2**17
 """Edges whose second moments are in memory together."""
@@ -70,26 +71,80 @@ class EffectiveMetric:
 
 
 @dataclass(frozen=True)
-class WeightedLevel:
-    """A level's edges with their weights, and the points that they join.
+class MeasuredLevel(LevelFolder):
+    """A level that is measured: what reports and figures ask of it is computed once.
 
     Args:
-        spec: of the build.
-        sampled: the level's points with the metric asked for.
-        weights: W.
-        coordinates: (V, d) of the vertices, possibly a mapped file.
-        degree: (V,) weighted degrees.
+        points: where they are known already.
+        stencils_reach: the farthest that stencils reach along an axis, in pixels, likewise.
     """
 
-    spec: GraphSpec
-    sampled: SampledManifold[Sampling]
-    weights: MappedWeights
-    coordinates: npt.NDArray[np.float64]
-    degree: npt.NDArray[np.float32]
+    points: Sampling | None = field(default=None, repr=False, compare=False)
+    stencils_reach: int | None = field(default=None, repr=False, compare=False)
 
+    spectrum: "Eigenvalues | None" = field(default=None, init=False, repr=False, compare=False)
+    """The smallest eigenvalues that were computed; see `spectra.first_eigenvalues`."""
 
-Weighted: TypeAlias = WeightedLevel | LevelArrays
-"""A level that is being built, or a published one."""
+    @cached_property
+    def sampling(self) -> Sampling:
+        """The points."""
+        return super().sampling if self.points is None else self.points
+
+    @property
+    def coarser(self) -> "MeasuredLevel":
+        """The next level."""
+        return MeasuredLevel(self.version, self.spec, self.levels, self.level + 1)
+
+    @cached_property
+    def probes(self) -> Indices:
+        """Points where the effective metric is measured; none where all are at the mask's edge.
+
+        Without a mask these are the sampling's own.
+        """
+        domain, deepest = self.sampling, self.sampling.probes()
+        if domain.places is None:
+            # Which of given points are near the edge of a mask is not stored.
+            return deepest if self.spec.mask is None else deepest[:0]
+        if domain.lattice is not None:
+            if domain.num_points == domain.full.num_points:
+                return deepest
+            return deepest if self._reach < domain.depth_of(int(deepest[0])) else deepest[:0]
+        if not len(domain.outside):
+            return deepest
+        from scipy.spatial import KDTree  # slow to import, stencil builds do without
+
+        distance, _ = KDTree(domain.outside).query(domain.base_points)
+        return np.flatnonzero(distance > _longest_chord(domain, self.weights))
+
+    @property
+    def _reach(self) -> int:
+        """The farthest that stencils reach along an axis, in pixels."""
+        if self.stencils_reach is not None:
+            return self.stencils_reach
+        whole = SampledManifold(self.sampling.full, self.spec.geometry, self.sampled.metric)
+        lattice = cast("SampledManifold[Lattice]", whole)
+        return max(reach(self.spec.weighting.on_lattice(self.spec, lattice).stencils))
+
+    @cached_property
+    def metrics(self) -> list[EffectiveMetric]:
+        """The metrics realized at its `probes`, by orientation."""
+        return effective_metrics(self, self.probes)
+
+    @cached_property
+    def scale(self) -> float | None:
+        """`eigenvalue_scale`, measured where a version is older than its record; None as there."""
+        recorded = self.of_level.eigenvalue_scale
+        return eigenvalue_scale(self) if recorded is None else recorded
+
+    @cached_property
+    def shift(self) -> Floats:
+        """(V,) `null_shift` by the roots of the masses."""
+        return null_shift(self.laplacian, np.sqrt(self.mass, dtype=np.float64))
+
+    @cached_property
+    def components(self) -> int:
+        """The number of connected components."""
+        return components(self.laplacian)
 
 
 def _vertices(sampling: Sampling, points: Indices) -> Indices:
@@ -103,7 +158,7 @@ def _areas(sampling: Sampling, points: Indices) -> Floats:
     return np.array([(areas * share).sum() for share in shares])
 
 
-def effective_metrics(level: Weighted, points: Indices) -> list[EffectiveMetric]:
+def effective_metrics(level: MeasuredLevel, points: Indices) -> list[EffectiveMetric]:
     """The metric realized at each orientation, that of the sum of M, in units of the points' area.
 
     Args:
@@ -130,15 +185,7 @@ def effective_metrics(level: Weighted, points: Indices) -> list[EffectiveMetric]
     return [effective_metric(sampled, k, *measured) for k, measured in enumerate(each)]
 
 
-def metrics_of(level: LevelArrays) -> list[EffectiveMetric]:
-    """Those of a published level at its `probes`, measured once for all that ask."""
-    if "metrics" not in level.measured:
-        level.measured["metrics"] = effective_metrics(level, probes(level))
-    metrics: list[EffectiveMetric] = level.measured["metrics"]
-    return metrics
-
-
-def _moments(level: Weighted, vertices: Indices) -> tuple[Floats, Floats, Floats]:
+def _moments(level: MeasuredLevel, vertices: Indices) -> tuple[Floats, Floats, Floats]:
     """First moments of some vertices, second ones, and sums of w c_a^4.
 
     Returns:
@@ -217,7 +264,7 @@ def effective_metric(
     )
 
 
-def eigenvalue_scale(level: Weighted) -> float | None:
+def eigenvalue_scale(level: MeasuredLevel) -> float | None:
     """The factor by which eigenvalues of Delta estimate those of the operator.
 
     With m the mean second moment that is 2 / m for the combinatorial Laplacian, and 2 d / m, d the
@@ -228,27 +275,23 @@ def eigenvalue_scale(level: Weighted) -> float | None:
     Args:
         level: its edges.
     """
-    spec, sampling, mass = level.spec, level.sampled.sampling, 1.0
-    moment = 2.0 * (sampling.mean_area if isinstance(sampling, MaskedSampling) else 1.0)
-    if spec.weights == "kernel" or spec.laplacian == "normalized":
-        points = some_points(level, probes(level), EDGES)
+    sampling, mass, moment = level.sampling, 1.0, 0.0
+    known, normalized = level.spec.weighting.moment, level.spec.laplacian == "normalized"
+    if known is not None:
+        moment = known * sampling.mean_area
+    if known is None or normalized:
+        points = some_points(level, level.probes, EDGES)
         if not (metrics := effective_metrics(level, points)):
             return None
-        if spec.weights == "kernel":
+        if known is None:
             moment = float(np.mean([metric.second_moment for metric in metrics]))
-        if spec.laplacian == "normalized":
+        if normalized:
             degree = level.degree[_vertices(sampling, points).ravel()].sum(dtype=np.float64)
             mass = float(degree / math.fsum(_areas(sampling, points)))
     return 2 * mass / moment if moment > 0 else None
 
 
-def scale_of(level: LevelArrays) -> float | None:
-    """The same factor, measured where a version is older than its record; None as there."""
-    recorded = level.of_level.eigenvalue_scale
-    return eigenvalue_scale(level) if recorded is None else recorded
-
-
-def some_points(level: Weighted, points: Indices, edges: int) -> Indices:
+def some_points(level: MeasuredLevel, points: Indices, edges: int) -> Indices:
     """Some of these points, one drawn from each of equally long stretches, from a fixed seed."""
     entries = level.weights.laplacian.nnz
     count = max(1, int(edges * level.sampled.sampling.num_points / entries))
@@ -258,44 +301,7 @@ def some_points(level: Weighted, points: Indices, edges: int) -> Indices:
     return points[np.random.default_rng(0).integers(ends[:-1], ends[1:])]
 
 
-def probes(level: Weighted) -> Indices:
-    """Points where the effective metric is measured; none where all are at the mask's edge.
-
-    Without a mask these are the sampling's own.
-
-    Args:
-        level: its edges.
-    """
-    points = level.sampled.sampling
-    if not isinstance(points, MaskedSampling):
-        # Which of given points are near the edge of a mask is not stored.
-        return points.probes() if level.spec.mask is None else points.probes()[:0]
-    if isinstance(points.full, Lattice):
-        deepest = points.probes()
-        if points.num_points == points.full.num_points:
-            return deepest
-        depth = int(points.depth[points.places[deepest[0]]])
-        whole = SampledManifold(points.full, level.sampled.manifold, level.sampled.metric)
-        return deepest if _longest_offset(level.spec, whole) < depth else deepest[:0]
-    outside = np.delete(points.full.base_points, points.places, axis=0)
-    if not len(outside):
-        return points.probes()
-    from scipy.spatial import KDTree  # slow to import, stencil builds do without
-
-    distance, _ = KDTree(outside).query(points.base_points)
-    return np.flatnonzero(distance > _longest_chord(points, level.weights))
-
-
-def _longest_offset(spec: GraphSpec, sampled: SampledManifold[Lattice]) -> int:
-    """The farthest that stencils reach along an axis, in pixels."""
-    if spec.weights == "kernel":
-        return max(reach(Stencils.of(sampled, spec.searched_neighbors).stencils))
-    from cheblienet_graphs.weights.lattice import lattice_weights  # which needs scipy.linalg
-
-    return max(reach(lattice_weights(spec, sampled).stencils))
-
-
-def _longest_chord(points: MaskedSampling, weights: MappedWeights) -> float:
+def _longest_chord(points: Sampling, weights: MappedWeights) -> float:
     """The largest Cartesian distance on the base between two vertices that an edge joins."""
     base, longest, laplacian = points.base_points, 0.0, weights.laplacian
     for start, stop in row_blocks(laplacian.indptr):

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from cheblienet_graphs.errors import aligned, one_line
 from cheblienet_graphs.limits import Number, integer
+from cheblienet_graphs.report.moments import MeasuredLevel
 from cheblienet_graphs.spec import GraphSpec, words
 from cheblienet_graphs.spec.map_spec import MapSpec
 from cheblienet_graphs.spec.words import human_bytes
@@ -17,7 +18,6 @@ from cheblienet_graphs.store import catalog
 from cheblienet_graphs.store.facts import VersionFacts
 from cheblienet_graphs.store.folder import DOCUMENT, Folder
 from cheblienet_graphs.store.map_facts import MapFacts, read_facts
-from cheblienet_graphs.store.reader import LevelArrays
 
 WIDEST = 40
 """Characters of a value in the text at most."""
@@ -90,7 +90,7 @@ class OpenedGraph:
 
     version: Folder
     facts: VersionFacts
-    _levels: dict[int, LevelArrays] = field(default_factory=dict, repr=False)
+    _levels: dict[int, MeasuredLevel] = field(default_factory=dict, repr=False)
 
     @property
     def name(self) -> str:
@@ -102,7 +102,7 @@ class OpenedGraph:
         """What it was built from."""
         return self.facts.spec
 
-    def level(self, number: Number) -> LevelArrays:
+    def level(self, number: Number) -> MeasuredLevel:
         """The arrays of a level, mapped once; 0 is the finest.
 
         Raises:
@@ -110,7 +110,7 @@ class OpenedGraph:
         """
         number = integer("level", number, 0, self.spec.levels - 1)
         if number not in self._levels:
-            self._levels[number] = LevelArrays(self.version, self.facts, number)
+            self._levels[number] = MeasuredLevel.published(self.version, self.facts, number)
         return self._levels[number]
 
 

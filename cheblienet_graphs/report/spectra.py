@@ -10,9 +10,8 @@ from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.limits import choice, integer
 from cheblienet_graphs.manifolds.spectra import over_boxes
 from cheblienet_graphs.report.comparison import unknown_spectrum
+from cheblienet_graphs.report.moments import MeasuredLevel
 from cheblienet_graphs.report.opened import open_graph
-from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.sparse import components, null_shift
 from cheblienet_graphs.spectrum.numeric import (
     Eigenpairs,
     Eigenvalues,
@@ -21,7 +20,6 @@ from cheblienet_graphs.spectrum.numeric import (
     smallest_eigenvalues,
 )
 from cheblienet_graphs.spectrum.symmetric import BlochBlocks
-from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.typing import Floats, Progress
 
 LARGEST_DENSE = 8_000
@@ -57,7 +55,7 @@ def eigenpairs(
     return computed_eigenpairs(arrays, count, which)
 
 
-def computed_eigenpairs(arrays: LevelArrays, count: int, which: End = "smallest") -> Eigenpairs:
+def computed_eigenpairs(arrays: MeasuredLevel, count: int, which: End = "smallest") -> Eigenpairs:
     """Eigenpairs of a level, by a solver.
 
     Args:
@@ -66,14 +64,14 @@ def computed_eigenpairs(arrays: LevelArrays, count: int, which: End = "smallest"
         which: "smallest", ascending, or "largest", descending.
     """
     laplacian, lambda_max = arrays.laplacian, arrays.of_level.lambda_max
-    points, shift = arrays.sampling, shift_of(arrays)
+    points, shift = arrays.sampling, arrays.shift
     return extreme_eigenpairs(
         laplacian, lambda_max, count, which=which, sampling=points, shift=shift
     )
 
 
 def computed_eigenvalues(
-    arrays: LevelArrays, count: int, progress: Callable[[int, int], None] | None = None
+    arrays: MeasuredLevel, count: int, progress: Callable[[int, int], None] | None = None
 ) -> Eigenvalues:
     """The smallest eigenvalues of a level, by a solver.
 
@@ -83,7 +81,7 @@ def computed_eigenvalues(
         progress: called with the products done and the most there may be.
     """
     laplacian, lambda_max, points = arrays.laplacian, arrays.of_level.lambda_max, arrays.sampling
-    shift = shift_of(arrays)
+    shift = arrays.shift
     return smallest_eigenvalues(
         laplacian, lambda_max, count, sampling=points, shift=shift, progress=progress
     )
@@ -108,11 +106,12 @@ def eigenvalues(store: str | Path, name: str | None = None, *, level: int = 0) -
     """
     arrays = open_graph(store, name).level(level)
     laplacian, points = arrays.laplacian, arrays.sampling
-    if isinstance(points, Lattice) and points.periodic:
-        values = BlochBlocks(laplacian, points, shift=shift_of(arrays)).eigenvalues()
+    lattice = points.whole_lattice
+    if lattice is not None and lattice.periodic:
+        values = BlochBlocks(laplacian, lattice, shift=arrays.shift).eigenvalues()
     elif points.num_vertices <= LARGEST_DENSE:
         dense = laplacian.toarray().astype(np.float64)
-        dense[np.diag_indices(len(dense))] += shift_of(arrays)
+        dense[np.diag_indices(len(dense))] += arrays.shift
         values = np.linalg.eigvalsh(dense)
     else:
         raise CheblienetError(
@@ -122,16 +121,7 @@ def eigenvalues(store: str | Path, name: str | None = None, *, level: int = 0) -
     return np.maximum((values + 1) * (arrays.of_level.lambda_max / 2), 0.0)
 
 
-def shift_of(arrays: LevelArrays) -> Floats:
-    """(V,) `null_shift` by the roots of a level's masses, computed once for all that ask."""
-    if "shift" not in arrays.measured:
-        root = np.sqrt(arrays.mass, dtype=np.float64)
-        arrays.measured["shift"] = null_shift(arrays.laplacian, root)
-    shift: Floats = arrays.measured["shift"]
-    return shift
-
-
-def first_eigenvalues(arrays: LevelArrays, count: int, step: Progress) -> Eigenvalues:
+def first_eigenvalues(arrays: MeasuredLevel, count: int, step: Progress) -> Eigenvalues:
     """The smallest eigenvalues: the stored ones if there are enough; a 0 for each component.
 
     Args:
@@ -139,26 +129,18 @@ def first_eigenvalues(arrays: LevelArrays, count: int, step: Progress) -> Eigenv
         count: M in [0, V].
         step: called with "eigenvalues", the products done and the most there may be.
     """
-    if components_of(arrays) >= count:  # solvers converge slowly where many are equal
+    if arrays.components >= count:  # solvers converge slowly where many are equal
         return Eigenvalues(np.zeros(count), converged=True, method="components")
     if stored := stored_eigenpairs(arrays, count):
         return stored
-    known: Eigenvalues | None = arrays.measured.get("eigenvalues")
-    if known is None or len(known.values) < count:
-        known = computed_eigenvalues(arrays, count, partial(step, "eigenvalues"))
-        arrays.measured["eigenvalues"] = known
-    return known.first(count)
+    if arrays.spectrum is None or len(arrays.spectrum.values) < count:
+        found = computed_eigenvalues(arrays, count, partial(step, "eigenvalues"))
+        object.__setattr__(arrays, "spectrum", found)
+        return found
+    return arrays.spectrum.first(count)
 
 
-def components_of(arrays: LevelArrays) -> int:
-    """The number of connected components of a level, counted once for all that ask."""
-    if "components" not in arrays.measured:
-        arrays.measured["components"] = components(arrays.laplacian)
-    count: int = arrays.measured["components"]
-    return count
-
-
-def stored_eigenpairs(arrays: LevelArrays, count: int) -> Eigenpairs | None:
+def stored_eigenpairs(arrays: MeasuredLevel, count: int) -> Eigenpairs | None:
     """The smallest eigenpairs, as they were stored; None where there are not so many.
 
     Args:
@@ -172,7 +154,7 @@ def stored_eigenpairs(arrays: LevelArrays, count: int) -> Eigenpairs | None:
     return Eigenpairs(np.array(values[:count]), converged=True, method="stored", vectors=kept)
 
 
-def exact_eigenvalues(arrays: LevelArrays, count: int) -> list[float] | None:
+def exact_eigenvalues(arrays: MeasuredLevel, count: int) -> list[float] | None:
     """The smallest eigenvalues of a level's operator; None where none are known.
 
     Args:

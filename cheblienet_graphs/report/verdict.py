@@ -15,26 +15,22 @@ from typing import Literal
 import numpy as np
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import CheblienetError, Remedy
+from cheblienet_graphs.errors import CheblienetError, Remedy, Words
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.report.comparison import LONGEST, Comparison
 from cheblienet_graphs.report.findings import Finding
-from cheblienet_graphs.report.moments import EffectiveMetric, effective_metric, metrics_of
-from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.samplings.masked import MaskedSampling
+from cheblienet_graphs.report.moments import EffectiveMetric, MeasuredLevel, effective_metric
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
-from cheblienet_graphs.search.stencil import Stencils
-from cheblienet_graphs.spec import GraphSpec, edges, fibers, words
-from cheblienet_graphs.store.reader import LevelArrays
-from cheblienet_graphs.weights.edges import KernelWeights
+from cheblienet_graphs.spec import GraphSpec, fibers, words
+from cheblienet_graphs.weights.kernel import more
 
 CLOSE = 0.15
 """Second moments are those of the metric where they deviate by no more than this, relatively."""
 EXACT = 1e-4
 """Relative deviation that storing weights in float32 may cause."""
-LARGER = (24, 32, 48, 64, 96, 128)
-"""Numbers of neighbors that are tried for a suggestion."""
+LARGE = 2**12
+"""Pixels along each side of a lattice whose boundary does not matter."""
 UNLIKE = 2.0
 """Given areas over cells are proportional within this factor, except at a tenth on either end."""
 Consistency = Literal["consistent", "inconsistent", "not compared", "too coarse"]
@@ -56,7 +52,7 @@ fiber may not have them; else "inconsistent".
 """
 
 
-def verdict(arrays: LevelArrays, components: int, comparison: Comparison) -> Finding:
+def verdict(arrays: MeasuredLevel, components: int, comparison: Comparison) -> Finding:
     """Judge a level: a finding of one of the kinds of `CONSISTENCY`, with causes and a remedy.
 
     Given areas that are unlike the cells are no fault where eigenvalues were compared and agree.
@@ -66,7 +62,7 @@ def verdict(arrays: LevelArrays, components: int, comparison: Comparison) -> Fin
         components: number of connected components.
         comparison: of its first eigenvalues with the exact ones.
     """
-    spec, sampled, metrics = arrays.spec, arrays.sampled, metrics_of(arrays)
+    spec, sampled, metrics = arrays.spec, arrays.sampled, arrays.metrics
     if not metrics:
         return Finding("not measured")
     close = {"close": closeness(spec, sampled.metric, metrics)}
@@ -89,7 +85,7 @@ def verdict(arrays: LevelArrays, components: int, comparison: Comparison) -> Fin
             return Finding("not compared", numbers=close | {"why": comparison.unknown})
         if fits:
             return Finding("consistent", numbers=close | error | _compared(comparison))
-        if comparison.too_coarse(reach) or _converges(spec):
+        if comparison.too_coarse(reach) or spec.weighting.finite_volumes(spec):
             return _coarse_spectrum(spec, metrics, comparison, close | error)
     causes = [Finding("apart", numbers={"count": components})] if apart else []
     causes += wrong + areas
@@ -101,12 +97,12 @@ def verdict(arrays: LevelArrays, components: int, comparison: Comparison) -> Fin
         causes.append(Finding("eigenvalues", numbers=off))
     if not moments:
         causes.append(Finding("close", numbers=close))
-    advice = None
+    advice: Words | None = None
     if areas and not moments:
-        advice = Finding("no areas")
+        advice = Words("leave out the areas, which are then those of Voronoi cells")
     elif moments or not apart:
         # More neighbors mend second moments, and add to the errors at open sides.
-        advice = remedy(spec, sampled, try_larger=bool(moments))
+        advice = remedy(spec)
     return Finding("inconsistent", causes=tuple(causes), advice=advice)
 
 
@@ -167,21 +163,13 @@ def _coarse_fiber(spec: GraphSpec, comparison: Comparison, close: dict[str, str]
 
 def levels_off(spec: GraphSpec) -> list[Finding]:
     """The fault of weights whose eigenvalues stay off however many points there are."""
-    mended = edges.levels_off(spec)  # on lattices moments are compared instead
+    mended = spec.weighting.convergent(spec)  # on lattices moments are compared instead
     if spec.sampling_kind.regular or mended is None or mended.field == "laplacian":
         return []
     return [Finding("levels off", numbers={"weights": spec.weights})]
 
 
-def _converges(spec: GraphSpec) -> bool:
-    """Whether eigenvalues are off only where cells are large, as finite volumes' are on any points.
-
-    How long edges are on average says little where cells differ much in size.
-    """
-    return spec.weights == "voronoi" and spec.laplacian == "combinatorial"
-
-
-def unlike_areas(arrays: LevelArrays) -> list[Finding]:
+def unlike_areas(arrays: MeasuredLevel) -> list[Finding]:
     """The fault of areas that are not proportional to cells; none where most are.
 
     Cells at ends of a part of the sphere are large, and those of coincident points shared: a tenth
@@ -206,44 +194,29 @@ def closeness(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -
     """'exact', or the deviation in words."""
     off = _deviation_from(spec, metric, metrics)
     close = "exact" if off < EXACT else f"within {words.percent(off)}"
-    if shortened(spec):
+    if spec.weighting.expected(spec, metric) != metric:
         close += " (fiber edges made for its first mode)"
-    return f"{close} on average" if spec.weights == "voronoi" else close
+    pointwise = spec.sampling_kind.regular or spec.weighting.pointwise(spec)
+    return close if pointwise else f"{close} on average"
 
 
 def _deviation_from(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> float:
-    """Their relative deviation from the metric's.
+    """Their relative deviation from those that the weights should have.
 
-    On lattices and with the weights of Voronoi cells of the mean by orientation, else of the worst
-    point.
+    Of the worst point, or of the mean by orientation where single points say nothing.
     """
-    if not spec.sampling_kind.regular and spec.weights != "voronoi":
+    if spec.weighting.pointwise(spec):
         return max(m.deviation for m in metrics)
-    off = [_off([m.eps_squared for m in metrics], metric.eps**2)]
+    expected = spec.weighting.expected(spec, metric)
+    off = [_off([m.eps_squared for m in metrics], expected.eps**2)]
     if spec.geometry.oriented:
-        off.append(_off([m.xi_squared for m in metrics], _expected_xi_squared(spec, metric)))
+        off.append(_off([m.xi_squared for m in metrics], expected.xi**2))
     return max(*off, *(m.leakage for m in metrics))
 
 
 def _off(values: Sequence[float | None], asked: float) -> float:
     """The largest relative deviation from what was asked for; without end where a value is none."""
     return max((math.inf if x is None else abs(x / asked - 1) for x in values), default=0.0)
-
-
-def shortened(spec: GraphSpec) -> bool:
-    """Whether edges along the fiber are made for its first mode, unlike their moments.
-
-    The moments of axes and of orientations modulo 2 pi are, too.
-    """
-    return spec.weights == "selling" and spec.period == "pi" and spec.orientations > 1
-
-
-def _expected_xi_squared(spec: GraphSpec, metric: Metric) -> float:
-    """xi^2 that second moments should give: Selling's fiber edges correct for the step's length."""
-    if not shortened(spec):
-        return metric.xi**2
-    step = math.pi / spec.orientations
-    return (metric.xi * math.sin(step) / step) ** 2
 
 
 def faults(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> list[Finding]:
@@ -272,95 +245,44 @@ def faults(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> l
             wrong.append(Finding(kind, numbers={"realized": realized, "asked": asked}))
     if wrong:
         return wrong
-    mixed = spec.sampling_kind.regular or spec.weights == "voronoi"
-    share = max(m.leakage if mixed else m.deviation for m in metrics)
-    return [Finding("mixed" if mixed else "single points", (), {"share": words.percent(share)})]
+    pointwise = spec.weighting.pointwise(spec)
+    share = words.percent(max(m.deviation if pointwise else m.leakage for m in metrics))
+    return [Finding("single points" if pointwise else "mixed", numbers={"share": share})]
 
 
-def remedy(
-    spec: GraphSpec, sampled: SampledManifold[Sampling], *, try_larger: bool = True
-) -> Finding | None:
+def remedy(spec: GraphSpec) -> Words | None:
     """Parameters that make a graph more like its metric's operator, or may; None without any.
-
-    These are of `spec`'s manifold and sampling, differ from its own, and are a user's to choose: of
-    given points there are no more.
 
     Args:
         spec: of the build.
-        sampled: the level's points with the metric asked for.
-        try_larger: whether to search for a number of neighbors that is enough on a lattice.
     """
-    manifold, kind = spec.geometry, spec.sampling_kind
-    matched = Remedy("weights", "matched")
-    if manifold.oriented and spec.orientations == 1:
-        return _advice("or more", Remedy("orientations", 4))
-    if kind.regular and spec.weights != "kernel":
-        # Their second moments are right, so what is left are lengths of edges.
-        return _more_of_fiber(spec)
-    if kind.regular:
-        larger = [count for count in LARGER if try_larger and count > spec.searched_neighbors]
-        # The least K of those tried that has the right moments; a larger one need not have them.
-        enough = next((count for count in larger if _right_inside(spec, sampled, count)), None)
-        others = (Remedy("weights", "selling"), matched, Remedy("neighbors", enough))
-        least = {"least": manifold.selling_neighbors}
-        if enough is None:
-            return Finding("either", (), least, others[:2])
-        return Finding("one of three", (), least, others)
-    if spec.weights == "voronoi":
-        if spec.laplacian == "normalized":
-            return _advice("use", Remedy("laplacian", "combinatorial"))
-        one_number = spec.coordinates is None and not isinstance(spec.level_size(0), tuple)
-        return _advice("larger", Remedy(kind.field)) if one_number else None
-    if not manifold.oriented:
-        return _advice("use", Remedy("weights", "voronoi"))
-    if spec.weights == "matched":
-        return None  # their moments are right, and longer edges only add to the errors
-    most = min(limits.NEIGHBORS.high, spec.full_points(0) * spec.orientations - 1)
-    count = max(spec.searched_neighbors, manifold.least_matched_neighbors)
-    if spec.weights == "kernel" and not manifold.base.flat and count <= most:
-        return _advice("together", matched, Remedy("neighbors", count))
-    return _advice("more", Remedy("neighbors")) if spec.searched_neighbors < most else None
+    if spec.geometry.oriented and spec.orientations == 1:
+        return Words("use ", Remedy("orientations", 4), " or more")
+    advice = spec.weighting.advice(spec)
+    return _more_of_fiber(spec) if advice is None and spec.sampling_kind.regular else advice
 
 
-def _more_of_fiber(spec: GraphSpec) -> Finding | None:
+def _more_of_fiber(spec: GraphSpec) -> Words | None:
     """Advice to take more orientations or axes; None where there are none, or no more."""
     most = limits.ORIENTATIONS.high if spec.axes is None else max(limits.AXES.values())
     if not spec.geometry.oriented or spec.orientations >= most:
         return None
-    return _advice("more", Remedy("orientations" if spec.axes is None else "axes"))
-
-
-def _advice(kind: str, *remedies: Remedy) -> Finding:
-    return Finding(kind, remedies=remedies)
+    return more(Remedy("orientations" if spec.axes is None else "axes"))
 
 
 def _consistent_inside(spec: GraphSpec, sampled: SampledManifold[Sampling]) -> bool:
     """Whether the middle of a larger lattice with such pixels would have the right moments."""
-    if not spec.sampling_kind.regular:
+    if (lattice := sampled.sampling.whole_lattice) is None:
         return False
-    if spec.weights != "kernel":
-        return spec.orientations > 1 or not spec.geometry.oriented
-    return _right_inside(spec, sampled, spec.searched_neighbors)
-
-
-def _right_inside(spec: GraphSpec, sampled: SampledManifold[Sampling], count: int) -> bool:
-    """Whether kernel weights with K = count are right on a lattice, away from boundaries."""
-    lattice = sampled.sampling
-    if isinstance(lattice, MaskedSampling):
-        lattice = lattice.full
-    if not isinstance(lattice, Lattice):
-        return False
-    infinite = SampledManifold(replace(lattice, periodic=False), sampled.manifold, sampled.metric)
-    stencils = Stencils.of(infinite, count).stencils
-    mean = float(np.concatenate([s.squared_distance for s in stencils]).mean())
-    kernel, metric = KernelWeights.of_mean(spec, mean), sampled.metric.scaled(lattice.spacing)
-    metrics = []
-    for k, s in enumerate(stencils):
-        own = np.full(len(s), k)
-        starts, ends = lattice.edge_coordinates(own, s.orientation, s.offsets)
-        weights = kernel.of_squared_lengths(s.squared_distance)
+    large = replace(lattice, shape=(LARGE,) * len(lattice.shape), periodic=False)
+    metric = sampled.metric.scaled(lattice.spacing / large.spacing)
+    weights = spec.weighting.on_lattice(spec, SampledManifold(large, sampled.manifold, metric))
+    metric, metrics = sampled.metric.scaled(lattice.spacing), []
+    for k, (stencil, values) in enumerate(zip(weights.stencils, weights.values, strict=True)):
+        own = np.full(len(stencil), k)
+        starts, ends = lattice.edge_coordinates(own, stencil.orientation, stencil.offsets)
         _, second = edge_moments(sampled.manifold, metric, starts, ends)
-        moments = np.einsum("j,jab->ab", weights, second)
+        moments = np.einsum("j,jab->ab", values, second)
         # What else there is in a metric says nothing of a lattice's moments.
-        metrics.append(effective_metric(infinite, k, moments, np.zeros(len(moments)), 0.0))
+        metrics.append(effective_metric(sampled, k, moments, np.zeros(len(moments)), 0.0))
     return _deviation_from(spec, sampled.metric, metrics) <= CLOSE

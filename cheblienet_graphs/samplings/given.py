@@ -66,6 +66,11 @@ class GivenPoints:
         return cls(counts, areas, sha256, extent, arrays=dict(enumerate(levels)))
 
     @property
+    def given_areas(self) -> bool:
+        """Whether areas are given, too; else they are those of Voronoi cells."""
+        return self.areas == "given"
+
+    @property
     def count(self) -> int:
         """Number of points of the level."""
         return self.points[self.level]
@@ -167,7 +172,7 @@ class Given(Scattered):
     @classmethod
     def described(cls, size: Size) -> str:
         """'given by their coordinates, areas: Voronoi cells'."""
-        areas = "Voronoi cells" if size.areas == "voronoi" else "given"
+        areas = "given" if size.given_areas else "Voronoi cells"
         domain = "" if size.extent is None else f", domain 1 x {size.extent[1]:.4g}"
         return f"given by their coordinates, areas: {areas}{domain}"
 

@@ -138,6 +138,15 @@ class Lattice(SamplingKind):
         fibered = setting.orientations, setting.fiber
         return cls(cls.grid(size), *fibered, setting.periodic, spacings)
 
+    def without_fiber(self) -> "Lattice":
+        """The points alone, without orientations."""
+        return replace(self, orientations=1, fiber=NO_FIBER)
+
+    @property
+    def lattice(self) -> "Lattice":
+        """The lattice itself."""
+        return self
+
     @property
     def width(self) -> int:
         """Pixels along x."""

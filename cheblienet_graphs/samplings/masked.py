@@ -32,9 +32,32 @@ class MaskedSampling(Sampling):
         places: (n_inside,) where the points inside are among them, ascending.
     """
 
+    places: Indices
+
     def __init__(self, full: SamplingKind, places: Indices) -> None:
-        self.full, self.places = full, places
+        self._full, self.places = full, places
         self.orientations, self.fiber, self.periodic = full.orientations, full.fiber, full.periodic
+
+    @property
+    def full(self) -> SamplingKind:
+        """All points."""
+        return self._full
+
+    @property
+    def lattice(self) -> Lattice | None:
+        """The lattice that they are some pixels of."""
+        return self.full.lattice
+
+    @property
+    def celled(self) -> Sampling:
+        """All points: cells are those of the whole sampling."""
+        return self.full
+
+    @property
+    def outside(self) -> Floats:
+        """(N, d) Cartesian coordinates of the points outside."""
+        outside: Floats = np.delete(self.full.base_points, self.places, axis=0)
+        return outside
 
     @property
     def num_points(self) -> int:
@@ -57,19 +80,15 @@ class MaskedSampling(Sampling):
         return orientation * self.full.num_points + self.places[place]
 
     def edges(self, rows: Indices, columns: Indices) -> tuple[Indices, Indices, Indices]:
-        """Edges of the full sampling, as those between vertices inside.
-
-        Args:
-            rows: (N,) one of their ends, numbered among all vertices.
-            columns: (N,) the other one.
-
-        Returns:
-            (M,) rows, columns and places among all of the M edges with both ends inside.
-        """
+        """As `Sampling.edges`."""
         (k, row), (j, column) = (np.divmod(ends, self.full.num_points) for ends in (rows, columns))
         row, column, count = self.inside[row], self.inside[column], self.num_points
         kept = np.flatnonzero((row >= 0) & (column >= 0))
         return (k * count + row)[kept], (j * count + column)[kept], kept
+
+    def numbers_inside(self, points: Indices) -> Indices:
+        """(N,) the numbers of all points among those inside; -1 outside."""
+        return self.inside[points]
 
     @cached_property
     def inside(self) -> Indices:
@@ -77,7 +96,7 @@ class MaskedSampling(Sampling):
         return numbers_of(self.places, self.full.num_points)
 
     @cached_property
-    def mean_area(self) -> float:
+    def mean_area(self) -> float:  # type: ignore[override]
         """The mean area of the points inside, in units of that of all points."""
         return float(self.full.base_areas[self.places].mean())
 
@@ -114,11 +133,24 @@ class MaskedSampling(Sampling):
         On a lattice the first of those farthest from all pixels outside and, where it is open, from
         the sides, counted in steps to any of the nearest pixels around; elsewhere all of them.
         """
-        if not isinstance(self.full, Lattice):
+        if self.lattice is None:
             return np.arange(self.num_points)
         if self.whole().all():
             return self.full.probes()
         return np.searchsorted(self.places, [int(self.depth.argmax())])
+
+    def without_fiber(self) -> "MaskedSampling":
+        """The points alone, without orientations."""
+        return MaskedSampling(self.full.without_fiber(), self.places)
+
+    @property
+    def points_at_edge(self) -> int:
+        """Points with a `depth` of 1 at most."""
+        return int((self.depth[self.places] <= 1).sum())
+
+    def depth_of(self, point: int) -> int:
+        """The point's `depth`."""
+        return int(self.depth[self.places[point]])
 
     @cached_property
     def depth(self) -> Indices:
@@ -128,7 +160,7 @@ class MaskedSampling(Sampling):
         """
         from scipy.ndimage import distance_transform_cdt  # slow to import, builds do without
 
-        shape = self.full.shape if isinstance(self.full, Lattice) else (self.full.num_points,)
+        shape = self.lattice.shape if self.lattice else (self.full.num_points,)
         inside = self.whole().reshape(shape)
         # Around a torus the nearest pixel outside is half a side away at most, along each axis.
         around = [side // 2 if self.periodic else 1 for side in shape]
@@ -180,8 +212,7 @@ def centers(sampling: Sampling) -> Floats:
     of two sizes, or a lattice and given points, are apart by half a pixel of each.
     """
     coordinates = sampling.coordinates()
-    lattice = sampling.full if isinstance(sampling, MaskedSampling) else sampling
-    if isinstance(lattice, Lattice):
+    if (lattice := sampling.lattice) is not None:
         sides = np.array(lattice.extent) / lattice.shape[::-1]
         coordinates[:, : len(sides)] += sides / 2
     return coordinates
@@ -211,14 +242,17 @@ class CutSampling(MaskedSampling):
         fraction: (points,) or of the lattice's shape: the part of each pixel in the domain.
     """
 
-    full: Lattice
-
     def __init__(self, full: Lattice, fraction: Floats) -> None:
-        self.fraction = np.asarray(fraction, np.float64).ravel()
+        self._lattice, self.fraction = full, np.asarray(fraction, np.float64).ravel()
         super().__init__(full, np.flatnonzero(self.fraction >= SMALL))
 
+    @property
+    def full(self) -> Lattice:
+        """All pixels."""
+        return self._lattice
+
     @cached_property
-    def filling(self) -> Csr:
+    def filling(self) -> Csr:  # type: ignore[override]
         """(all pixels, points) what each pixel of the domain shows: itself, or the mean of others.
 
         Rows are empty where nothing of the domain is, or no vertex is near.
@@ -252,7 +286,7 @@ class CutSampling(MaskedSampling):
         return np.bincount(filling.indices, parts, self.num_points).astype(np.float64)
 
     @cached_property
-    def mean_area(self) -> float:
+    def mean_area(self) -> float:  # type: ignore[override]
         """The mean mass, in pixels."""
         return float(self.masses.mean())
 
@@ -260,6 +294,17 @@ class CutSampling(MaskedSampling):
     def base_areas(self) -> Floats:
         """(points,) masses in units of their mean."""
         return self.masses / self.mean_area
+
+    @property
+    def inside_share(self) -> float:
+        """The share of the area inside."""
+        return float(self.masses.sum() / self.full.num_points)
+
+    @property
+    def cut_statistics(self) -> dict[str, float] | None:
+        """The share of points whose pixels are cut, and the least and the largest mass."""
+        share, masses = 1 - self.whole()[self.places].mean(), self.masses
+        return {"share": float(share), "least": float(masses.min()), "most": float(masses.max())}
 
     @cached_property
     def coarser(self) -> "CutSampling":

@@ -14,7 +14,7 @@ import numpy as np
 
 from cheblienet_graphs.csr import Csr
 from cheblienet_graphs.limits import POINTS
-from cheblienet_graphs.manifolds.base import NO_FIBER, Fiber
+from cheblienet_graphs.manifolds.base import NO_FIBER, Base, Fiber
 from cheblienet_graphs.samplings.cells import voronoi_sides
 from cheblienet_graphs.samplings.maps import Parents, nearest, numbers_of
 from cheblienet_graphs.samplings.sampling import SamplingKind, Setting, Size
@@ -64,6 +64,16 @@ def unit_vectors(beta: Floats, gamma: Floats) -> Floats:
     return np.stack([across * np.cos(gamma), across * np.sin(gamma), np.cos(beta)], axis=1)
 
 
+def base_places(base: Base, coordinates: Floats) -> Floats:
+    """(V, b) Cartesian coordinates of vertices, unit vectors on the sphere.
+
+    Args:
+        base: of the manifold.
+        coordinates: (V, d) by the manifold's columns.
+    """
+    return coordinates[:, : base.dimension] if base.flat else unit_vectors(*coordinates[:, -2:].T)
+
+
 def image_of(points: Floats, moved: Floats) -> Indices | None:
     """(N,) which of points (N, d) each is moved to; None unless each to another.
 
@@ -96,6 +106,10 @@ class Points(SamplingKind):
     def sampled(cls, size: Size, setting: Setting) -> "Points":
         """The points of this size."""
         return cls(setting.orientations, setting.fiber, size, setting.periodic)
+
+    def without_fiber(self) -> "Points":
+        """The points alone, without orientations."""
+        return replace(self, orientations=1, fiber=NO_FIBER)
 
     @property
     def num_points(self) -> int:

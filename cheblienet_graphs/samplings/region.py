@@ -47,6 +47,10 @@ class RegionSampling(MaskedSampling):
         if areas is not None:
             self.cells = areas
 
+    def cells_diagram(self, _remedy: str) -> Diagram:
+        """The clipped cells."""
+        return self.diagram
+
     @cached_property
     def diagram(self) -> Diagram:
         """The sides of the cells, clipped.
@@ -60,6 +64,11 @@ class RegionSampling(MaskedSampling):
     def cells(self) -> Floats:
         """(points,) areas of the cells' parts in the region, radians squared."""
         return self.diagram.cells
+
+    @property
+    def celled(self) -> "RegionSampling":
+        """The points inside alone, whose cells the region clips."""
+        return self
 
     mean_area = 1.0  # weights are those of the points inside alone, in units of their mean
 

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 import numpy as np
 
@@ -15,13 +15,21 @@ from cheblienet_graphs.manifolds.base import Base, Fiber
 from cheblienet_graphs.samplings.maps import Parents
 from cheblienet_graphs.typing import Floats, Indices
 
+if TYPE_CHECKING:
+    from cheblienet_graphs.samplings.lattice import Lattice
+    from cheblienet_graphs.samplings.voronoi import Diagram
+
 Size = Any
 """(width, height[, depth]) of a lattice, `GivenPoints`, "O32" of a Gaussian grid, one integer for
 the other samplings."""
 
 
 class Sampling(ABC):
-    """Points of the base, each with the same orientations; vertices are orientation-major."""
+    """Points of the base, each with the same orientations; vertices are orientation-major.
+
+    They are the domain of a graph: a whole sampling, or the part of one that is inside a mask. What
+    a domain knows of the points outside is here, with the answers of a whole one.
+    """
 
     orientations: int
     """n_o; 1 where the manifold has none."""
@@ -29,6 +37,97 @@ class Sampling(ABC):
     """The same over each point."""
     periodic: bool
     """Whether points have images, `extent` apart."""
+    places: Indices | None = None
+    """(points,) where they are in the full sampling, ascending; None of a whole one."""
+    filling: Csr | None = None
+    """(all points, points) what each of them shows of a signal, where the domain cuts pixels."""
+    mean_area: float = 1.0
+    """The mean area of the points, in units of that of all points whose weights are theirs."""
+
+    @property
+    @abstractmethod
+    def full(self) -> "SamplingKind":
+        """All points, those outside a mask, too."""
+
+    @property
+    def lattice(self) -> "Lattice | None":
+        """The lattice that they are all or some pixels of; None elsewhere."""
+        return None
+
+    @property
+    def whole_lattice(self) -> "Lattice | None":
+        """The lattice that they are all pixels of; None elsewhere."""
+        return self.lattice if self.places is None else None
+
+    @property
+    def celled(self) -> "Sampling":
+        """The points whose Voronoi cells those of the graph are: with those outside, or alone."""
+        return self
+
+    def cells_diagram(self, remedy: str) -> "Diagram":
+        """The Voronoi cells of the points, clipped where these are those of a region.
+
+        Args:
+            remedy: for points that are too close.
+
+        Raises:
+            CheblienetError: some can't be distinguished.
+        """
+        from cheblienet_graphs.samplings.voronoi import voronoi_diagram
+
+        return voronoi_diagram(self.base_points, self.extent, periodic=self.periodic, remedy=remedy)
+
+    @abstractmethod
+    def without_fiber(self) -> "Sampling":
+        """The points alone, without orientations."""
+
+    @cached_property
+    def fraction(self) -> Floats:
+        """(all points,) the part of each in the domain."""
+        return np.ones(self.num_points)
+
+    @property
+    def points_at_edge(self) -> int:
+        """Points next to places that are not wholly inside."""
+        return 0
+
+    @property
+    def inside_share(self) -> float:
+        """The share of all points inside, or of the area, where the domain cuts pixels."""
+        return self.num_points / self.full.num_points
+
+    @property
+    def cut_statistics(self) -> dict[str, float] | None:
+        """Shares and masses of points whose pixels the domain cuts; None where it cuts none.
+
+        "share" of the points whose pixel is cut, "least" and "most" mass of a point, in pixels.
+        """
+        return None
+
+    @property
+    def outside(self) -> Floats:
+        """(N, d) Cartesian coordinates of the points outside."""
+        return self.base_points[:0]
+
+    def among_all(self, vertices: Indices) -> Indices:
+        """(N,) the numbers that vertices have among those of the full sampling."""
+        return vertices
+
+    def numbers_inside(self, points: Indices) -> Indices:
+        """(N,) the numbers of points of the full sampling among those inside; -1 outside."""
+        return points
+
+    def edges(self, rows: Indices, columns: Indices) -> tuple[Indices, Indices, Indices]:
+        """Edges of the full sampling, as those between vertices inside.
+
+        Args:
+            rows: (N,) one of their ends, numbered among all vertices.
+            columns: (N,) the other one.
+
+        Returns:
+            (M,) rows, columns and places among all of the M edges with both ends inside.
+        """
+        return rows, columns, np.arange(len(rows))
 
     @property
     @abstractmethod
@@ -100,6 +199,10 @@ class Sampling(ABC):
     @abstractmethod
     def unpooling(self) -> Csr:
         """The map to the points from those of the next coarser level."""
+
+    def depth_of(self, _point: int) -> int:
+        """Steps from a point to the nearest place not wholly inside; 0 where none is known."""
+        return 0
 
     def probes(self) -> Indices:
         """Points where the effective metric is measured: all of them unless overridden."""
@@ -242,6 +345,15 @@ class SamplingKind(Sampling):
         while (coarser := cls.coarser(sizes[-1])) is not None:
             sizes.append(coarser)
         return sizes
+
+    @property
+    def full(self) -> "SamplingKind":
+        """All points: these."""
+        return self
+
+    @abstractmethod
+    def without_fiber(self) -> "SamplingKind":
+        """The points alone, without orientations."""
 
     @property
     @abstractmethod

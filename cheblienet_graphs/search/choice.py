@@ -20,10 +20,12 @@ class Choice:
     device: str
 
 
-def choose(
-    sampling: str, engine: str = "auto", device: str = "auto", *, weights: str = "kernel"
-) -> Choice:
-    """The engine and device that a build will use.
+STENCILS = Choice("stencil", "cpu")
+DIAGRAM = Choice("diagram", "cpu")
+
+
+def choose(sampling: str, engine: str = "auto", device: str = "auto") -> Choice:
+    """The engine and device of a search for nearest neighbors.
 
     On lattices "auto" is the stencil engine, which needs no GPU; elsewhere, and on a lattice where
     cuda is asked for, it is the pruned one. The device "auto" is cuda where there is one, else cpu.
@@ -32,8 +34,6 @@ def choose(
         sampling: name of the sampling.
         engine: one of ENGINES.
         device: one of DEVICES.
-        weights: kind of the edge weights; on lattices all but "kernel" are made from stencils,
-            "voronoi" from Voronoi cells.
 
     Raises:
         SpecError: an unknown name, a combination that does not exist, or no such device here.
@@ -43,13 +43,6 @@ def choose(
     from cheblienet_graphs.samplings import SAMPLINGS  # numpy: help does without
 
     lattice = SAMPLINGS[sampling].regular
-    if weights == "voronoi":
-        remedy = "Their edges come from Voronoi cells, on the CPU."
-        _refuse_others(engine, device, ("auto",), "voronoi weights", remedy)
-        return Choice("diagram", "cpu")
-    if lattice and weights != "kernel":
-        engines, remedy = ("auto", "stencil"), "They are made from stencils, on the CPU."
-        _refuse_others(engine, device, engines, f"{weights} weights on a lattice", remedy)
     if engine == "stencil":
         if not lattice:
             accepted = f"auto, pruned or keops with {sampling} sampling"
@@ -62,14 +55,27 @@ def choose(
     return Choice(engine, "cpu" if engine == "stencil" else _available(device))
 
 
-def _refuse_others(
-    engine: str, device: str, engines: tuple[str, ...], of: str, remedy: str
-) -> None:
-    """Refuse other engines than these, and a GPU, for some weights."""
+def only(alone: Choice, engine: str, device: str, of: str, remedy: str) -> Choice:
+    """The one choice that there is for some weights, which "auto" and its own names stand for.
+
+    Args:
+        alone: the choice, on the CPU.
+        engine: one of ENGINES.
+        device: one of DEVICES.
+        of: what it is the only one for, in words.
+        remedy: why.
+
+    Raises:
+        SpecError: an unknown name, another engine, or a GPU.
+    """
+    choice("engine", engine, ENGINES)
+    choice("device", device, DEVICES)
+    engines = ["auto", *([alone.engine] if alone.engine in ENGINES else [])]
     if engine not in engines:
         raise SpecError("engine", f"{' or '.join(engines)} with {of}", engine, remedy)
     if device == "cuda":
         raise SpecError("device", f"auto or cpu with {of}", device, remedy)
+    return alone
 
 
 def _available(device: str) -> str:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from cheblienet_graphs.csr import index_type
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.rule import Lengths, Scratch, too_few
 from cheblienet_graphs.search.stencil import StencilEngine, Stencils
-from cheblienet_graphs.store.staged import index_type
 
 if TYPE_CHECKING:
     from cheblienet_graphs.search.lists import MutualNeighbors, NeighborLists
@@ -116,4 +116,4 @@ class NeighborRule:
 
     @property
     def _on_lattice(self) -> bool:
-        return isinstance(self.sampled.sampling, Lattice)
+        return self.sampled.sampling.lattice is not None

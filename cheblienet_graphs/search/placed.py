@@ -16,9 +16,8 @@ from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.manifolds import Manifold, Metric, Point
 from cheblienet_graphs.manifolds.moments import array
 from cheblienet_graphs.samplings.given_tables import POLE, again_on_poles
+from cheblienet_graphs.samplings.points import base_places
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
-from cheblienet_graphs.spec.map_spec import MapSpec, extent
-from cheblienet_graphs.store.reader import base_places
 from cheblienet_graphs.typing import Floats, Indices
 
 MOST_IMAGES = 2**23
@@ -148,6 +147,18 @@ class PlacedPoints:
         periods = sampling.extent if sampling.periodic else None
         places = sampling.coordinates(), sampling.base_points
         return cls(sampled.manifold, sampled.metric, *places, periods)
+
+    @classmethod
+    def at(
+        cls,
+        manifold: Manifold,
+        metric: Metric,
+        periods: tuple[float, ...] | None,
+        coordinates: Floats,
+    ) -> "PlacedPoints":
+        """The vertices at coordinates, (V, d) by the manifold's columns."""
+        base = base_places(manifold.base, coordinates)
+        return cls(manifold, metric, coordinates, base, periods)
 
     def __len__(self) -> int:
         return len(self.base)
@@ -307,15 +318,3 @@ def first_of_each(numbers: Indices, order: Indices) -> npt.NDArray[np.bool_]:
     first = np.empty_like(new)
     np.put_along_axis(first, order, new, axis=1)
     return first
-
-
-def placed_on(spec: MapSpec, coordinates: Floats) -> PlacedPoints:
-    """Points of a side of a map, with the map's metric.
-
-    Args:
-        spec: of the map.
-        coordinates: (V, d) by the manifold's columns, those of pixels at their centers.
-    """
-    periods = extent(spec.source) if spec.source.boundary == "periodic" else None
-    base = base_places(spec.source, coordinates)
-    return PlacedPoints(spec.source.geometry, spec.metric, coordinates, base, periods)

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -115,13 +114,6 @@ class Stencils:
         Raises:
             SpecError: K is smaller than every first shell, so there would be no edge.
         """
-        known = KNOWN.get((sampled, neighbors))
-        if known is None:
-            known = KNOWN[sampled, neighbors] = cls._found(sampled, neighbors)
-        return known
-
-    @classmethod
-    def _found(cls, sampled: SampledManifold[Lattice], neighbors: int) -> "Stencils":
         lattice = sampled.sampling
         distances = OffsetDistances(sampled)
         radii, stencils = distances.stencils(neighbors)
@@ -174,10 +166,6 @@ class Stencils:
         for step, most in zip(steps, self.engine.reach, strict=True):
             keys = keys * (2 * most + 1) + step + most
         return keys
-
-
-KNOWN: "WeakValueDictionary[tuple[SampledManifold[Lattice], int], Stencils]" = WeakValueDictionary()
-"""Stencils that somebody has: the plan, rows, mask and checks of a level ask for the same ones."""
 
 
 def reach(stencils: Sequence[Stencil]) -> tuple[int, ...]:

@@ -16,8 +16,9 @@ from cheblienet_graphs.limits import Given, choice, integer, left_out, number, n
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size
 from cheblienet_graphs.samplings.given import GivenPoints
-from cheblienet_graphs.spec.edges import edge_fields, operator_fields
+from cheblienet_graphs.spec.edges import operator_fields, weighting_of
 from cheblienet_graphs.spec.mask import Mask, size_of
+from cheblienet_graphs.weights import WEIGHTINGS, Weighting
 
 SIZES = tuple(kind.field for kind in SAMPLINGS.values())
 """Fields that hold the size of some kind of sampling."""
@@ -40,6 +41,7 @@ def normalized(given: Given) -> dict[str, Any]:
     """
     geometry = MANIFOLDS[choice("manifold", given["manifold"], tuple(MANIFOLDS))]
     kind, finest = _sampling(geometry, given)
+    weighting = weighting_of(geometry, kind, given)
     values = {
         "manifold": geometry.name,
         "sampling": kind.name,
@@ -51,13 +53,14 @@ def normalized(given: Given) -> dict[str, Any]:
         "spacing": _spacing(geometry, given),
         **_fiber(geometry, axes, period, given),
         "eps": _anisotropy(geometry, given),
-        **edge_fields(geometry, kind, given),
+        "weights": weighting.name,
+        **vars(weighting),
         "boundary": _boundary(geometry, given["boundary"]),
         "levels": _levels(kind, finest, given["levels"]),
         "region": _region(geometry, given["region"]),
-        "mask_edge": _mask_edge(geometry, kind, finest, given),
+        "mask_edge": _mask_edge(geometry, kind, finest, weighting, given),
     }
-    return values | operator_fields(geometry, kind, values, given)
+    return values | operator_fields(geometry, kind, weighting, values, given)
 
 
 def _sampling(geometry: Manifold, given: Given) -> tuple[type[SamplingKind], Size]:
@@ -239,12 +242,12 @@ def _region(geometry: Manifold, value: Any) -> tuple[float, float, float, float]
 
 
 def _mask_edge(
-    geometry: Manifold, kind: type[SamplingKind], finest: Size, given: Given
+    geometry: Manifold, kind: type[SamplingKind], finest: Size, weighting: Weighting, given: Given
 ) -> Literal["cut"] | None:
     """Whether pixels or cells count by their part inside, "cut"; None where they are in or out."""
     asked, mask = given["mask_edge"], given["mask"]
     if given["region"] is not None and (mask is None or isinstance(mask, Mapping)):
-        return _region_edge(finest, given["weights"], asked)
+        return _region_edge(finest, weighting, asked)
     if mask is None:
         domain = Remedy("mask" if geometry.base.flat else "region")
         left_out("mask_edge", asked, Words("unless a ", domain, " is given"))
@@ -254,20 +257,25 @@ def _mask_edge(
     if not kind.regular:
         off = Words("pixels with a mask off lattices; there a ", Remedy("region"), " cuts cells")
         raise SpecError("mask_edge", off, asked)
-    if given["weights"] == "kernel":
-        selling = Remedy("weights", "selling")
-        remedy = Words("Use ", selling, " or ", Remedy("weights", "matched"), ".")
-        accepted = "pixels with kernel weights, of which none are consistent at an edge"
-        raise SpecError("mask_edge", accepted, asked, remedy)
+    if reason := weighting.uncut(lattice=True):
+        others = [name for name, w in WEIGHTINGS.items() if _cuts(w, geometry)]
+        either = [part for name in others for part in (" or ", Remedy("weights", name))]
+        remedy = Words("Use ", *either[1:], ".")
+        raise SpecError("mask_edge", f"pixels with {reason}", asked, remedy)
     return "cut"
 
 
-def _region_edge(finest: Size, weights: Any, asked: Any) -> Literal["cut"] | None:
+def _cuts(weights: type[Weighting], geometry: Manifold) -> bool:
+    """Whether weights of a manifold's lattices count pixels by their part inside."""
+    return weights.absence(geometry, lattice=True) is None and not weights().uncut(lattice=True)
+
+
+def _region_edge(finest: Size, weighting: Weighting, asked: Any) -> Literal["cut"] | None:
     """Whether the sides of a region clip cells, as they do by default of given points."""
-    given = isinstance(finest, GivenPoints)
+    given, uncut = isinstance(finest, GivenPoints), weighting.uncut(lattice=False)
     refused = {
-        "pixels where areas are given": given and finest.areas == "given",
-        "pixels with matched weights, which are those of all points": weights == "matched",
+        "pixels where areas are given": given and finest.given_areas,
+        f"pixels with {uncut}": uncut is not None,
     }
     reasons = [reason for reason, applies in refused.items() if applies]
     if asked is None:
@@ -277,6 +285,22 @@ def _region_edge(finest: Size, weights: Any, asked: Any) -> Literal["cut"] | Non
     if reasons:
         raise SpecError("mask_edge", reasons[0], asked)
     return "cut"
+
+
+def eigenpairs_of(eigenpairs: Any, fewest: int) -> int | None:
+    """The number of eigenpairs that are stored; None where none are.
+
+    Args:
+        eigenpairs: given.
+        fewest: vertices of the coarsest level.
+    """
+    if eigenpairs is None:
+        return None
+    most = min(fewest, limits.EIGENPAIRS.high)
+    accepted = f"an integer in {limits.Integers(limits.EIGENPAIRS.low, most)}"
+    if fewest < limits.EIGENPAIRS.high:
+        accepted += f", as the coarsest level has {fewest} vertices"
+    return integer("eigenpairs", eigenpairs, limits.EIGENPAIRS.low, most, accepted)
 
 
 def _levels(kind: type[SamplingKind], finest: Size, levels: Any) -> int:

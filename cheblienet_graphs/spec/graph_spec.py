@@ -1,8 +1,6 @@
 """The specification of a build: frozen, validated, hashable."""
 
 import copy
-import hashlib
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -14,18 +12,20 @@ from cheblienet_graphs import limits
 from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.inputs.labelled import named_mask
 from cheblienet_graphs.inputs.masks import Four, LatLonMask
-from cheblienet_graphs.inputs.polygons import LevelSet, Polygons
+from cheblienet_graphs.inputs.polygons import LevelSet, Polygons, block_means
 from cheblienet_graphs.inputs.volumes import Volume
-from cheblienet_graphs.limits import Number, integer, refuse_unknown
+from cheblienet_graphs.limits import Number, refuse_unknown
 from cheblienet_graphs.manifolds import Manifold, Metric, with_period
 from cheblienet_graphs.manifolds.base import Fiber
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Setting, Size
 from cheblienet_graphs.samplings.axes import axis_set
 from cheblienet_graphs.samplings.given import GivenPoints
 from cheblienet_graphs.samplings.given_tables import PointArrays
+from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.spec import least
-from cheblienet_graphs.spec.fields import as_json, normalized
-from cheblienet_graphs.spec.mask import Mask, mask_field
+from cheblienet_graphs.spec.fields import as_json, eigenpairs_of, normalized
+from cheblienet_graphs.spec.mask import Mask, mask_field, points_inside
+from cheblienet_graphs.weights import WEIGHTINGS, Weighting
 
 
 @dataclass(frozen=True, init=False)
@@ -190,17 +190,7 @@ class GraphSpec:
             fewer = Words("Or use fewer ", Remedy(fiber), ".")
             remedy = fewer if self.orientations > 1 else ""
             raise SpecError(self.sampling_kind.field, accepted, self.num_vertices, remedy)
-        object.__setattr__(self, "eigenpairs", self._eigenpairs(eigenpairs))
-
-    def _eigenpairs(self, eigenpairs: Number | None) -> int | None:
-        if eigenpairs is None:
-            return None
-        fewest = self.vertices[-1]
-        most = min(fewest, limits.EIGENPAIRS.high)
-        accepted = f"an integer in {limits.Integers(limits.EIGENPAIRS.low, most)}"
-        if fewest < limits.EIGENPAIRS.high:
-            accepted += f", as the coarsest level has {fewest} vertices"
-        return integer("eigenpairs", eigenpairs, limits.EIGENPAIRS.low, most, accepted)
+        object.__setattr__(self, "eigenpairs", eigenpairs_of(eigenpairs, self.vertices[-1]))
 
     @property
     def geometry(self) -> Manifold:
@@ -222,6 +212,12 @@ class GraphSpec:
     def sampling_kind(self) -> type[SamplingKind]:
         """The kind of sampling, which knows what its size means."""
         return SAMPLINGS[self.sampling]
+
+    @property
+    def weighting(self) -> Weighting:
+        """The weights of the edges, with their parameters."""
+        parameters = self.neighbors, self.kernel, self.bandwidth, self.drift
+        return WEIGHTINGS[self.weights](*parameters)
 
     @property
     def vertices(self) -> tuple[int, ...]:
@@ -262,6 +258,18 @@ class GraphSpec:
             spacing=self.spacing,
         )
         return self.sampling_kind.sampled(self.level_size(level), setting)
+
+    def domain(self, level: int) -> Sampling:
+        """The points of a level's graph: all, or those inside where there is a mask.
+
+        Raises:
+            SpecError: the specification knows a mask or given points by digest alone.
+        """
+        full, mask = self.full_sampling(level), self.mask
+        if mask is None:
+            return full
+        fraction = block_means(mask.halves_on(level), 2) if self.cuts_pixels else None
+        return points_inside(self, full, mask.on_level(level), fraction)
 
     def grid(self, level: int) -> tuple[int, ...]:
         """(n_o, *shape of a signal on the base), of the full sampling: (n_o, H, W) on a lattice."""
@@ -314,12 +322,13 @@ class GraphSpec:
         On s2 it is the first whose arrays may have names of dimensions.
         """
         later = self.mask, self.directional, self.drift, self.boundary_correction, self.axes
-        plain = (*later, self.spacing) == (None,) * 6 and self.weights != "voronoi"
+        plain = (*later, self.spacing) == (None,) * 6
         cut, turned = self.mask_edge == "cut", self.period == "2pi"
         since = {"1.1": not plain, "1.2": turned, "1.3": self.gradients, "1.4": cut}
         since["1.6"] = self.manifold == "s2"
+        later_ones = (schema for schema, applies in since.items() if applies)
         points = self.sampling_kind.schemas[self.levels > 1]
-        return max([points, *(schema for schema, applies in since.items() if applies)])
+        return max([points, self.weighting.schema, *later_ones])
 
     @property
     def default_name(self) -> str:
@@ -338,17 +347,6 @@ class GraphSpec:
         """The same, and below it the fields that have their defaults; lines of 96 columns."""
         return least.screen(self)
 
-    @property
-    def searched_neighbors(self) -> int:
-        """K, at most how many neighbors each vertex gets.
-
-        Raises:
-            ValueError: neighbors are not searched for.
-        """
-        if self.neighbors is None:
-            raise ValueError(f"{self.weights} weights have no K")
-        return self.neighbors
-
     def to_dict(self) -> dict[str, Any]:
         """The normalized values as JSON types; fields that do not apply are left out."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -358,7 +356,12 @@ class GraphSpec:
 
     def recorded(self) -> "GraphSpec":
         """The same, as a store tells it: without the arrays that were given."""
-        return self.from_dict(self.to_dict())
+        other = self if self.coordinates is None else self.with_points({})
+        if self.mask is None:
+            return other
+        other = copy.copy(other)
+        object.__setattr__(other, "mask", replace(self.mask, places=None, halves=None))
+        return other
 
     def with_points(self, arrays: Mapping[int, PointArrays]) -> "GraphSpec":
         """The same, its given points known to be these, by level; by digest only where none are.
@@ -388,10 +391,4 @@ class GraphSpec:
     @property
     def sha256(self) -> str:
         """Hex digest of the canonical JSON of `to_dict()`."""
-        return digest(self.to_dict())
-
-
-def digest(values: Mapping[str, Any]) -> str:
-    """SHA-256 of the canonical JSON of a specification, in hex."""
-    text = json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+        return least.digest(self.to_dict())

@@ -1,5 +1,7 @@
 """A specification by what differs from the defaults: arguments, the default name, a line."""
 
+import hashlib
+import json
 import math
 import textwrap
 from collections.abc import Iterator, Mapping
@@ -20,8 +22,14 @@ DIGITS = 8
 """Of the digest, where fields are not listed."""
 SCREEN = 96
 """Columns of a printed specification."""
-_ALONE = {"weights", "kernel", "laplacian", "boundary"}
-"""Fields whose value says what they are."""
+_NAMED = {"xi", "mask_edge", "lambda_max"}
+"""Fields whose text does not say alone what they are."""
+
+
+def digest(values: Mapping[str, Any]) -> str:
+    """SHA-256 of the canonical JSON of a specification, in hex."""
+    text = json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def arguments(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -122,8 +130,8 @@ def _parts(fields: Mapping[str, Any]) -> Iterator[str]:
     for field, value in fields.items():
         if field in {"manifold", "sampling", "orientations", "axes"}:
             continue
-        if field in _ALONE or field == "period":
-            yield str(value)
+        if isinstance(value, str) and field not in _NAMED:
+            yield value
         elif isinstance(value, bool):
             yield field.replace("_", "-") if value else f"no-{field.replace('_', '-')}"
         else:

@@ -16,8 +16,8 @@ from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.spec.fields import SIZES
-from cheblienet_graphs.spec.graph_spec import GraphSpec, digest
-from cheblienet_graphs.spec.least import DIGITS, least_fields, shortest, sizes_in_name
+from cheblienet_graphs.spec.graph_spec import GraphSpec
+from cheblienet_graphs.spec.least import DIGITS, digest, least_fields, shortest, sizes_in_name
 from cheblienet_graphs.typing import Floats, Indices
 
 POINTS = (
@@ -119,6 +119,11 @@ class MapSpec:
     def metric(self) -> Metric:
         """That of the source's finest level."""
         return self.source.metric(0)
+
+    @property
+    def periods(self) -> tuple[float, ...] | None:
+        """Sides of the domain where opposite ones are glued; else None."""
+        return extent(self.source) if self.source.boundary == "periodic" else None
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -159,21 +159,23 @@ class Mask:
 def points_inside(
     spec: "GraphSpec",
     full: SamplingKind,
-    places: Indices,
+    places: Indices | None,
     fraction: Floats | None = None,
     areas: Floats | None = None,
-) -> MaskedSampling:
-    """The points of a level inside the mask: whole, or as a domain cuts them or a region clips.
+) -> Sampling:
+    """The points of a graph: all, or those inside, as a domain cuts them or a region clips them.
 
     Args:
-        spec: of the build; it has a mask or a region.
+        spec: of the build.
         full: all points.
-        places: (n_inside,) where those inside are among them, ascending.
+        places: (n_inside,) where those inside are among them, ascending; None without a mask.
         fraction: (points,) the part of each pixel in the domain, where that cuts pixels.
         areas: (n_inside,) of cells that the region clips, where they are known already.
     """
-    if fraction is not None and isinstance(full, Lattice):
-        return CutSampling(full, fraction)
+    if places is None:
+        return full
+    if fraction is not None and full.lattice is not None:
+        return CutSampling(full.lattice, fraction)
     if spec.clipping is not None:
         return RegionSampling(full, places, spec.clipping, areas)
     return MaskedSampling(full, places)
@@ -223,7 +225,7 @@ def mask_field(spec: "GraphSpec", value: Any, order: str | None) -> Mask | None:
         return None
     samplings = [spec.full_sampling(level) for level in range(spec.levels)]
     if spec.cuts_pixels:
-        lattices = [sampling for sampling in samplings if isinstance(sampling, Lattice)]
+        lattices = [sampling.lattice for sampling in samplings if sampling.lattice]
         drawn = isinstance(value, Polygons) or callable(value)
         domain = value if drawn else _on_grid(spec, _array(spec.geometry, value))
         return Mask.cutting(half_pixels(domain, lattices[0].shape), lattices)
@@ -240,8 +242,8 @@ def mask_field(spec: "GraphSpec", value: Any, order: str | None) -> Mask | None:
 
 def _inside(spec: "GraphSpec", sampling: Sampling, value: Any, order: str) -> npt.NDArray[np.bool_]:
     """(points,) those inside a mask."""
-    if (isinstance(value, Polygons) or callable(value)) and isinstance(sampling, Lattice):
-        return block_means(half_pixels(value, sampling.shape), 2).ravel() > HALF
+    if (isinstance(value, Polygons) or callable(value)) and (lattice := sampling.lattice):
+        return block_means(half_pixels(value, lattice.shape), 2).ravel() > HALF
     values = _array(spec.geometry, value)
     if isinstance(value, LatLonMask):
         return value.at(*_degrees(sampling))

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from cheblienet_graphs.errors import Remedy, Spell, quoted
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.spec.edges import DIRECTIONS
 from cheblienet_graphs.spec.fibers import per_radian
 from cheblienet_graphs.spec.map_spec import MapSpec
+from cheblienet_graphs.weights.directional import DIRECTIONS
 
 PAPER_EPS_SQUARED = 0.1
 
@@ -157,20 +157,8 @@ def _anisotropy(spec: GraphSpec, spell: Spell) -> list[str]:
 
 
 def _edges(spec: GraphSpec) -> str:
-    if spec.weights == "selling":
-        edges = f"Selling's stencils, at most {spec.neighbors} neighbors, made for the metric"
-    elif spec.weights == "voronoi":
-        edges = "edges of Voronoi cells with a common side, weights its length over the distance"
-    else:
-        edges = (
-            f"at most K = {spec.neighbors} neighbors, {spec.kernel} kernel, "
-            f"bandwidth {spec.bandwidth:g}"
-        )
-    if spec.weights == "matched":
-        united = ", united with Selling's stencils" if spec.sampling_kind.regular else ""
-        edges += f"{united}, weights matched to the metric"
-        edges += "" if spec.drift is None else f", first moments within a slack of {spec.drift:g}"
-    return f"{edges}; {spec.laplacian} Laplacian"
+    """The edges with their weights, and the Laplacian."""
+    return f"{spec.weighting.words(spec)}; {spec.laplacian} Laplacian"
 
 
 def _operators(spec: GraphSpec) -> list[str]:

@@ -116,8 +116,8 @@ def smallest_eigenvalues(
     size = rescaled.shape[0]
     if _block_bytes(size, count) <= BLOCK_BYTES:
         return extreme_eigenpairs(rescaled, lambda_max, count, sampling=sampling, shift=shift)
-    if translated(sampling, rescaled):
-        values = BlochBlocks(rescaled, sampling, shift=shift).eigenvalues()[:count]
+    if lattice := translated(sampling, rescaled):
+        values = BlochBlocks(rescaled, lattice, shift=shift).eigenvalues()[:count]
         return Eigenvalues(_of_delta(values, lambda_max), converged=True, method="bloch")
     product = mapped_product(rescaled, shift)
     symmetries = involutions(product, sampling)
@@ -132,7 +132,7 @@ def extreme_eigenpairs(
     count: int,
     *,
     which: End = "smallest",
-    sampling: object = None,
+    sampling: Sampling | None = None,
     shift: Floats | None = None,
 ) -> Eigenpairs:
     """The smallest or largest eigenpairs of Delta, multiplicities repeated.
@@ -160,8 +160,8 @@ def extreme_eigenpairs(
         image = stored(x)
         return image if which == "smallest" else np.negative(image, out=image)
 
-    if translated(sampling, rescaled):
-        values, vectors = BlochBlocks(rescaled, sampling, sign, shift).smallest(count)
+    if lattice := translated(sampling, rescaled):
+        values, vectors = BlochBlocks(rescaled, lattice, sign, shift).smallest(count)
         method = "bloch"
     else:
         values, vectors, method = _solved(rescaled, shift, sign, product, count)

@@ -16,7 +16,6 @@ import functools
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -42,13 +41,14 @@ UNCHANGED = 1e-5
 """Largest difference between a moved product and the product of the moved vector."""
 
 
-def translated(lattice: object, matrix: scipy.sparse.csr_array) -> TypeGuard[Lattice]:
-    """Whether it is a periodic lattice whose translations a matrix commutes with.
+def translated(sampling: Sampling | None, matrix: scipy.sparse.csr_array) -> Lattice | None:
+    """The periodic lattice whose translations a matrix commutes with; None where there is none.
 
     The latter is tested with one random vector.
     """
-    if not (isinstance(lattice, Lattice) and lattice.periodic):
-        return False
+    lattice = None if sampling is None else sampling.whole_lattice
+    if lattice is None or not lattice.periodic:
+        return None
     product = mapped_product(matrix)
     shape = (lattice.orientations, *lattice.shape)
     signal = np.random.default_rng(0).standard_normal(shape)
@@ -59,7 +59,7 @@ def translated(lattice: object, matrix: scipy.sparse.csr_array) -> TypeGuard[Lat
         moved -= np.roll(image, 1, axis)
         return float(np.abs(moved, out=moved).max())
 
-    return max(map(difference, range(1, len(shape)))) <= UNCHANGED
+    return lattice if max(map(difference, range(1, len(shape)))) <= UNCHANGED else None
 
 
 class BlochBlocks:

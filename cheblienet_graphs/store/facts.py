@@ -16,13 +16,13 @@ from typing import Any, TypeVar
 
 from cheblienet_graphs.errors import SchemaError, SpecError, quoted
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.spec.edges import DIRECTIONS
 from cheblienet_graphs.spec.fibers import units
 from cheblienet_graphs.spec.map_spec import MapSpec
 from cheblienet_graphs.store import layout, rules
 from cheblienet_graphs.store.folder import DOCUMENT
 from cheblienet_graphs.store.rules import Number, Rule, WrongFactError, checked, read
 from cheblienet_graphs.typing import Floats
+from cheblienet_graphs.weights.directional import DIRECTIONS
 
 PATH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}(/[A-Za-z0-9][A-Za-z0-9._-]{0,63}){0,7}")
 LONGEST_PATH = 255
@@ -275,7 +275,7 @@ def _level(spec: GraphSpec, number: int, facts: Any) -> LevelFacts:
     if lacking := sorted(expected.keys() - facts.keys()):
         raise WrongFactError(f"{name} lacks {lacking[0]}")
     if facts.get("eigenvalue_scale") is not None:  # not recorded by older versions
-        plain = spec.weights != "kernel" and spec.laplacian == "combinatorial"
+        plain = spec.weighting.moment is not None and spec.laplacian == "combinatorial"
         expected["eigenvalue_scale"] = 1.0 if plain and spec.mask is None else rules.SIZE
     of_level = read(name, facts, expected)
     if spec.directional is not None:

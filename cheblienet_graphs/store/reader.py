@@ -5,10 +5,10 @@ masses, places, averages. Values that only products read are looked at where the
 """
 
 import stat
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from cheblienet_graphs.errors import Remedy, StoreError
 from cheblienet_graphs.limits import Range
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.samplings.given_tables import PointArrays
-from cheblienet_graphs.samplings.points import unit_vectors
+from cheblienet_graphs.samplings.points import base_places
 from cheblienet_graphs.samplings.region import RegionSampling
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling, SamplingKind
 from cheblienet_graphs.spec import GraphSpec
@@ -65,7 +65,7 @@ def open_group(store: str | Path, name: str | None = None) -> "zarr.Group":
 
 
 @dataclass(frozen=True)
-class LevelArrays:
+class LevelFolder:
     """The arrays of a level, mapped on first use and of the shapes that its facts imply.
 
     Their values are checked to be finite and within their ranges, so computing with them does not
@@ -73,20 +73,22 @@ class LevelArrays:
 
     Args:
         version: folder of the version.
-        facts: of the version.
+        spec: of the graph.
+        levels: facts of the levels, finest first, as far as they are known.
         level: 0 is the finest.
-        measured: what reports and figures computed of them, by name, so that none does it again.
+        numbers_sha256: digest of all numbers of the version; empty where it is not published.
     """
 
     version: Folder
-    facts: VersionFacts
+    spec: GraphSpec
+    levels: tuple[LevelFacts, ...]
     level: int
-    measured: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    numbers_sha256: str = ""
 
-    @property
-    def spec(self) -> GraphSpec:
-        """The specification of the graph."""
-        return self.facts.spec
+    @classmethod
+    def published(cls, version: Folder, facts: VersionFacts, level: int) -> Self:
+        """A level of a published version."""
+        return cls(version, facts.spec, facts.levels, level, facts.numbers_sha256)
 
     @property
     def folder(self) -> Folder:
@@ -96,7 +98,7 @@ class LevelArrays:
     @property
     def of_level(self) -> LevelFacts:
         """The level's facts."""
-        return self.facts.levels[self.level]
+        return self.levels[self.level]
 
     @property
     def label(self) -> str:
@@ -116,7 +118,7 @@ class LevelArrays:
         here, there = self.level, self.level + 1
         if there == self.spec.levels:
             return {}
-        many, few = (self.facts.levels[level].vertices for level in (here, there))
+        many, few = (self.spec.vertices[level] for level in (here, there))
         down, up = f"pooling/{here}to{there}", f"unpooling/{there}to{here}"
         return {down: (few, many), up: (many, few)}
 
@@ -245,7 +247,7 @@ class LevelArrays:
         """(V,) divisors of the Laplacian: the degrees, or the areas."""
         return self.degree if self.spec.laplacian == "normalized" else self.area
 
-    @property
+    @cached_property
     def weights(self) -> MappedWeights:
         """W, to be read row by row."""
         return MappedWeights(self.laplacian, self.of_level.lambda_max, self.mass)
@@ -268,7 +270,7 @@ class LevelArrays:
             return full
         fraction = self.fraction.astype(np.float64) if self.spec.cuts_pixels else None
         inside = points_inside(self.spec, full, places.astype(np.int64), fraction)
-        if not np.array_equal(inside.places, places):
+        if inside.places is None or not np.array_equal(inside.places, places):
             raise StoreError(f"{self.folder}/{layout.FRACTION} has other points than the mask.")
         return inside
 
@@ -320,7 +322,7 @@ class LevelArrays:
             CheblienetError: the points have no cells that can be computed.
         """
         given = self.spec.coordinates
-        if given is None or given.areas != "given" or self.spec.mask is not None:
+        if given is None or not given.given_areas or self.spec.mask is not None:
             return None
         points = self.spec.base_points(self.level)
         return self.area[:points] / self.cells.areas(0, points)
@@ -328,7 +330,7 @@ class LevelArrays:
     def _given(self, areas: Floats | None) -> SamplingKind:
         """Given points; without those outside a mask, which are not stored."""
         base = self.coordinates[: self.spec.base_points(self.level)]
-        points = np.array(base_places(self.spec, base))
+        points = np.array(base_places(self.spec.geometry.base, base))
         given = self.spec.with_points({self.level: PointArrays(points, areas)})
         return given.full_sampling(self.level)
 
@@ -338,9 +340,3 @@ class LevelArrays:
         """A dense array of which all values are within a range."""
         array = self.folder / name
         return within(array, mapped_array(array, shape, (dtype,)), allowed)
-
-
-def base_places(spec: GraphSpec, coordinates: Floats) -> Floats:
-    """(V, b) Cartesian coordinates on the base, unit vectors on the sphere."""
-    base = spec.geometry.base
-    return coordinates[:, : base.dimension] if base.flat else unit_vectors(*coordinates[:, -2:].T)

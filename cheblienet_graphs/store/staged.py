@@ -20,13 +20,12 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.csr import Csr
+from cheblienet_graphs.csr import Csr, index_type
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import opened_folder, replace, reserve, undone, write
 from cheblienet_graphs.store.folder import DOCUMENT, Folder
 from cheblienet_graphs.store.leftovers import IDENTITY
 
-INT32_LIMIT = 2**31 - 1
 VERSION, FINISHED, SCRATCH = "version", "finished", "scratch"
 """Its folders: what is published, the records, and arrays that never are."""
 _RECORD = re.compile(r"[0-9]{1,18}-[0-9]{1,18}\.json")
@@ -158,11 +157,6 @@ def write_document(node: Path, document: layout.Attributes) -> None:
     file = node / DOCUMENT
     file.unlink(missing_ok=True)
     write(file, layout.document_bytes(document))
-
-
-def index_type(shape: tuple[int, int], nnz: int) -> str:
-    """Type of a matrix's indices and row pointers: int32 while everything fits."""
-    return "int32" if max(*shape, nnz) <= INT32_LIMIT else "int64"
 
 
 def csr_nbytes(shape: tuple[int, int], nnz: int) -> int:

@@ -19,6 +19,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from cheblienet_graphs.csr import index_type
 from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.machine.interrupts import interrupts_deferred
 from cheblienet_graphs.store import durable, layout, leftovers, staged, staging_folder
@@ -227,7 +228,7 @@ class Staging:
 
     def csr(self, path: str, shape: tuple[int, int], nnz: int) -> StagedCsr:
         """Reserve a float32 CSR matrix; indices are int32 while everything fits."""
-        index = staged.index_type(shape, nnz)
+        index = index_type(shape, nnz)
         with write_errors(self._store):
             (self.path / path).mkdir(parents=True, exist_ok=True)
             document = layout.group_document(layout.csr_attributes(shape))
@@ -258,7 +259,7 @@ class Staging:
         self, folder: str, places: npt.NDArray[np.integer], points: int, named: Named = UNNAMED
     ) -> None:
         """Write where points inside a mask are among all, of which there are so many."""
-        kind = staged.index_type((points, 1), len(places))
+        kind = index_type((points, 1), len(places))
         path = f"{folder}/{layout.BASE_INDEX}"
         self.fill(self.dense(path, places.shape, kind, named=named), places)
 

@@ -18,7 +18,6 @@ import scipy.sparse
 from cheblienet_graphs.csr import Csr
 from cheblienet_graphs.errors import CheblienetError, SkippedDamage
 from cheblienet_graphs.samplings.given_tables import again_on_poles, coincident, digest_of_points
-from cheblienet_graphs.samplings.masked import CutSampling
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.sparse import (
     ENTRIES,
@@ -34,7 +33,7 @@ from cheblienet_graphs.spectrum.lanczos import ritz_pairs
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.folder import DOCUMENT
 from cheblienet_graphs.store.groups import Fault
-from cheblienet_graphs.store.reader import SPECTRUM, LevelArrays
+from cheblienet_graphs.store.reader import SPECTRUM, LevelFolder
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.verification.optional import eigenpair_faults, gradient_faults
 
@@ -55,7 +54,7 @@ VERTICES = 2**18
 """Vertices that are compared together."""
 
 
-def level_fault(arrays: LevelArrays) -> Fault | None:
+def level_fault(arrays: LevelFolder) -> Fault | None:
     """The first fault of a level, with its path below the version; None if it has none.
 
     Raises:
@@ -73,7 +72,7 @@ def first_faults(checks: Iterable[tuple[str, Iterator[str]]]) -> Iterator[Fault]
             yield Fault(where, what)
 
 
-def _checks(arrays: LevelArrays) -> Iterator[tuple[str, Iterator[str]]]:
+def _checks(arrays: LevelFolder) -> Iterator[tuple[str, Iterator[str]]]:
     """What is checked of a level, by its path below the version.
 
     Only the first of its faults is asked for, so what follows takes for granted that there is none.
@@ -95,7 +94,7 @@ def _checks(arrays: LevelArrays) -> Iterator[tuple[str, Iterator[str]]]:
         yield path, _map_faults(arrays, path)
 
 
-def _laplacian_faults(arrays: LevelArrays, name: str) -> Iterator[str]:
+def _laplacian_faults(arrays: LevelFolder, name: str) -> Iterator[str]:
     """What is wrong with one of the Laplacians: that of the metric, or `directional/rotation`."""
     matrix, direction = arrays.rescaled(name), name.partition("/")[2]
     if not is_symmetric(matrix):
@@ -144,7 +143,7 @@ def is_symmetric(matrix: scipy.sparse.csr_array, entries: int = ENTRIES) -> bool
     return True
 
 
-def _count_faults(arrays: LevelArrays) -> Iterator[str]:
+def _count_faults(arrays: LevelFolder) -> Iterator[str]:
     """Facts that are counts of entries of the Laplacian of the metric."""
     facts, isolated, in_plane = arrays.of_level, 0, -arrays.of_level.vertices
     base = facts.vertices // arrays.spec.orientations
@@ -166,7 +165,7 @@ def _blocks(
         yield slice(start, stop), np.repeat(np.arange(start, stop), np.diff(block.indptr)), block
 
 
-def _mask_faults(arrays: LevelArrays) -> Iterator[str]:
+def _mask_faults(arrays: LevelFolder) -> Iterator[str]:
     places = arrays.base_index
     if not arrays.level and not fits_mask(arrays.spec, places):
         yield "are not the points inside the mask of the spec's digest"
@@ -185,18 +184,17 @@ def fits_mask(spec: GraphSpec, places: npt.NDArray[np.integer] | None) -> bool:
     return digest.hexdigest() == spec.mask.sha256
 
 
-def _cut_faults(arrays: LevelArrays) -> Iterator[str]:
+def _cut_faults(arrays: LevelFolder) -> Iterator[str]:
     """What a domain that cuts pixels shows in each follows from the parts of these."""
     sampling, stored = arrays.sampling, arrays.filling
-    if isinstance(sampling, CutSampling):
-        filling = sampling.filling
+    if (filling := sampling.filling) is not None:
         alike = np.array_equal(filling.indptr, stored.indptr)
         alike = alike and np.array_equal(filling.indices, stored.indices)
         if not alike or not np.array_equal(filling.data.astype(np.float32), stored.data):
             yield "are not the points that its filling shows"
 
 
-def _coordinate_faults(arrays: LevelArrays) -> Iterator[str]:
+def _coordinate_faults(arrays: LevelFolder) -> Iterator[str]:
     """Coordinates follow from the specification; given points must be some that a build takes."""
     # Opened first: they bound the size of the sampling, which facts alone may exaggerate.
     coordinates, sampling = arrays.coordinates, arrays.sampling
@@ -236,10 +234,10 @@ def _have_cells(spec: GraphSpec) -> bool:
     There are no cells beside points outside a mask, which are not stored; a region's sides are.
     """
     given, known = spec.coordinates, spec.mask is None or spec.clipping is not None
-    return given is not None and given.areas != "given" and known
+    return given is not None and not given.given_areas and known
 
 
-def _area_faults(arrays: LevelArrays) -> Iterator[str]:
+def _area_faults(arrays: LevelFolder) -> Iterator[str]:
     area = arrays.area
     mean = float(np.mean(area, dtype=np.float64))
     sampling, of_what = arrays.sampling, "spec's sampling"
@@ -282,7 +280,7 @@ def _equal(error: float, actual: npt.NDArray[np.floating], expected: Floats) -> 
     return near(actual, expected, error * np.maximum(abs(expected), 1))
 
 
-def _map_faults(arrays: LevelArrays, path: str) -> Iterator[str]:
+def _map_faults(arrays: LevelFolder, path: str) -> Iterator[str]:
     """Maps between a level and the next coarser one are averages, those of the sampling.
 
     Of given points, whose coarser ones belong to another level, they are averages.
@@ -326,7 +324,7 @@ def undigested(spec: GraphSpec, coordinates: Iterable[Floats]) -> bool:
     return digest_of_points(points, itertools.repeat(None)) != given.sha256
 
 
-def stiffness(arrays: LevelArrays) -> str | None:
+def stiffness(arrays: LevelFolder) -> str | None:
     """A remark on a Laplacian whose first eigenvalues float32 can't tell from 0.
 
     By the Rayleigh quotients of the points' coordinates, which are no less than the first one that
@@ -353,7 +351,7 @@ def stiffness(arrays: LevelArrays) -> str | None:
     )
 
 
-def unlike_cells(arrays: LevelArrays) -> str | None:
+def unlike_cells(arrays: LevelFolder) -> str | None:
     """A remark on given areas that are far from those of their points' Voronoi cells.
 
     Args:

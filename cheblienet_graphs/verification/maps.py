@@ -9,15 +9,15 @@ from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.icosphere import mesh_edges
 from cheblienet_graphs.samplings.masked import MaskedSampling, centers
+from cheblienet_graphs.samplings.points import base_places
 from cheblienet_graphs.search.crossing import SHELL
-from cheblienet_graphs.search.placed import lengths, placed_on
+from cheblienet_graphs.search.placed import PlacedPoints, lengths
 from cheblienet_graphs.sparse import near
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.map_spec import UNIT, averages
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.groups import Fault
 from cheblienet_graphs.store.map_reader import MapArrays
-from cheblienet_graphs.store.reader import base_places
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.verification.levels import (
     coincide,
@@ -63,7 +63,7 @@ def _side_faults(arrays: MapArrays, side: str) -> Iterator[str]:
 def _given_faults(spec: GraphSpec, known: Floats) -> Iterator[str]:
     """Given points are as in a graph; where one level has all, of the spec's digest."""
     given, count = spec.coordinates, spec.base_points(0)
-    points = base_places(spec, known[:count])
+    points = base_places(spec.geometry.base, known[:count])
     sampling = spec.with_points({0: PointArrays(points, None)}).full_sampling(0)
     if not coincide(spec, known, sampling.coordinates()):
         yield "are not the same for each orientation"
@@ -91,7 +91,10 @@ def _transposed_faults(arrays: MapArrays) -> Iterator[str]:
 def _matrix_faults(arrays: MapArrays) -> Iterator[str]:
     """Entries are those that the rule allows, with the weights that follow from their lengths."""
     matrix, spec, sizes = arrays.matrix, arrays.facts.spec, arrays.facts.sizes
-    source, target = (placed_on(spec, np.asarray(arrays.coordinates(s))) for s in layout.SIDES)
+    placed = spec.source.geometry, spec.metric, spec.periods
+    source, target = (
+        PlacedPoints.at(*placed, np.asarray(arrays.coordinates(side))) for side in layout.SIDES
+    )
     counts = np.diff(matrix.indptr)
     # Sources at one place count once.
     first = source.first_there[matrix.indices] == matrix.indices

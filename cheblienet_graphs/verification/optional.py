@@ -21,7 +21,7 @@ from cheblienet_graphs.sparse import (
 )
 from cheblienet_graphs.spec.fibers import units
 from cheblienet_graphs.store import layout
-from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.store.reader import LevelFolder
 from cheblienet_graphs.typing import Floats
 
 EIGENPAIR = 1e-4
@@ -32,7 +32,7 @@ VECTORS_AT_ONCE = 4
 """Stored eigenvectors that are in memory together."""
 
 
-def eigenpair_faults(arrays: LevelArrays) -> Iterator[str]:
+def eigenpair_faults(arrays: LevelFolder) -> Iterator[str]:
     """Stored eigenpairs must be those of the stored Laplacian."""
     values, vectors = arrays.eigenvalues, arrays.eigenvectors
     if values is not None and vectors is not None:
@@ -70,7 +70,7 @@ def _skewness(vectors: npt.NDArray[np.float32]) -> float:
     return float(abs(products).max())
 
 
-def gradient_faults(arrays: LevelArrays) -> Iterator[str]:
+def gradient_faults(arrays: LevelFolder) -> Iterator[str]:
     """Gradients are 0 on constants, exact on linear functions, and the sums those with transposes.
 
     Where neighbors do not lie in all directions, they are exact along those that remain.
@@ -111,7 +111,7 @@ def _vertex_blocks(fields: scipy.sparse.csr_array) -> Iterator[tuple[int, list[A
         yield start, [rows(fields, first, first + stop - start) for first in firsts]
 
 
-def _is_gradient(arrays: LevelArrays, block: tuple[int, Sequence[Any]], spacings: Floats) -> bool:
+def _is_gradient(arrays: LevelFolder, block: tuple[int, Sequence[Any]], spacings: Floats) -> bool:
     """Whether rows are exact on constants, and on linear functions along what they see."""
     start, of_fields = block
     geometry, coordinates = arrays.spec.geometry, arrays.coordinates

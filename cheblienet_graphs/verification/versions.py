@@ -14,7 +14,7 @@ from cheblienet_graphs.store.folder import DOCUMENT, Folder
 from cheblienet_graphs.store.groups import Fault, graph_faults, group_fault
 from cheblienet_graphs.store.map_facts import MapFacts, either_facts
 from cheblienet_graphs.store.map_reader import MapArrays
-from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.store.reader import LevelFolder
 from cheblienet_graphs.verification.levels import (
     level_fault,
     stiffness,
@@ -191,7 +191,7 @@ def _array_faults(version: Folder, facts: VersionFacts, remark: Remark | None) -
 
     They were wrong when written, or somebody changed both files and digests.
     """
-    levels = [LevelArrays(version, facts, level) for level in range(facts.spec.levels)]
+    levels = [LevelFolder.published(version, facts, level) for level in range(facts.spec.levels)]
     faults = [fault for arrays in levels if (fault := level_fault(arrays))]
     if not faults and undigested(facts.spec, (of.coordinates for of in levels)):
         faults = [Fault("levels/0/coordinates", "are not the points of the spec's digest")]

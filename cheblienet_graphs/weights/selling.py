@@ -1,265 +1,110 @@
-"""Selling's stencils: the fewest neighbors of a Laplacian consistent with the metric.
+"""Selling's weights: the fewest neighbors of a Laplacian consistent with a lattice's metric."""
 
-With D the matrix of the operator along the base and an obtuse superbase of Z^d, vectors b_0, ...,
-b_d with sum 0 and b_j^T D b_k <= 0, Selling's formula D = sum rho v v^T holds with rho =
--b_j^T D b_k >= 0 for each pair; v is orthogonal to the other vectors: in the plane b_i turned by 90
-degrees, in space b_i x b_l. So weights rho / h^2 on the offsets +-v realize D exactly.
-Source: Fehrenbach, Mirebeau, "Sparse non-negative stencils for anisotropic diffusion", J. Math.
-Imaging Vision 49 (2014).
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
-Axes over the same point of space are joined, too. With s the part of another axis m across n,
-weights w on edges from n to m approximate the Laplacian on the projective plane where
-sum w s s^T = 2 a I and sum w (n . m) s = 0, a the area of n's cell: then functions n^T S n, S any
-matrix, have exactly the eigenvalue 6 where the trace of S is 0. As s is as long as the sine of the
-angle, and not as the angle, wide edges count for what they do.
-"""
+from cheblienet_graphs.errors import Remedy, SpecError, Words
+from cheblienet_graphs.limits import Given, left_out
+from cheblienet_graphs.manifolds import Manifold, Metric
+from cheblienet_graphs.search.choice import STENCILS, Choice, only
+from cheblienet_graphs.weights.weighting import Weighting
 
-import functools
-import itertools
-from bisect import bisect_left
-from collections.abc import Sequence
-from typing import TypeAlias
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
-import numpy as np
-
-from cheblienet_graphs.manifolds import FlatManifold, Metric
-from cheblienet_graphs.manifolds.base import Fiber
-from cheblienet_graphs.manifolds.manifold import Diffusion
-from cheblienet_graphs.samplings.axes import Axes
-from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.weights.matching import (
-    Matching,
-    SparseSystem,
-    nearest,
-    realizing,
-    sums_by_vertex,
-)
-
-OBTUSE = 1e-12
-"""Products of a superbase's vectors up to this value count as 0."""
-
-Vector = tuple[int, ...]
-Terms = Sequence[tuple[float, Sequence[float]]]
-"""Of the matrix D = sum_a f_a f_a^T / R_aa: 1 / R_aa and f_a."""
-SAME_ANGLE = 1e-6
-"""Angles this close, radians, are the same, so that symmetric pairs of axes are told together."""
-FiberEdges: TypeAlias = list[tuple[int, float]]
-"""Orientations that edges lead to, and their weights."""
-TILT_TARGETS = (2.0, 2.0, 0.0, 0.0, 0.0)
-"""Of the sums of `tilt_moments` over the edges of an axis, over its area."""
+    from cheblienet_graphs.samplings import SamplingKind
+    from cheblienet_graphs.samplings.lattice import Lattice
+    from cheblienet_graphs.samplings.sampling import SampledManifold
+    from cheblienet_graphs.spec import GraphSpec
+    from cheblienet_graphs.typing import Floats
+    from cheblienet_graphs.weights.lattice import LatticeWeights
 
 
-def selling(
-    manifold: FlatManifold, metric: Metric, lattice: Lattice
-) -> list[tuple[Indices, Indices, Floats]]:
-    """The stencil of each orientation: offsets within it, and the next samples of its fiber.
-
-    The weights are those of the operator -sum_a A_a^2 / R_aa, lengths in pixels, times the area of
-    a sample's cell in the fiber.
-
-    Args:
-        manifold: its base is flat.
-        metric: R, lengths in pixels.
-        lattice: infinite, for its fiber and the sides of its pixels.
-
-    Returns:
-        For each orientation (N,) orientations and (N, d) offsets of the neighbors, in the order of
-        the lattice's shape, and (N,) weights.
-    """
-    fiber, count = lattice.fiber, lattice.orientations
-    diffusions = [manifold.diffusion(sample, metric) for sample in fiber.samples(count)]
-    return stencils_of(diffusions, edges_along(fiber, count, metric.xi), lattice)
+def instead_of_stencils(spec: "GraphSpec") -> Words:
+    """The weights to give where a lattice has no room for Selling's stencils."""
+    kernel = Remedy("weights", "kernel")
+    if spec.mask_edge != "cut":
+        return Words(kernel)
+    return Words(kernel, " with ", Remedy("mask_edge", "pixels"))
 
 
-def edges_along(fiber: Fiber, count: int, xi: float) -> list[FiberEdges]:
-    """The edges along the fiber from each of so many samples; xi is the length of one radian."""
-    if isinstance(fiber, Axes):
-        return tilt_edges(fiber, xi)
-    steps = fiber.steps(count, xi)
-    return [[((k + step) % count, weight) for step, weight in steps] for k in range(count)]
+@dataclass(frozen=True)
+class Selling(Weighting):
+    """Stencils that Selling's formula makes for the metric; see `superbases`."""
 
+    name = "selling"
+    meaning = "selling: the smallest stencil, on lattices."
 
-def stencils_of(
-    diffusions: Sequence[Diffusion], along_fiber: Sequence[FiberEdges], lattice: Lattice
-) -> list[tuple[Indices, Indices, Floats]]:
-    """The stencils of operators along the base, one for each orientation, and of edges to others.
+    @classmethod
+    def absence(cls, geometry: Manifold, *, lattice: bool) -> str | None:
+        """They need a lattice."""
+        there = lattice and geometry.selling_neighbors is not None
+        return None if there else "Selling's stencils exist on lattices only."
 
-    Args:
-        diffusions: rates and directions, lengths in pixels; none where nothing leads along the
-            base.
-        along_fiber: edges of each orientation to others.
-        lattice: infinite.
+    @classmethod
+    def parse(cls, geometry: Manifold, kind: "type[SamplingKind]", given: Given) -> Self:
+        """K, which is fixed."""
+        most = geometry.selling_neighbors
+        where = f"with {cls.name} weights, whose stencil of at most {most} is fixed"
+        left_out("neighbors", None if given["neighbors"] == most else given["neighbors"], where)
+        for field in ("kernel", "bandwidth"):
+            left_out(field, given[field], where)
+        return cls(most, drift=cls.parse_drift(kind, given["drift"]))
 
-    Returns:
-        As `selling`.
-    """
-    stencils = []
-    sides = lattice.sides[::-1]
-    still = (0,) * len(lattice.shape)
-    areas = lattice.fiber.shares(lattice.orientations)
-    for k, (diffusion, others, area) in enumerate(zip(diffusions, along_fiber, areas, strict=True)):
-        scaled = [
-            (factor, tuple(part / side for part, side in zip(direction, sides, strict=True)))
-            for factor, direction in diffusion
-        ]
-        within = base_offsets(scaled) if scaled else []
-        edges = [(k, *offset[::-1], weight * area) for offset, weight in within]
-        edges += [(other, *still, weight) for other, weight in others]
-        columns = np.array(sorted(edges))
-        whole = columns[:, :-1].astype(np.int64)
-        stencils.append((whole[:, 0], whole[:, 1:], columns[:, -1]))
-    return stencils
+    def check(self, values: "Mapping[str, Any]", given: Given) -> None:
+        """Their stencils are not those of a given in-plane fraction."""
+        if values["xi"] == "auto":
+            remedy = "Their stencils, and so the in-plane fraction, do not depend on xi."
+            where = f"with {self.name} weights"
+            left_out("in_plane_fraction", given["in_plane_fraction"], where, remedy)
+            raise SpecError("xi", f"a number or 'alpha' {where}", "auto", remedy)
 
+    def uncorrected(self, geometry: Manifold) -> str | None:
+        """Without orientations sides take nothing."""
+        needless = f"with {self.name} weights on {geometry.name}, which need none"
+        return needless if self.right_at_sides(geometry) else None
 
-def base_offsets(terms: Terms) -> list[tuple[Vector, float]]:
-    """Offsets v along x, y and so on, and weights, with sum of weight v v^T = 2 D.
+    def right_at_sides(self, geometry: Manifold) -> bool:
+        """Without orientations sides take nothing."""
+        return not geometry.oriented
 
-    Both v and -v are listed.
+    def words(self, spec: "GraphSpec") -> str:
+        """'Selling's stencils, at most 8 neighbors, made for the metric'."""
+        return f"Selling's stencils, at most {self.neighbors} neighbors, made for the metric"
 
-    Args:
-        terms: 1 / R_aa and f_a of D, along x, y and so on in units of the pixels' sides.
-    """
-    base = _obtuse(terms)
-    offsets: list[tuple[Vector, float]] = []
-    for pair in itertools.combinations(range(len(base)), 2):
-        weight = -_product(terms, *(base[i] for i in pair))
-        if weight > OBTUSE:
-            v = _orthogonal([base[i] for i in range(len(base)) if i not in pair])
-            offsets += [(v, weight), (tuple(-n for n in v), weight)]
-    return offsets
+    @classmethod
+    def choose(cls, kind: "type[SamplingKind]", engine: str, device: str) -> Choice:
+        """They are made from stencils."""
+        of = f"{cls.name} weights on a lattice"
+        return only(STENCILS, engine, device, of, "They are made from stencils, on the CPU.")
 
+    def on_lattice(
+        self,
+        spec: "GraphSpec",
+        sampled: "SampledManifold[Lattice]",
+        solution: "Floats | None" = None,
+    ) -> "LatticeWeights":
+        """Selling's stencils."""
+        from cheblienet_graphs.weights.infinite import selling_weights
 
-def _orthogonal(others: Sequence[Vector]) -> Vector:
-    """The vector orthogonal to one vector in the plane, or to two in space."""
-    if len(others) == 1:
-        x, y = others[0]
-        return -y, x
-    first, second = others
-    return tuple(np.cross(first, second).tolist())
+        corrected = bool(spec.boundary_correction)
+        return selling_weights(sampled, instead_of_stencils(spec), corrected=corrected)
 
+    def expected(self, spec: "GraphSpec", metric: Metric) -> Metric:
+        """Modulo pi edges along the fiber are made for its first mode, unlike their moments.
 
-def _obtuse(terms: Terms) -> list[Vector]:
-    """D + 1 vectors of Z^d with sum 0, of which no two are at an acute angle under D."""
-    d = len(terms)
-    base = [*np.eye(d, dtype=np.int64), np.full(d, -1)]
-    while True:
-        vectors: list[Vector] = [tuple(vector.tolist()) for vector in base]
-        for i, j in itertools.combinations(range(d + 1), 2):
-            if _product(terms, vectors[i], vectors[j]) > OBTUSE:
-                turned = base[i]
-                base = [vector + 2 // (d - 1) * turned for vector in base]
-                base[i], base[j] = -turned, base[j] - 2 // (d - 1) * turned
-                break
-        else:
-            return vectors
-
-
-def _product(terms: Terms, b: Vector, c: Vector) -> float:
-    """b^T D c, summed over the directions, which loses fewer digits than the matrix D would."""
-    product = 0.0
-    for factor, direction in terms:
-        product += factor * (_dot(b, direction) * _dot(c, direction))
-    return product
-
-
-def _dot(b: Vector, direction: Sequence[float]) -> float:
-    product = 0.0
-    for n, part in zip(b, direction, strict=True):
-        product += n * part
-    return product
-
-
-def tilt_moments(axes: Floats, others: Floats) -> tuple[Floats, Floats]:
-    """Moments of edges of unit weight from axes to others, radians.
-
-    Args:
-        axes: (N, 3) unit vectors n.
-        others: (N, 3) unit vectors m; -m is the same.
-
-    Returns:
-        (N, 3) s_1^2, s_2^2 and s_1 s_2, and (N, 2) (n . m) s, along two directions across n.
-    """
-    least = np.eye(3)[abs(axes).argmin(axis=1)]
-    across = np.cross(axes, least)
-    across /= np.linalg.norm(across, axis=1, keepdims=True)
-    first = (across * others).sum(axis=1)
-    second = (np.cross(axes, across) * others).sum(axis=1)
-    along = (axes * others).sum(axis=1)
-    squares = np.stack([first * first, second * second, first * second], axis=1)
-    return squares, np.stack([along * first, along * second], axis=1)
-
-
-def tilt_edges(axes: Axes, xi: float) -> list[FiberEdges]:
-    """For each axis those that edges lead to, and the weights of these.
-
-    They are the pairs of axes within the smallest angle at which there are weights that are not
-    negative; of these the least in norm, which are unique and so have the symmetries of the set.
-
-    Args:
-        axes: a set of them.
-        xi: length of one radian.
-    """
-    weights = _least(axes) / xi**2
-    return [[(int(j), float(row[j])) for j in np.flatnonzero(row)] for row in weights]
-
-
-@functools.cache
-def _least(axes: Axes) -> Floats:
-    """(n_o, n_o) weights per radian^2, symmetric, 0 where there is no edge."""
-    pairs = _Pairs(axes)
-    limits = np.sort(pairs.angles[pairs.angles > 0])
-    limits = limits[np.diff(limits, append=np.inf) > SAME_ANGLE] + SAME_ANGLE / 2
-    # A solution remains one with more pairs, so the smallest angle is found by halving.
-    widest = range(len(limits) - 1)
-    enough = bisect_left(widest, 1, key=lambda n: pairs.least(float(limits[n]))[0].converged)
-    solution, weights = pairs.least(float(limits[enough]))
-    if not solution.converged:
-        raise ValueError("no weights between these axes approximate a Laplacian")
-    weights.setflags(write=False)
-    return weights
-
-
-class _Pairs:
-    """Pairs of axes; those that rotations of the cube map to one another have equal weights.
-
-    Args:
-        axes: a set of them.
-    """
-
-    def __init__(self, axes: Axes) -> None:
-        self._areas, points, count = axes.areas, axes.points, len(axes)
-        moved = np.stack([image for _, image in axes.rotations])
-        # One axis of each orbit stands for all others.
-        first = np.unique(moved.min(axis=0))
-        start, end = (part.ravel() for part in np.meshgrid(first, np.arange(count), indexing="ij"))
-        self._start, self._end = start[start != end], end[start != end]
-        number = np.arange(count**2).reshape(count, count)
-        number = np.minimum(number, number.T)
-        orbit = number[moved[:, :, None], moved[:, None]].min(axis=0)
-        keys, unknown, times = np.unique(orbit, return_inverse=True, return_counts=True)
-        self._unknown, self._times = unknown.reshape(orbit.shape), times
-        self.angles: Floats = axes.angles.ravel()[keys]
-        squares, drift = tilt_moments(points[self._start], points[self._end])
-        self._moments = np.concatenate([squares, drift], axis=1)
-        self._rows, self._first = np.searchsorted(first, self._start), first
-
-    def least(self, limit: float) -> tuple[Matching, Floats]:
-        """The least weights of pairs within an angle, and these as a matrix (n_o, n_o).
-
-        With p the squared sine of a pair's angle, sum p w is the same for all solutions. So the
-        solution nearest to c p, in the norm of w, is the least one, whatever c is.
+        The moments of axes and of orientations modulo 2 pi are the metric's.
         """
-        near = (self.angles > 0) & (self.angles <= limit)
-        kept = near[self._unknown[self._start, self._end]]
-        pairs = self._start[kept], self._end[kept]
-        columns = (np.cumsum(near) - 1)[self._unknown[pairs]]
-        shape = len(self._first), int(near.sum())
-        constraints = sums_by_vertex(self._moments[kept], self._rows[kept], columns, shape)
-        targets = np.outer(self._areas[self._first], TILT_TARGETS).ravel()
-        prior = realizing(np.sin(self.angles[near]) ** 2, constraints, targets)
-        system = SparseSystem(constraints)
-        nearby = nearest(system, targets, prior, prior * self._times[near])
-        values = np.zeros(len(near))
-        values[near] = np.where(nearby.kept, nearby.values, 0)
-        return nearby, values[self._unknown]
+        if spec.period != "pi" or spec.orientations == 1:
+            return metric
+        step = math.pi / spec.orientations
+        return Metric(metric.eps, metric.xi * math.sin(step) / step)
+
+    def multiplet(self, spec: "GraphSpec", metric: Metric) -> float | None:
+        """The eigenvalue of the fiber's first modes."""
+        return None if spec.orientations == 1 else spec.fiber.spectrum(2)[1] / metric.xi**2
+
+    def errors_unknown(self, spec: "GraphSpec") -> str | None:
+        """Errors fall at second order."""
+        return None

@@ -7,14 +7,13 @@ import warnings
 
 import torch
 
-from cheblienet_graphs.spec import edges
 from cheblienet_models.graphs.mapped import MappedLevel
 
 
 def why_off(graph: MappedLevel) -> str:
     """Fault of a graph's family and what to build instead; empty where it converges."""
     spec = graph.stored.spec
-    if (mended := edges.levels_off(spec)) is None:
+    if (mended := spec.weighting.convergent(spec)) is None:
         return ""
     what = f"{spec.weights} weights" if mended.field != "laplacian" else "a normalized Laplacian"
     given = f"{mended}" if mended.value is not None else f"the points that {mended} gives"

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from cheblienet_graphs.samplings.healpix import ring_indices
-from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.store.reader import LevelFolder
 from cheblienet_models.arguments import check_shape, choice, number
 from cheblienet_models.graphs.mapped import Mapped, MappedLevel, made_of
 from cheblienet_models.tensors import CsrParts, padded
@@ -20,7 +20,7 @@ that it is no point: (E,) int64 places of these in a flat map; (E, m) int64 poin
 padded with its first; (E, m) weights that sum to 1 over m."""
 
 
-def small_pixels(stored: LevelArrays) -> tuple[Tensor, ...] | tuple[None, ...]:
+def small_pixels(stored: LevelFolder) -> tuple[Tensor, ...] | tuple[None, ...]:
     """What SMALL names, of a level."""
     if not stored.spec.cuts_pixels:
         return None, None, None

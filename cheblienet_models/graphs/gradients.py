@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from cheblienet_graphs.store.layout import FIELDS
 from cheblienet_graphs.store.layout import SYMMETRIC as SUMS
-from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.store.reader import LevelFolder
 from cheblienet_models.arguments import choice, instance
 from cheblienet_models.graphs.mapped import Mapped, Reopen, made_of
 from cheblienet_models.tensors import CsrParts, csr_tensor
@@ -41,9 +41,9 @@ class Gradients(Mapped):
 
     entries = "gradients"
 
-    def __init__(self, reopen: Reopen, stored: LevelArrays) -> None:
+    def __init__(self, reopen: Reopen, stored: LevelFolder) -> None:
         super().__init__(made_of(reopen, nn.Module.get_submodule, "gradients"))
-        instance("stored", stored, LevelArrays)
+        instance("stored", stored, LevelFolder)
         self.label, self.names = stored.label, stored.spec.geometry.frame
         self.starts: list[int] = []
         for prefix, part in (("", FIELDS), (SYMMETRIC, SUMS)):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from torch import Tensor
 
-from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.store.reader import LevelFolder
 from cheblienet_models.arguments import check_signal, flag, instance
 from cheblienet_models.errors import MissingEigenpairsError
 from cheblienet_models.graphs import exports, filters
@@ -76,9 +76,9 @@ class Graph(MappedLevel):
     subgraph_degree: Tensor | None
     fraction: Tensor | None
 
-    def __init__(self, reopen: Reopen, stored: LevelArrays) -> None:
+    def __init__(self, reopen: Reopen, stored: LevelFolder) -> None:
         super().__init__(reopen)
-        self.stored = instance("stored", stored, LevelArrays)
+        self.stored = instance("stored", stored, LevelFolder)
         spec, facts = stored.spec, stored.of_level
         self.label, self.grid, self.sampling = stored.label, facts.grid, spec.sampling
         self.boundary, self.spec = spec.boundary, spec.to_dict()

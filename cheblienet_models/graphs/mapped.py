@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from cheblienet_graphs.store.layout import DIRECTIONAL
-from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.store.reader import LevelFolder
 from cheblienet_models.arguments import instance
 from cheblienet_models.errors import StoreError
 from cheblienet_models.graphs.identity import EXTRA, Identity, apart, levels_apart, told
@@ -245,7 +245,7 @@ class MappedLevel(Mapped):
         values: (nnz,) of the Laplacian.
     """
 
-    stored: LevelArrays
+    stored: LevelFolder
     label: str
     identity: Identity
     spec: dict[str, Any]
@@ -254,7 +254,7 @@ class MappedLevel(Mapped):
     base_index: Tensor | None
     values: Tensor
 
-    def _register_directional(self, stored: LevelArrays) -> None:
+    def _register_directional(self, stored: LevelFolder) -> None:
         """Hold the Laplacians along single directions, names prefixed by these."""
         known = stored.of_level.directional or {}
         for name in known:

@@ -11,7 +11,7 @@ from cheblienet_graphs.samplings.maps import nearest
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.points import unit_vectors
 from cheblienet_graphs.samplings.sampling import SamplingKind
-from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.store.reader import LevelFolder
 from cheblienet_graphs.typing import Flags, Floats
 
 GAP = 1.5
@@ -31,12 +31,12 @@ class LevelPoints:
 
     sha256: str
     level: int
-    stored: LevelArrays = field(compare=False, repr=False)
+    stored: LevelFolder = field(compare=False, repr=False)
 
     @classmethod
-    def of(cls, stored: LevelArrays) -> "LevelPoints":
+    def of(cls, stored: LevelFolder) -> "LevelPoints":
         """Those of a level on the sphere."""
-        return cls(stored.facts.numbers_sha256, stored.level, stored)
+        return cls(stored.numbers_sha256, stored.level, stored)
 
     @cached_property
     def sampling(self) -> MaskedSampling:

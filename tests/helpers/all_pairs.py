@@ -7,7 +7,7 @@ import pytest
 from sphere_truth import Edges, edges_of_rows, rows_of
 
 from cheblienet_graphs import GraphSpec, SpecError
-from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.assembly.level_plan import level_plans
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.search.choice import Choice
@@ -49,7 +49,7 @@ def pairs(engine: Engine, vertices: int) -> list[tuple[int, int]]:
 
 def engine_and_lengths(spec: GraphSpec, choice: Choice = PRUNED) -> tuple[Engine, Lengths]:
     """The chosen engine, once it has found all neighbors, and what measures its edges."""
-    return found_by(Level(spec, choice).neighbors)
+    return found_by(level_plans(spec, choice)[0].neighbors)
 
 
 def found_by(neighbors: NeighborRule) -> tuple[Engine, Lengths]:
@@ -78,8 +78,8 @@ def searched(
 
 @lru_cache(maxsize=4)
 def rows(spec: GraphSpec) -> list[np.ndarray]:
-    level, rings = Level(spec, PRUNED), RINGS if spec.boundary == "periodic" else 0
-    coordinates = level.sampling.coordinates()
+    level, rings = level_plans(spec, PRUNED)[0], RINGS if spec.boundary == "periodic" else 0
+    coordinates = level.domain.coordinates()
     period = 2 * np.pi if spec.period == "2pi" else np.pi
     return list(rows_of(spec.manifold, coordinates, spec.eps, level.metric.xi, rings, period))
 
@@ -135,4 +135,4 @@ SOME = [
 
 
 def cloud_of(spec: GraphSpec) -> Cloud:
-    return PlacedPoints.of(Level(spec, PRUNED).sampled()).cloud()
+    return PlacedPoints.of(level_plans(spec, PRUNED)[0].sampled).cloud()

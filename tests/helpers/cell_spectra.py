@@ -5,7 +5,7 @@ import scipy.sparse
 from scipy.sparse.linalg import eigsh
 
 from cheblienet_graphs.samplings.sampling import Sampling
-from cheblienet_graphs.weights.edges import voronoi_entries
+from cheblienet_graphs.weights.cells import voronoi_entries
 
 
 def cell_weights(sampling: Sampling) -> scipy.sparse.csr_array:

@@ -12,7 +12,7 @@ from cheblienet_graphs import MapSpec, build_map, open_group, verify
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.map_facts import read_facts
 from cheblienet_graphs.store.matrices import mapped_csr
-from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.store.reader import LevelFolder
 
 
 def stored(group: zarr.Group) -> scipy.sparse.csr_array:
@@ -37,7 +37,7 @@ def mapped(group: Folder) -> scipy.sparse.csr_array:
 
 def edge_weights(version: Folder, level: int) -> scipy.sparse.csr_array:
     """(V, V) W of a level in memory, as reports read it."""
-    weights = LevelArrays(version, read_facts(version), level).weights
+    weights = LevelFolder.published(version, read_facts(version), level).weights
     return weights.rows(np.arange(weights.laplacian.shape[0]))
 
 

@@ -7,7 +7,7 @@ from scipy.optimize import brentq
 from scipy.special import spherical_jn
 
 from cheblienet_graphs import Polygons
-from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.store.reader import LevelFolder
 
 CENTER = np.array([0.503, 0.497])
 """Off the symmetries of any lattice."""
@@ -81,7 +81,7 @@ def ball(radius: float, count: int = 11) -> np.ndarray:
     return np.sort(found)[:count]
 
 
-def eigenvalues(arrays: LevelArrays, count: int = 11) -> np.ndarray:
+def eigenvalues(arrays: LevelFolder, count: int = 11) -> np.ndarray:
     """The smallest of a level, in units of the operator."""
     from scipy.sparse import eye_array
     from scipy.sparse.linalg import eigsh

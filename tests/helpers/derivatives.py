@@ -9,7 +9,7 @@ from scipy.linalg import expm
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.map_facts import read_facts
-from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.store.reader import LevelFolder
 
 STEP = 1e-5
 A, B, C, D = np.random.default_rng(0).normal(size=(4, 3))
@@ -70,16 +70,17 @@ def derivatives(spec: GraphSpec, coordinates: np.ndarray) -> tuple[np.ndarray, n
     return smooth(spec, g), np.array([after - before for after, before in ends]) / (2 * STEP)
 
 
-def built(spec: GraphSpec, folder: Path, **how: object) -> list[LevelArrays]:
+def built(spec: GraphSpec, folder: Path, **how: object) -> list[LevelFolder]:
     """The levels of a graph, built into a folder of its own."""
     version = build(spec, folder / "g.zarr", **how)
     path = folder / "g.zarr" / version.name / version.version
     return [
-        LevelArrays(Folder(path), read_facts(Folder(path)), level) for level in range(spec.levels)
+        LevelFolder.published(Folder(path), read_facts(Folder(path)), level)
+        for level in range(spec.levels)
     ]
 
 
-def errors(arrays: LevelArrays) -> np.ndarray:
+def errors(arrays: LevelFolder) -> np.ndarray:
     """(fields,) root mean squares of the errors of derivatives."""
     values, true = derivatives(arrays.spec, arrays.coordinates)
     made = np.stack([matrix @ values for matrix in arrays.gradients.values()])

@@ -13,7 +13,7 @@ from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.store.folder import Folder
-from cheblienet_graphs.weights.lattice import LatticeWeights, lattice_weights
+from cheblienet_graphs.weights.lattice import LatticeWeights
 
 EPS = [0.1, 0.3162, 0.5, 1.0]
 Sparse = scipy.sparse.csr_array
@@ -39,7 +39,7 @@ def deviation(moments: np.ndarray, inverse: np.ndarray, factor: np.ndarray) -> f
 def of_lattice(spec: GraphSpec) -> LatticeWeights:
     lattice = spec.full_sampling(0)
     assert isinstance(lattice, Lattice)
-    return lattice_weights(spec, SampledManifold(lattice, spec.geometry, spec.metric(0)))
+    return spec.weighting.on_lattice(spec, SampledManifold(lattice, spec.geometry, spec.metric(0)))
 
 
 def offsets(weights: LatticeWeights) -> dict[tuple[int, ...], float]:

@@ -35,8 +35,9 @@ class Elsewhere(Here):
     ) -> Iterator[tuple[tuple[Any, ...], Any]]:
         for task in tasks:
             sweep, block = task
-            assert sweep.level.choice == Choice("pruned", "cuda")
-            level = replace(sweep.level, choice=Choice("pruned", "cpu"))
+            assert sweep.level.plan.choice == Choice("pruned", "cuda")
+            plan = sweep.level.plan.changed(choice=Choice("pruned", "cpu"))
+            level = replace(sweep.level, plan=plan)
             yield task, function(replace(sweep, level=level), block)
 
 

@@ -12,8 +12,8 @@ from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.map_facts import read_facts
-from cheblienet_graphs.store.reader import LevelArrays
-from cheblienet_graphs.weights.lattice import directional_weights
+from cheblienet_graphs.store.reader import LevelFolder
+from cheblienet_graphs.weights.directional import Directional
 from cheblienet_models import StoreError as ModelsStoreError
 from cheblienet_models import open_store
 
@@ -33,7 +33,7 @@ def expected(spec: GraphSpec, level: int, direction: str, places: np.ndarray) ->
     lattice = spec.full_sampling(level)
     assert isinstance(lattice, Lattice)
     sampled = SampledManifold(lattice, spec.geometry, spec.metric(level))
-    weights = directional_weights(sampled, direction, spec.directional)
+    weights = Directional(direction, spec.directional).on_lattice(sampled)
     height, width = lattice.shape
     number = {int(place): n for n, place in enumerate(places)}
     size = spec.orientations * len(number)
@@ -61,7 +61,7 @@ def test_stored_matrices_are_those_of_the_stencils(tmp_path: Path, name: str) ->
     version = tmp_path / "g" / built.name / built.version
     for level in range(spec.levels):
         facts = built.levels[level]
-        stored_level = LevelArrays(Folder(version), read_facts(Folder(version)), level)
+        stored_level = LevelFolder.published(Folder(version), read_facts(Folder(version)), level)
         assert list(facts.directional) == ["forward", "sideways", "rotation"]
         for direction in facts.directional:
             matrix = stored_level.rescaled(f"directional/{direction}")

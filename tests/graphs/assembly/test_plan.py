@@ -9,7 +9,7 @@ from builds import SPECS
 
 from cheblienet_graphs import GraphSpec, SpecError, build, plan
 from cheblienet_graphs.assembly import plan as sizes
-from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.assembly.level_plan import level_plans
 from cheblienet_graphs.search.choice import choose
 
 PLANNED = (
@@ -55,7 +55,7 @@ def test_gradients_inside_a_mask_are_bounded(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("spec", [SPECS["lattice"], SPECS["sphere"]])
 def test_memory_limit_sets_the_block(spec: GraphSpec) -> None:
-    level = Level(spec, choose(spec.sampling, device="cpu"))
+    level = level_plans(spec, choose(spec.sampling, device="cpu"))[0]
     without = sizes.MOST_BLOCK_ROWS if level.copied else sizes.BLOCK_ROWS
     assert sizes.rows_within(level, None, 2) == without
     rows = [sizes.rows_within(level, limit, 2) for limit in ("900MB", "2GB", "1TB")]

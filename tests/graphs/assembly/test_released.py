@@ -10,7 +10,7 @@ from builds import interrupted, manifest
 from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.weights import lattice, matching
+from cheblienet_graphs.weights import infinite, matching
 
 SPECS = {
     "matched lattice": GraphSpec("se2", 24, orientations=3, levels=1, weights="matched", eps=0.5),
@@ -20,8 +20,16 @@ SPECS = {
 }
 
 KINDS = {
-    *("Level", "LatticeRows", "SearchedRows", "NeighborLists", "MutualNeighbors", "PrunedSearch"),
-    *("KDTree", "Cloud", "Stencils", "ListedEdges", "KernelWeights", "RowBlock"),
+    *(
+        "LevelPlan",
+        "StagedLevel",
+        "LatticeRows",
+        "SearchedRows",
+        "NeighborLists",
+        "MutualNeighbors",
+        "PrunedSearch",
+    ),
+    *("KDTree", "Cloud", "Stencils", "RowBlock"),
     *("Staging", "Build", "Icosphere", "Random", "StencilEngine", "NeighborRule"),
 }
 
@@ -78,7 +86,7 @@ def test_matched_weights_of_a_lattice_are_solved_once(
         solved.append(len(solved) * 1e-9)
         return replace(solution, values=solution.values * (1 + solved[-1]))
 
-    monkeypatch.setattr(lattice, "matched", nudged)
+    monkeypatch.setattr(infinite, "matched", nudged)
     build(spec, tmp_path / "a", block_rows=100)
     assert len(solved) == 1
     solved.clear()

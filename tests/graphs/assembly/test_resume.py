@@ -19,7 +19,7 @@ from cheblienet_graphs.assembly import assemble, versions
 from cheblienet_graphs.assembly.versions import software
 from cheblienet_graphs.store.leftovers import leftovers
 from cheblienet_graphs.verification.versions import verify
-from cheblienet_graphs.weights.edges import KernelWeights
+from cheblienet_graphs.weights.kernel import Kernel
 
 OTHER_WAYS = [{}, {"block_rows": 97}, {"block_rows": 10**5}, {"workers": 2, "block_rows": 300}]
 
@@ -119,7 +119,7 @@ build(GraphSpec.from_dict({spec.to_dict()!r}), {str(store)!r}, block_rows=211)""
 
 def test_refused_build_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What can't succeed is nothing to resume."""
-    monkeypatch.setattr(KernelWeights, "of_squared_lengths", lambda _, squared: 0.0 * squared)
+    monkeypatch.setattr(Kernel, "of_squared_lengths", lambda _self, squared, _mean: 0.0 * squared)
     with pytest.raises(SpecError, match="weights of 648 vertices vanish"):
         build(SPECS["sphere"], tmp_path / "g", block_rows=100)
     assert list(tmp_path.iterdir()) == []

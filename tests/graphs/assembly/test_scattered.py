@@ -14,8 +14,8 @@ from cheblienet_graphs.samplings.icosphere import Icosphere
 from cheblienet_graphs.store.catalog import resolve
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.map_facts import read_facts
-from cheblienet_graphs.store.reader import LevelArrays
-from cheblienet_graphs.weights.edges import voronoi_entries
+from cheblienet_graphs.store.reader import LevelFolder
+from cheblienet_graphs.weights.cells import voronoi_entries
 
 ICOSPHERE = latitudes_longitudes(Icosphere(size=2).base_points)
 RANDOM = np.random.default_rng(4)
@@ -55,7 +55,9 @@ def test_the_graph_of_a_sampling_with_these_points(
     assert (first.indptr == second.indptr).all()
     assert (first.indices == second.indices).all()
     assert np.allclose(first.data, second.data, rtol=1e-4 if weights else 1e-5, atol=1e-9)
-    arrays, known_arrays = (LevelArrays(Folder(v), read_facts(Folder(v)), 0) for v in versions)
+    arrays, known_arrays = (
+        LevelFolder.published(Folder(v), read_facts(Folder(v)), 0) for v in versions
+    )
     assert np.abs(arrays.coordinates - known_arrays.coordinates).max() < 1e-14
     assert np.abs(arrays.area - known_arrays.area).max() < 1e-6
 
@@ -92,7 +94,7 @@ def test_what_is_stored_is_what_the_diagram_gives(whole: Path, name: str) -> Non
 
 def test_what_cells_can_not_weigh_is_refused_and_nothing_is_published(tmp_path: Path) -> None:
     spec = GraphSpec("s2", points=12, levels=2, weights="voronoi")
-    with pytest.raises(CheblienetError, match="kernel on level 1, whose 3 points lie on one"):
+    with pytest.raises(CheblienetError, match="kernel here, where the 3 points of a level lie on"):
         build(spec, tmp_path / "g")
     with pytest.raises(SpecError, match="engine must be auto with voronoi weights"):
         build(VORONOI["voronoi-sphere"], tmp_path / "g", engine="pruned")

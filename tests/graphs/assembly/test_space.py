@@ -13,11 +13,10 @@ from masks import points_mask
 from moments import stored
 from space_truth import cube_symmetries, voxels
 
-from cheblienet_graphs import GraphSpec, build, inspect, verify
+from cheblienet_graphs import GraphSpec, build, csr, inspect, verify
 from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.samplings.axes import axis_set
 from cheblienet_graphs.search import stencil
-from cheblienet_graphs.store import staged
 from cheblienet_graphs.store.arrays import mapped_array
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.map_facts import read_facts
@@ -146,7 +145,7 @@ def test_large_counts_have_long_columns(
     size = {} if given else {"size": "6x4x6"}
     spec = GraphSpec("r3s2", axes=6, levels=1, **given, **size)
     short = mapped(Folder(stored(spec, tmp_path / "short")[0] / "levels/0/laplacian"))
-    for module in (staged, stencil):
+    for module in (csr, stencil):
         monkeypatch.setattr(module, "INT32_LIMIT", short.shape[0] - 1)
     version, _ = stored(spec, tmp_path / "long")
     long = mapped(Folder(version / "levels/0/laplacian"))

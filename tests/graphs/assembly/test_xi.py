@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from cheblienet_graphs import GraphSpec, build, inspect
-from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.assembly.level_plan import level_plans, solved_plans
 from cheblienet_graphs.assembly.xi import first_guess, scanned
 from cheblienet_graphs.search.choice import Choice
 
@@ -33,7 +34,8 @@ def test_xi_on_the_lattice_reproduces_the_papers_split(tmp_path: Path) -> None:
 @pytest.mark.parametrize("fraction", [0.2, 0.55])
 def test_other_fractions(fraction: float) -> None:
     spec = GraphSpec("so3", subdivisions=2, in_plane_fraction=fraction)
-    level = Level(spec, Choice("pruned", "cpu"))
+    plans = level_plans(spec, Choice("pruned", "cpu"))
+    level, *_ = solved_plans(plans, lambda _, solve: solve(), np.empty, lambda *_: None)
     engine = level.neighbors.engine()
     assert abs(engine.in_plane_degree / engine.total_degree - fraction) < 0.005
 

@@ -75,7 +75,7 @@ def test_dask_workers_keep_nothing_of_a_build(
     def kept_jobs() -> int:  # sent as it is: workers need not find these tests
         from cheblienet_graphs import machine
 
-        return machine._made.cache_info().currsize
+        return machine.received.cache_info().currsize
 
     during = []
 

@@ -13,15 +13,18 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from builds import SPECS, Whole, manifest
 
 from cheblienet_graphs import CheblienetError, GraphSpec, StoreError, build
-from cheblienet_graphs.assembly.level import Level, Place
-from cheblienet_graphs.assembly.sweeps import Filled, Weighed, do_block
+from cheblienet_graphs.assembly.building import Build
+from cheblienet_graphs.assembly.level_plan import level_plans
+from cheblienet_graphs.assembly.staged_level import StagedLevel
+from cheblienet_graphs.assembly.sweeps import do_block, filling, weighing
 from cheblienet_graphs.assembly.versions import software
-from cheblienet_graphs.machine import interrupts, kept, let_go, processes
-from cheblienet_graphs.search.choice import choose
+from cheblienet_graphs.machine import interrupts, let_go, processes, received
+from cheblienet_graphs.search.choice import STENCILS
 from cheblienet_graphs.store.writer import Staging
 
 
@@ -111,43 +114,47 @@ def test_semaphores_of_a_killed_build_are_removed_by_the_next(tmp_path: Path) ->
 
 
 @pytest.fixture
-def sent(tmp_path: Path) -> Iterator[Level]:
+def sent(tmp_path: Path) -> Iterator[StagedLevel]:
     """A staged level, by a building process that had another numpy."""
     identity = {"software": software("stencil") | {"numpy": "1.0"}}
-    with Staging(tmp_path / "g", "g", 0, identity=identity) as staging:
-        place = Place(tmp_path / "g", staging.folder)
-        yield Level(SPECS["lattice"], choose("lattice"), xi=0.1, staged=place)
+    plan = level_plans(SPECS["lattice"], STENCILS)[0]
+    staged = Staging(tmp_path / "g", "g", 0, identity=identity)
+    with staged as staging, processes.opened_pool(2, None) as pool:
+        yield Build(tmp_path / "g", staging, pool, 1, lambda *_: None).staged(plan)
 
 
-def test_sweeps_travel(sent: Level) -> None:
-    """Without what was computed of the level, which would be large."""
-    assert sent.stencils.total_degree
-    for sweep in (Filled(sent, None), Weighed(replace(sent, mean=0.1))):
-        assert sweep.key
-        assert pickle.loads(pickle.dumps(sweep)) == sweep
-        assert len(pickle.dumps(sweep)) < 4096
+def test_sweeps_travel(sent: StagedLevel) -> None:
+    """Without the arrays of the plan, which may be large; those come from a file."""
+    assert sent.plan.stencils.total_degree
+    for sweep in (filling(sent, None), weighing(replace(sent, mean=0.1))):
+        assert len(pickle.dumps(sweep)) < 2**14
+        back = pickle.loads(pickle.dumps(sweep))
+        assert back.key == sweep.key
+        assert back.level is pickle.loads(pickle.dumps(sweep)).level  # the last one is kept
+        own, theirs = (of.level.plan.weights.values for of in (sweep, back))
+        assert all(np.array_equal(*pair) for pair in zip(own, theirs, strict=True))
 
 
 def test_worker_with_other_libraries_or_without_the_file_system(
-    sent: Level, tmp_path: Path
+    sent: StagedLevel, tmp_path: Path
 ) -> None:
     with pytest.raises(CheblienetError, match=r"worker has numpy .*another version"):
-        do_block(Weighed(sent), (0, 1))
-    sent = replace(sent, staged=Place(tmp_path / "g", tmp_path / "elsewhere"))
+        do_block(weighing(sent), (0, 1))
+    sent = replace(sent, folder=tmp_path / "elsewhere")
     with pytest.raises(StoreError, match="must see the store's file system"):
-        do_block(Weighed(sent), (0, 1))
+        do_block(weighing(sent), (0, 1))
 
 
 class Thing(float):
     """One that can be referred to weakly."""
 
 
-def test_things_are_made_once_and_let_go_of_at_the_end() -> None:
-    first = kept(Thing, 0)
-    assert kept(Thing, 0) is first
-    assert (kept(Thing, 1), kept(str, 0)) == (1, "0")
-    assert kept(Thing, 0) is not first
-    last = weakref.ref(kept(Thing, 0))
+def test_what_is_received_is_kept_until_the_next_one_comes() -> None:
+    first = received(Thing, 0)
+    assert received(Thing, 0) is first
+    assert (received(Thing, 1), received(str, 0)) == (1, "0")
+    assert received(Thing, 0) is not first
+    last = weakref.ref(received(Thing, 0))
     let_go()
     let_go()  # told twice, or without having done a block
     gc.collect()

@@ -22,13 +22,17 @@ SMALLER = {"unlinked", "components, fiber"}
 UNLINKED = EffectiveMetric(0, 1.0, None, 0.0, 2.0, 0.0, squared_reach=1.0)
 
 
-def advice(spec: GraphSpec) -> Iterator[tuple[str, tuple[Remedy, ...]]]:
-    """All advice on a graph that nothing is right with: its kind, and the parameters it names."""
-    sampled = cast("Any", SimpleNamespace(manifold=spec.geometry))
+Change = tuple[str, tuple[Remedy, ...]]
+"""A kind of finding, or "advice", and the parameters it names: all of them with "together"."""
+
+
+def advice(spec: GraphSpec) -> Iterator[Change]:
+    """All advice on a graph that nothing is right with."""
     level = cast("Any", SimpleNamespace(level=0, isolated=1, components=3))
-    known = [remedy(spec, sampled, try_larger=False), *connections(spec, level)]
-    known += faults(spec, Metric(spec.eps, 0.3), [UNLINKED])
-    yield from ((finding.kind, finding.remedies) for finding in known if finding)
+    if found := remedy(spec):
+        yield ("together" if " with " in found.parts else "advice"), tuple(found.remedies)
+    known = [*connections(spec, level), *faults(spec, Metric(spec.eps, 0.3), [UNLINKED])]
+    yield from ((finding.kind, finding.remedies) for finding in known)
 
 
 def advised(spec: GraphSpec, kind: str, remedies: tuple[Remedy, ...]) -> Iterator[dict[str, Any]]:
@@ -81,10 +85,9 @@ def test_all_advice_can_be_followed() -> None:
 def test_more_neighbors_than_there_are_are_not_advised() -> None:
     for subdivisions in (0, 1):
         spec = GraphSpec("so3", subdivisions=subdivisions, orientations=2, neighbors=5)
-        sampled = cast("Any", SimpleNamespace(manifold=spec.geometry))
-        found = remedy(spec, sampled)
+        found = remedy(spec)
         assert found is not None
-        assert found.kind == ("more" if subdivisions == 0 else "together")
+        assert (" with " in found.parts) == (subdivisions > 0)
 
 
 def test_normalized_voronoi_graphs_are_told_what_helps_them(report_on: Callable) -> None:
@@ -99,7 +102,7 @@ def test_normalized_voronoi_graphs_are_told_what_helps_them(report_on: Callable)
 @pytest.mark.parametrize("field", [{"subdivisions": 2}, {"nside": 2}, {"points": 60}])
 def test_matched_graphs_are_not_told_to_take_more_neighbors(field: dict[str, Any]) -> None:
     spec = GraphSpec("so3", orientations=6, weights="matched", neighbors=24, levels=1, **field)
-    assert remedy(spec, cast("Any", SimpleNamespace(manifold=spec.geometry))) is None
+    assert remedy(spec) is None
 
 
 @pytest.mark.parametrize("finest", [2, 4])

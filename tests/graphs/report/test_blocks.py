@@ -12,16 +12,15 @@ from hypothesis import strategies as st
 
 from cheblienet_graphs import GraphSpec, build, sparse
 from cheblienet_graphs.report.diagnostics import equivariance_errors, weight_statistics
-from cheblienet_graphs.report.moments import effective_metrics, probes
+from cheblienet_graphs.report.moments import MeasuredLevel, effective_metrics
 from cheblienet_graphs.sparse import components, mapped_product
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.map_facts import read_facts
-from cheblienet_graphs.store.reader import LevelArrays
 from cheblienet_graphs.verification.levels import is_symmetric
 
 
-def level_of(version: Path) -> LevelArrays:
-    return LevelArrays(Folder(version), read_facts(Folder(version)), 0)
+def level_of(version: Path) -> MeasuredLevel:
+    return MeasuredLevel.published(Folder(version), read_facts(Folder(version)), 0)
 
 
 @given(st.integers(1, 80), st.floats(0, 0.06), st.integers(0, 99))
@@ -71,7 +70,7 @@ def test_memory_does_not_grow_with_the_edges(tmp_path: Path) -> None:
         (lambda: mapped(Folder(version / "levels/0/laplacian")), few),
         (lambda: mapped_product(laplacian)(x), few),
         (lambda: components(laplacian), few),
-        (lambda: effective_metrics(level, probes(level)), few),
+        (lambda: effective_metrics(level, level.probes), few),
         (lambda: equivariance_errors(laplacian, points, entries=2**12), few),
         (lambda: is_symmetric(laplacian, 2**12), few),
         # The median takes each edge once: half of the stored entries.

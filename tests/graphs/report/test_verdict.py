@@ -100,7 +100,7 @@ def judged(eigenvalues: Eigenvalues, components: int = 1, reach: float = 1e-9) -
     metrics = [EffectiveMetric(0, 1.0, None, 0.0, 2.0, 0.0, squared_reach=reach)]
     exact = [float(n * (n + 1)) for n in range(8) for _ in range(2 * n + 1)]
     level = Space(spec=SPHERE, sampled=Space(metric=SPHERE.metric(0)), areas_by_cells=None)
-    level.of_level, level.measured = Space(eigenvalue_scale=1.0), {"metrics": metrics}
+    level.scale, level.metrics = 1.0, metrics
     return verdict(level, components, compared(level, eigenvalues, exact))
 
 

@@ -9,7 +9,7 @@ import scipy.sparse
 from scipy.sparse.csgraph import connected_components
 
 from cheblienet_graphs import GraphSpec, SpecError
-from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.assembly.level_plan import level_plans
 from cheblienet_graphs.search import connected
 from cheblienet_graphs.search.choice import choose
 from cheblienet_graphs.search.connected import lattice_components
@@ -17,7 +17,7 @@ from cheblienet_graphs.search.stencil import StencilEngine
 
 
 def engine_of(spec: GraphSpec) -> StencilEngine:
-    return Level(spec, choose("lattice")).stencils
+    return level_plans(spec, choose("lattice"))[0].stencils
 
 
 def drawn(count: int) -> Iterator[StencilEngine]:

@@ -11,7 +11,7 @@ from all_pairs import PRUNED, pairs, rows
 from sphere_truth import edges_of_rows
 
 from cheblienet_graphs import GraphSpec, SpecError
-from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.assembly.level_plan import level_plans
 from cheblienet_graphs.search import placed
 from cheblienet_graphs.search.placed import PlacedPoints
 from cheblienet_graphs.search.pruned import PrunedSearch
@@ -23,8 +23,8 @@ def test_no_vertex_is_nearer_than_its_turn(manifold: str, xi: float) -> None:
     """Whatever orientation is left out of a search lies beyond the bound."""
     orientations = 7
     spec = GraphSpec(manifold, points=40, orientations=orientations, eps=0.4, xi=xi)
-    level = Level(spec, PRUNED)
-    vertices = PlacedPoints.of(level.sampled()).cloud()
+    level = level_plans(spec, PRUNED)[0]
+    vertices = PlacedPoints.of(level.sampled).cloud()
     elements = [torch.from_numpy(element) for element in vertices.elements]
     turn = spec.geometry.rotation_angle(
         tuple(e[0][:, None] for e in elements), tuple(e[0][None] for e in elements)
@@ -53,7 +53,7 @@ def test_windows_of_orientations_miss_no_neighbor(
     fields: dict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec = GraphSpec(**fields, orientations=40, neighbors=6)
-    level, widths = Level(spec, PRUNED), set()
+    level, widths = level_plans(spec, PRUNED)[0], set()
     rough_distances = PrunedSearch._rough_distances
 
     def seen(self: PrunedSearch, *arguments: object) -> object:
@@ -71,7 +71,7 @@ def test_too_many_images_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(placed, "MOST_IMAGES", 1000)
     fields = {"points": 2, "orientations": 4, "eps": 0.001, "xi": 1e6, "neighbors": 100}
     with pytest.raises(SpecError, match=r"eps must be larger here, where the 100 nearest"):
-        Level(GraphSpec("se2", **fields, boundary="periodic"), PRUNED).neighbors.engine()
+        level_plans(GraphSpec("se2", **fields, boundary="periodic"), PRUNED)[0].neighbors.engine()
 
 
 @pytest.mark.slow
@@ -80,6 +80,6 @@ def test_rings_of_images_double(monkeypatch: pytest.MonkeyPatch) -> None:
     searched = Mock(wraps=PlacedPoints.of)
     monkeypatch.setattr(PlacedPoints, "of", searched)
     fields = {"points": 5, "orientations": 2, "eps": 0.001, "xi": 10, "neighbors": 300}
-    level = Level(GraphSpec("se2", **fields, boundary="periodic"), PRUNED)
+    level = level_plans(GraphSpec("se2", **fields, boundary="periodic"), PRUNED)[0]
     assert level.neighbors.engine().total_degree > 0
     assert 5 < searched.call_count <= 10

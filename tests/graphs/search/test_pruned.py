@@ -15,7 +15,7 @@ from all_pairs import (
 from sphere_truth import edges_of_rows, rows_of
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_graphs.assembly.level import Level
+from cheblienet_graphs.assembly.level_plan import level_plans
 from cheblienet_graphs.manifolds.base import PERIODS
 from cheblienet_graphs.search import lists, placed, pruned
 from cheblienet_graphs.search.choice import Choice
@@ -87,8 +87,8 @@ FEW = [
 def test_few_points(fields: dict) -> None:
     """Neighbors lie several periods or a quarter turn away, or all others are neighbors."""
     spec, rings = GraphSpec(**fields, seed=7), 6 if "boundary" in fields else 0
-    level = Level(spec, PRUNED)
-    coordinates = level.sampling.coordinates()
+    level = level_plans(spec, PRUNED)[0]
+    coordinates = level.domain.coordinates()
     measured = rows_of(spec.manifold, coordinates, spec.eps, level.metric.xi, rings)
     expected = edges_of_rows(measured, spec.neighbors)
     assert not rings or max(expected.values()) < rings**2
@@ -135,8 +135,8 @@ def test_rough_distances_err_less_than_assumed(fields: dict, eps: float, xi: flo
         fields = fields | {"eps": eps, "xi": xi}
     size = {} if "size" in fields else {"points": 90}
     spec = GraphSpec(**fields, **size, levels=1)
-    level = Level(spec, PRUNED)
-    vertices = PlacedPoints.of(level.sampled()).cloud(float(spec.boundary == "periodic"))
+    level = level_plans(spec, PRUNED)[0]
+    vertices = PlacedPoints.of(level.sampled).cloud(float(spec.boundary == "periodic"))
     search, points = PrunedSearch(vertices, "cpu"), torch.arange(vertices.images)
     everything = torch.arange(vertices.orientations)[None, None, :, None]
     rough = search._rough_distances(points[:9], slice(None), points.repeat(9, 1), everything)

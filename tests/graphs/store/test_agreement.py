@@ -22,7 +22,7 @@ from cheblienet_graphs import GraphSpec, StoreError, inspect, verify
 from cheblienet_graphs.report.spectra import eigenvalues
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.map_facts import read_facts
-from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.store.reader import LevelFolder
 from cheblienet_graphs.verification import levels as agreement
 from cheblienet_graphs.verification.levels import is_symmetric
 from cheblienet_models import open_store
@@ -62,8 +62,8 @@ def faults(version: Path) -> list[str]:
     return [fault.where.removeprefix("g/v001/") for fault in of_store]
 
 
-def arrays(version: Path) -> LevelArrays:
-    return LevelArrays(Folder(version), read_facts(Folder(version)), 0)
+def arrays(version: Path) -> LevelFolder:
+    return LevelFolder.published(Folder(version), read_facts(Folder(version)), 0)
 
 
 def shifted(version: Path, column: int, step: float) -> None:

@@ -12,7 +12,7 @@ from derivatives import built
 from sealing import put, reseal, reseal_array
 
 from cheblienet_graphs import GraphSpec, verify
-from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.store.reader import LevelFolder
 
 SPECS = [
     GraphSpec("se2", 8, orientations=4, levels=1, gradients=True),
@@ -31,7 +31,7 @@ def largest(change: Callable[[float], float]) -> Callable[[np.ndarray], None]:
 
 
 @pytest.fixture(params=SPECS, ids=lambda spec: spec.manifold)
-def arrays(request: pytest.FixtureRequest, tmp_path: Path) -> LevelArrays:
+def arrays(request: pytest.FixtureRequest, tmp_path: Path) -> LevelFolder:
     return built(request.param, tmp_path)[0]
 
 
@@ -47,14 +47,14 @@ def arrays(request: pytest.FixtureRequest, tmp_path: Path) -> LevelArrays:
         ("symmetric/indices", lambda columns: columns.sort()),
     ],
 )
-def test_changed_ones_are_noticed(arrays: LevelArrays, part: str, change: Callable) -> None:
+def test_changed_ones_are_noticed(arrays: LevelFolder, part: str, change: Callable) -> None:
     reseal_array(arrays.version, f"levels/0/gradients/{part}", change)
     (fault,) = verify(Path(arrays.version.parent.parent))
     assert "levels/0/gradients" in fault.where
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.001])
-def test_all_in_proportion_is_noticed(arrays: LevelArrays, scale: float) -> None:
+def test_all_in_proportion_is_noticed(arrays: LevelFolder, scale: float) -> None:
     """Both parts and the norms: only derivatives of linear functions tell."""
     for part in ("fields", "symmetric"):
         change = put(slice(None), lambda values: values * np.float32(scale))

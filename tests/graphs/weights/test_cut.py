@@ -14,12 +14,12 @@ from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.inputs.polygons import coverage
 from cheblienet_graphs.sparse import components
 from cheblienet_graphs.store.folder import Folder
-from cheblienet_graphs.store.reader import LevelArrays
+from cheblienet_graphs.store.reader import LevelFolder
 
 SIZES = [20, 41, 83]
 
 
-def built(folder: Path, manifold: str, mask: object = None, **fields: object) -> LevelArrays:
+def built(folder: Path, manifold: str, mask: object = None, **fields: object) -> LevelFolder:
     fields = {"weights": "selling", "levels": 1, "mask_edge": "cut", "mask": mask} | fields
     return derivatives.built(GraphSpec(manifold, **fields), folder, force=True)[0]
 

@@ -14,7 +14,8 @@ from cheblienet_graphs.samplings.axes import axis_set
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.weights import matching
-from cheblienet_graphs.weights.lattice import LatticeWeights, directional_weights, lattice_weights
+from cheblienet_graphs.weights.directional import Directional
+from cheblienet_graphs.weights.lattice import LatticeWeights
 
 
 def stencil_moments(
@@ -72,7 +73,7 @@ def test_isotropic_second_moments(weights: str, name: str, spacings: tuple) -> N
     options = {"neighbors": 26} if weights == "matched" and name == "r3" else {}
     spec = GraphSpec(name, 12, weights=weights, levels=1, **options)
     lattice = Lattice((12,) * spec.geometry.base.dimension, spacings=spacings)
-    weighed = lattice_weights(spec, SampledManifold(lattice, spec.geometry, Metric(1.0)))
+    weighed = spec.weighting.on_lattice(spec, SampledManifold(lattice, spec.geometry, Metric(1.0)))
     check_symmetric(offsets(weighed))
     steps = weighed.stencils[0].offsets[:, ::-1] * lattice.relative[::-1] / lattice.width
     assert steps.T * weighed.values[0] @ steps == pytest.approx(2 * np.eye(len(steps[0])), abs=1e-9)
@@ -129,7 +130,7 @@ def along(direction: str, delta: float, orientations: int, **fields: object) -> 
     spec = GraphSpec("se2", ROOM, orientations=orientations, levels=1, **fields)
     lattice = Lattice((ROOM, ROOM), orientations, spec.geometry.fiber)
     sampled = SampledManifold(lattice, spec.geometry, spec.metric(0))
-    return directional_weights(sampled, direction, delta)
+    return Directional(direction, delta).on_lattice(sampled)
 
 
 @pytest.mark.parametrize("delta", [1e-6, 0.05, 1.0])
@@ -165,4 +166,4 @@ def test_a_lattice_smaller_than_its_stencils_is_refused() -> None:
     lattice = Lattice((4, 4), 12, spec.geometry.fiber)
     sampled = SampledManifold(lattice, spec.geometry, spec.metric(0))
     with pytest.raises(SpecError, match=r"levels must be such that .* a larger `directional`"):
-        directional_weights(sampled, "forward", 1e-4)
+        Directional("forward", 1e-4).on_lattice(sampled)

@@ -13,7 +13,7 @@ from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.search.connected import lattice_components
 from cheblienet_graphs.search.offsets import Stencil
 from cheblienet_graphs.search.stencil import MaskedStencils
-from cheblienet_graphs.weights.boundary import missing
+from cheblienet_graphs.weights.sides import missing
 
 
 def edges_from(

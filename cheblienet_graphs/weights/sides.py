@@ -24,7 +24,7 @@ from cheblienet_graphs.machine.threads import one_blas_thread
 from cheblienet_graphs.search.offsets import Stencil
 from cheblienet_graphs.search.stencil import nearest_image
 from cheblienet_graphs.typing import Floats, Indices
-from cheblienet_graphs.weights.selling import OBTUSE, FiberEdges, base_offsets
+from cheblienet_graphs.weights.superbases import OBTUSE, FiberEdges, base_offsets
 
 FEWEST_ROWS, MOST_ROWS = 64, 2**15
 """Of the layer at a side; their number is doubled until it does not matter."""

@@ -13,7 +13,7 @@ from truth import matrix
 from cheblienet_graphs.manifolds import MANIFOLDS, Metric
 from cheblienet_graphs.samplings.axes import AXIS_SETS, Axes, axis_set
 from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.weights.selling import base_offsets, selling, tilt_edges
+from cheblienet_graphs.weights.superbases import base_offsets, selling, tilt_edges
 
 
 def stencils(orientations: int, eps: float, xi: float) -> list[tuple[np.ndarray, ...]]:

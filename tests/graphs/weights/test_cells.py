@@ -1,18 +1,20 @@
 """Weights of a kernel and listed ones, against loops over all pairs."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 from cell_spectra import cell_weights, first_eigenvalues
 from scipy.spatial import SphericalVoronoi
 
-from cheblienet_graphs import CheblienetError, GraphSpec, SpecError
+from cheblienet_graphs import CheblienetError, GraphSpec, SpecError, build
 from cheblienet_graphs.samplings.given import Given, GivenPoints
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.points import Random
 from cheblienet_graphs.samplings.sampling import Sampling
-from cheblienet_graphs.weights.edges import voronoi_entries
+from cheblienet_graphs.weights.cells import voronoi_entries
+from cheblienet_graphs.weights.voronoi import APART
 
 SPHERE = np.repeat([2.0, 6.0, 12.0], [3, 5, 7])
 STEPS = np.arange(12) * np.pi
@@ -154,12 +156,12 @@ def test_eigenvalues_converge_at_second_order(flat: bool, exact: np.ndarray) -> 
 
 
 @pytest.mark.parametrize("latitudes", [[30, 30, 30, 30], [0, 10, -5]], ids=["circle", "three"])
-def test_points_on_one_circle_are_refused(latitudes: list[float]) -> None:
+def test_points_on_one_circle_are_refused(tmp_path: Path, latitudes: list[float]) -> None:
     longitudes = np.arange(len(latitudes)) * 80.0
     table = np.column_stack([latitudes, longitudes])
-    sampling = GraphSpec("s2", coordinates=table, weights="voronoi").full_sampling(0)
-    with pytest.raises(SpecError, match=r"weights must be kernel on level 0, whose \d points lie"):
-        voronoi_entries(sampling)
+    spec = GraphSpec("s2", coordinates=table, weights="voronoi")
+    with pytest.raises(SpecError, match=r"weights must be kernel here, where the \d points of a"):
+        build(spec, tmp_path / "g")
 
 
 def test_points_that_can_not_be_told_apart_are_refused() -> None:
@@ -167,4 +169,4 @@ def test_points_that_can_not_be_told_apart_are_refused() -> None:
     arrays = {0: PointArrays(np.vstack([SCATTERED, SCATTERED[3] + 1e-15]), None)}
     close = Given(size=GivenPoints((41,), "voronoi", "", (1.0, 1.0), arrays=arrays))
     with pytest.raises(CheblienetError, match="farther apart, or `weights='kernel'`"):
-        voronoi_entries(close)
+        voronoi_entries(close, APART)

@@ -1,0 +1,157 @@
+"""The paper's weights: a kernel of the distance to the nearest neighbors.
+
+With s = d^2 and t = bandwidth x mean(s over the edges of the symmetrized graph), a kernel sees
+u = s / (4 t). Kernels are in method style, so numpy (through `manifolds.moments.Array`) and torch
+both run them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from cheblienet_graphs import limits
+from cheblienet_graphs.errors import Remedy, Words
+from cheblienet_graphs.limits import Given, choice, integer, number
+from cheblienet_graphs.manifolds import Manifold
+from cheblienet_graphs.weights.weighting import T, Weighting
+
+if TYPE_CHECKING:
+    from cheblienet_graphs.samplings import SamplingKind
+    from cheblienet_graphs.samplings.lattice import Lattice
+    from cheblienet_graphs.samplings.sampling import SampledManifold
+    from cheblienet_graphs.spec import GraphSpec
+    from cheblienet_graphs.typing import Floats
+    from cheblienet_graphs.weights.lattice import LatticeWeights
+
+KERNELS: dict[str, Callable[[Any], Any]] = {
+    "gaussian": lambda u: (-u).exp(),
+    "laplace": lambda u: (-u.sqrt()).exp(),
+    "cauchy": lambda u: 1 / (1 + u),
+    "rectangular": lambda u: 0 * u + 1,
+}
+"""Weight from u, elementwise, by the names of `limits.KERNELS`. The published code has 1 / (1 - u)
+for cauchy's 1 / (1 + u), which is negative beyond the bandwidth."""
+
+
+def vanishing(vertices: int) -> str:
+    """What a bandwidth must be where the weights of so many vertices vanish."""
+    return f"larger here, since the weights of {vertices} vertices vanish in float32"
+
+
+@dataclass(frozen=True)
+class Kernel(Weighting):
+    """A function of the distance to the K nearest neighbors."""
+
+    name = "kernel"
+    meaning = "kernel: the paper's function of distance. The others are consistent with the metric."
+    laplacian = "normalized"
+    moment: ClassVar[float | None] = None
+
+    @classmethod
+    def parse(cls, geometry: Manifold, kind: "type[SamplingKind]", given: Given) -> Self:
+        """K, the kernel and its bandwidth."""
+        neighbors, kernel, width = (given[field] for field in ("neighbors", "kernel", "bandwidth"))
+        if neighbors is None:
+            neighbors = max(geometry.default_neighbors, cls.fewest(geometry))
+        return cls(
+            integer("neighbors", neighbors, *limits.NEIGHBORS),
+            choice("kernel", "gaussian" if kernel is None else kernel, limits.KERNELS),
+            number("bandwidth", 0.2 if width is None else width, *limits.BANDWIDTH),
+            cls.parse_drift(kind, given["drift"]),
+        )
+
+    @classmethod
+    def fewest(cls, geometry: Manifold) -> int:
+        """The smallest K."""
+        return 1
+
+    def uncut(self, *, lattice: bool) -> str | None:
+        """None of these are consistent at the edge of a domain."""
+        return f"{self.name} weights, of which none are consistent at an edge" if lattice else None
+
+    def uncorrected(self, geometry: Manifold) -> str | None:
+        """None of these are consistent at a boundary."""
+        return f"with {self.name} weights, of which none are consistent at a boundary"
+
+    def words(self, spec: "GraphSpec") -> str:
+        """'at most K = 16 neighbors, gaussian kernel, bandwidth 0.2'."""
+        neighbors = f"at most K = {self.neighbors} neighbors"
+        return f"{neighbors}, {self.kernel} kernel, bandwidth {self.bandwidth:g}"
+
+    def convergent(self, spec: "GraphSpec") -> Remedy | None:
+        """Symmetry makes these weights isotropic on a lattice where the metric is, or nowhere."""
+        manifold, lattice = spec.geometry, spec.sampling_kind.regular
+        cubic = len(set(spec.spacing or ())) < 2
+        if not manifold.oriented and lattice and cubic:
+            return super().convergent(spec)
+        if lattice:
+            return Remedy("weights", "selling")
+        if not manifold.oriented:
+            return Remedy("weights", "voronoi")
+        return Remedy("size") if manifold.base.flat else Remedy("weights", "matched")
+
+    def degree_bound(self, spec: "GraphSpec", vertices: int) -> int:
+        """K for each vertex."""
+        return vertices * min(self.count, vertices - 1)
+
+    def edge_bytes(self, entries: int, lists: int) -> int:
+        """The length of each edge in the lists."""
+        return lists
+
+    def find_edges(self, listed: Callable[[], T], measured: Callable[[], T]) -> T:
+        """Weights follow from lengths."""
+        return measured()
+
+    def of_squared_lengths(self, squared: "Floats", mean: float) -> "Floats":
+        """The weights of edges with these d^2, of any shape.
+
+        Args:
+            squared: d^2.
+            mean: of d^2 over all edges.
+        """
+        # Help does without numpy.
+        import numpy as np
+
+        from cheblienet_graphs.manifolds.moments import array
+
+        weights: Floats = KERNELS[self.kernel or ""](array(squared / (4 * self.width(mean))))
+        return weights.view(np.ndarray)
+
+    def width(self, mean: float) -> float:
+        """t, in the unit of the mean of d^2 over all edges."""
+        return (self.bandwidth or 0.0) * mean
+
+    def on_lattice(
+        self,
+        spec: "GraphSpec",
+        sampled: "SampledManifold[Lattice]",
+        solution: "Floats | None" = None,
+    ) -> "LatticeWeights":
+        """The rule's stencils, with weights by length."""
+        from cheblienet_graphs.weights.lattice import kernel_weights
+
+        return kernel_weights(self, sampled)
+
+    def exact_instead(self, spec: "GraphSpec") -> Remedy | None:
+        """The weights nearest to these, on lattices."""
+        return Remedy("weights", "matched") if spec.sampling_kind.regular else None
+
+    def advice(self, spec: "GraphSpec") -> Words | None:
+        """Weights that are made for the metric."""
+        kind, manifold = spec.sampling_kind, spec.geometry
+        matched = Remedy("weights", "matched")
+        if kind.regular:
+            selling = Remedy("weights", "selling"), f" (K <= {manifold.selling_neighbors})"
+            return Words("use ", *selling, " or ", matched)
+        if not manifold.oriented:
+            return Words("use ", Remedy("weights", "voronoi"))
+        most = min(limits.NEIGHBORS.high, spec.full_points(0) * spec.orientations - 1)
+        count = max(self.count, manifold.least_matched_neighbors)
+        if not manifold.base.flat and count <= most:
+            return Words("use ", matched, " with ", Remedy("neighbors", count))
+        return more(Remedy("neighbors")) if self.count < most else None
+
+
+def more(remedy: Remedy) -> Words:
+    """Advice to take more of something."""
+    return Words("more ", remedy, " may help")
