@@ -1,29 +1,30 @@
-"""The fields of points and of their metric: each is checked, normalized, and given its default.
+"""The parts of a specification besides its points: metric, weights, domain, operators, pyramid.
 
-What is given is a mapping from all parameters of `GraphSpec`; those that were left out are None.
+Each checks its fields, gives them defaults, and knows which of them have these.
 """
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words, quoted
-from cheblienet_graphs.inputs.masks import region
-from cheblienet_graphs.inputs.volumes import Volume
-from cheblienet_graphs.limits import Given, choice, integer, left_out, number, numbers, parsed
-from cheblienet_graphs.manifolds import MANIFOLDS, Manifold
-from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size
+from cheblienet_graphs.errors import Remedy, SpecError, Words, quoted
+from cheblienet_graphs.inputs.masks import Four, region
+from cheblienet_graphs.limits import Given, choice, flag, integer, left_out, number
+from cheblienet_graphs.manifolds import Manifold
+from cheblienet_graphs.samplings import SamplingKind, Size
 from cheblienet_graphs.samplings.given import GivenPoints
-from cheblienet_graphs.spec.edges import operator_fields, weighting_of
-from cheblienet_graphs.spec.mask import Mask, size_of
+from cheblienet_graphs.spec.mask import Mask
+from cheblienet_graphs.spec.point_fields import PointFields, implied
 from cheblienet_graphs.weights import WEIGHTINGS, Weighting
+from cheblienet_graphs.weights.directional import parse_directional
 
-SIZES = tuple(kind.field for kind in SAMPLINGS.values())
-"""Fields that hold the size of some kind of sampling."""
-ROUNDING = 1e-4
-"""A spacing that is given may differ by so much of itself from that of the mask."""
+FEWEST_TURNING = 3
+"""Orientations of which each has two others next to it."""
+IN_PLANE_FRACTION = 0.4
+"""The default, with an xi that is solved for."""
 
 
 def as_json(value: Any) -> Any:
@@ -33,157 +34,65 @@ def as_json(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def normalized(given: Given) -> dict[str, Any]:
+def parsed_fields(given: Given) -> tuple[dict[str, Any], frozenset[str]]:
     """All fields but those that need the points: mask and eigenpairs. What does not apply is None.
+
+    Args:
+        given: all parameters of `GraphSpec`; those that were left out are None.
+
+    Returns:
+        The fields, and the names of those that have the value that they have where left out.
 
     Raises:
         SpecError: a value is out of range, or given where it does not apply.
     """
-    geometry = MANIFOLDS[choice("manifold", given["manifold"], tuple(MANIFOLDS))]
-    kind, finest = _sampling(geometry, given)
-    weighting = weighting_of(geometry, kind, given)
-    values = {
-        "manifold": geometry.name,
-        "sampling": kind.name,
-        **dict.fromkeys(SIZES),
-        kind.field: finest,
-        "seed": _seed(kind, given["seed"]),
-        "axes": (axes := _axes(geometry, given)),
-        "period": (period := _period(geometry, given["period"])),
-        "spacing": _spacing(geometry, given),
-        **_fiber(geometry, axes, period, given),
-        "eps": _anisotropy(geometry, given),
-        "weights": weighting.name,
-        **vars(weighting),
-        "boundary": _boundary(geometry, given["boundary"]),
-        "levels": _levels(kind, finest, given["levels"]),
-        "region": _region(geometry, given["region"]),
-        "mask_edge": _mask_edge(geometry, kind, finest, weighting, given),
-    }
-    return values | operator_fields(geometry, kind, weighting, values, given)
+    points = PointFields.parse(given)
+    metric, weighting = MetricFields.parse(points, given), weighting_of(points, given)
+    pyramid = PyramidFields.parse(points, given)
+    domain = DomainFields.parse(points, weighting, given)
+    operators = OperatorFields.parse(points, weighting, domain, given)
+    weighting.check(vars(metric), given)
+    weights = {"weights": weighting.name, **vars(weighting)}
+    defaults = {"weights": next(iter(WEIGHTINGS)), **weighting.defaults(points.geometry)}
+    parts: list[Any] = [metric, pyramid, domain, operators]
+    values = {name: value for part in parts for name, value in vars(part).items()}
+    del values["implied"]
+    names = (points.implied, implied(weights, defaults), *(part.implied for part in parts))
+    return {**points.values, **weights, **values}, frozenset().union(*names)
 
 
-def _sampling(geometry: Manifold, given: Given) -> tuple[type[SamplingKind], Size]:
-    """The kind of sampling and its size on the finest level; the size alone can name the kind."""
-    _check_points(geometry, given)
-    sizes = {field: given[field] for field in SIZES}
-    names, name = geometry.base.samplings, given["sampling"]
-    on_lattice = name is None or (isinstance(name, str) and name == "lattice")
-    if geometry.base.flat and on_lattice and all(size is None for size in sizes.values()):
-        sizes["size"] = size_of(geometry, given["mask"])
-    if name is None:
-        sized = [n for n in names if sizes[SAMPLINGS[n].field] is not None]
-        name = sized[0] if sized else names[0]
-    kind = SAMPLINGS[choice("sampling", name, names)]
-    for field, value in sizes.items():
-        if value is not None and field != kind.field:
-            remedy = Words("Its size is given by ", Remedy(kind.field), " alone.")
-            shown = Found(f"shape {value.shape}") if hasattr(value, "shape") else value
-            left_out(field, shown, f"on {geometry.name} with {kind.name} sampling", remedy)
-    if sizes[kind.field] is None:
-        where = f"given: it is the size of {geometry.name} with {kind.name} sampling"
-        others = [Remedy(SAMPLINGS[n].field) for n in names if n != kind.name]
-        listed = [part for other in others for part in (", ", other)][1:]
-        remedy = Words("Or choose another sampling by its size: ", *listed, ".")
-        chosen = given["sampling"] is not None or not others
-        raise SpecError(kind.field, where, MISSING, "" if chosen else remedy)
-    if kind.field != "coordinates":
-        return kind, kind.parse(sizes[kind.field], geometry.base)
-    about = {"domain": given["domain"], "units": given["units"], "flat": geometry.base.flat}
-    periodic = given["boundary"] == "periodic"
-    return kind, GivenPoints.read(given["coordinates"], **about, periodic=periodic)
+@dataclass(frozen=True)
+class MetricFields:
+    """The metric: anisotropy, and how the length of a rotation is given."""
+
+    eps: float
+    xi: float | Literal["alpha", "auto"] | None = None
+    alpha: float | None = None
+    in_plane_fraction: float | None = None
+    implied: frozenset[str] = frozenset()
+
+    @classmethod
+    def parse(cls, points: PointFields, given: Given) -> Self:
+        """The fields, normalized."""
+        geometry = points.geometry
+        values: dict[str, Any] = dict.fromkeys(("xi", "alpha", "in_plane_fraction"))
+        if geometry.oriented:
+            values |= _turning(points.orientations, given)
+        for name in () if geometry.oriented else values:
+            left_out(name, given[name], f"on {geometry.name}, which has no orientations")
+        values["eps"] = _anisotropy(geometry, given)
+        auto = values["in_plane_fraction"] not in {None, IN_PLANE_FRACTION}
+        defaults = {
+            "eps": geometry.default_eps,
+            "xi": "auto" if auto else "alpha",
+            "alpha": 1.0,
+            "in_plane_fraction": IN_PLANE_FRACTION,
+        }
+        return cls(**values, implied=implied(values, defaults))
 
 
-def _check_points(geometry: Manifold, given: Given) -> None:
-    """See that what is said of given points applies to them."""
-    flat = geometry.base.flat
-    without = Words("without ", Remedy("coordinates"))
-    for field, applies, where in (("domain", flat, "plane"), ("units", not flat, "sphere")):
-        if given["coordinates"] is None:
-            left_out(field, given[field], without)
-        if not applies:
-            left_out(field, given[field], f"on {geometry.name}: it is of the {where}")
-
-
-def _seed(kind: type[SamplingKind], seed: Any) -> int | None:
-    if kind.seeded:
-        return integer("seed", 0 if seed is None else seed, *limits.SEED)
-    left_out("seed", seed, "where the sampling is not random")
-    return None
-
-
-def _axes(geometry: Manifold, given: Given) -> str | None:
-    """Name of the set of axes; None where the fiber has none."""
-    axes = given["axes"]
-    if "nx" not in geometry.fiber.columns:
-        left_out("axes", axes, f"on {geometry.name}, which has no axes")
-        return None
-    where = Words(f"on {geometry.name}: ", Remedy("axes"), " says how many there are")
-    left_out("orientations", given["orientations"], where)
-    if axes is None:
-        return limits.DEFAULT_AXES
-    try:
-        name = f"{parsed(axes):.15g}"
-    except (ValueError, TypeError):
-        name = axes
-    if not isinstance(name, str) or name not in limits.AXES:
-        remedy = "Numbers are sets that the rotations of the cube map to themselves."
-        raise SpecError("axes", f"one of {', '.join(limits.AXES)}", axes, remedy)
-    return name
-
-
-def _spacing(geometry: Manifold, given: Given) -> tuple[float, ...] | None:
-    """Sides of voxels along x, y and z, in units of that along x; None where all are equal."""
-    spacing, mask = given["spacing"], given["mask"]
-    known = mask.spacing if isinstance(mask, Volume) and geometry.base.dimension == 3 else None
-    relative = known and _relative(geometry, known)
-    if spacing is None:
-        return relative
-    asked, cube = _relative(geometry, spacing), (1.0, 1.0, 1.0)
-    pairs = zip(asked or cube, relative or cube, strict=True)
-    if known and not all(math.isclose(*pair, rel_tol=ROUNDING) for pair in pairs):
-        accepted = f"{','.join(f'{side:g}' for side in known)}, as of the mask, or left out"
-        raise SpecError("spacing", accepted, spacing)
-    return asked
-
-
-def _relative(geometry: Manifold, spacing: Any) -> tuple[float, ...] | None:
-    """Checked, in units of that along x; None where all are equal."""
-    if geometry.base.dimension != 3:
-        raise SpecError("spacing", f"left out on {geometry.name}: it is of voxels", spacing)
-    low, high = limits.SPACING
-    sides = numbers(spacing)
-    relative = tuple(side / sides[0] for side in sides if sides[0])
-    if len(sides) != 3 or min(sides) <= 0 or not all(low <= side <= high for side in relative):
-        accepted = (
-            f"x,y,z: three positive sides of voxels, none more than {high:g} times as long as that "
-            "along x, or as short"
-        )
-        raise SpecError("spacing", accepted, spacing)
-    return None if relative == (1.0, 1.0, 1.0) else relative
-
-
-def _period(geometry: Manifold, period: Any) -> str | None:
-    """Name of the orientations' period; None where there are no angles."""
-    if not geometry.periods:
-        left_out("period", period, f"on {geometry.name}, which has no angles")
-        return None
-    return choice("period", geometry.periods[0] if period is None else period, geometry.periods)
-
-
-def _fiber(
-    geometry: Manifold, axes: str | None, period: str | None, given: Given
-) -> dict[str, Any]:
-    """Orientations, as many as there are axes, `xi`, `alpha` and `in_plane_fraction`."""
-    fields: dict[str, Any] = dict.fromkeys(("orientations", "xi", "alpha", "in_plane_fraction"))
-    if not geometry.oriented:
-        for field in fields:
-            left_out(field, given[field], f"on {geometry.name}, which has no orientations")
-        return fields | {"orientations": 1}
-    count = given["orientations"] if axes is None else limits.AXES[axes]
-    if count is None:
-        count = limits.DEFAULT_ORIENTATIONS[period or "pi"]
-    count = integer("orientations", count, *limits.ORIENTATIONS)
+def _turning(count: int, given: Given) -> dict[str, Any]:
+    """`xi`, `alpha` and `in_plane_fraction`."""
     xi, alpha, share = given["xi"], given["alpha"], given["in_plane_fraction"]
     if xi is None:
         xi = "alpha" if share is None else "auto"
@@ -194,18 +103,17 @@ def _fiber(
         where = Words("where ", Remedy("xi"), f" is {xi}")
         left_out("alpha", alpha, where, "Give one of the two.")
     if named == "alpha":
-        fields["alpha"] = number("alpha", 1 if alpha is None else alpha, *limits.ALPHA)
+        alpha = number("alpha", 1 if alpha is None else alpha, *limits.ALPHA)
     elif named == "auto":
         if count == 1:
             one = "left out with one orientation, where all edges are in-plane"
             field, asked = ("xi", xi) if share is None else ("in_plane_fraction", share)
             raise SpecError(field, one, asked)
-        share = 0.4 if share is None else share
-        fraction = number("in_plane_fraction", share, *limits.IN_PLANE_FRACTION)
-        fields["in_plane_fraction"] = fraction
+        share = IN_PLANE_FRACTION if share is None else share
+        share = number("in_plane_fraction", share, *limits.IN_PLANE_FRACTION)
     else:
         xi = number("xi", xi, *limits.XI, "'alpha', 'auto', or a number")
-    return fields | {"orientations": count, "xi": xi}
+    return {"xi": xi, "alpha": alpha, "in_plane_fraction": share}
 
 
 def _anisotropy(geometry: Manifold, given: Given) -> float:
@@ -226,11 +134,39 @@ def _anisotropy(geometry: Manifold, given: Given) -> float:
     return value
 
 
-def _boundary(geometry: Manifold, boundary: Any) -> str | None:
-    if geometry.base.flat:
-        return choice("boundary", "open" if boundary is None else boundary, limits.BOUNDARIES)
-    left_out("boundary", boundary, f"on {geometry.name}, which has none")
-    return None
+def weighting_of(points: PointFields, given: Given) -> Weighting:
+    """The weights with their parameters.
+
+    Raises:
+        SpecError: there are none of this name there, or a value is out of range, or given where it
+            does not apply.
+    """
+    geometry, kind = points.geometry, points.kind
+    weights = WEIGHTINGS[choice("weights", given["weights"], tuple(WEIGHTINGS))]
+    if (reason := weights.absence(geometry, lattice=kind.regular)) is not None:
+        every = WEIGHTINGS.values()
+        names = [w.name for w in every if w.absence(geometry, lattice=kind.regular) is None]
+        accepted = f"{' or '.join(names)} on {geometry.name} with {kind.name} sampling"
+        raise SpecError("weights", accepted, weights.name, reason)
+    return weights.parse(geometry, kind, given)
+
+
+@dataclass(frozen=True)
+class DomainFields:
+    """The part of a sampling that a graph covers, but for the mask, which needs the points."""
+
+    region: Four | None
+    mask_edge: Literal["cut"] | None
+    implied: frozenset[str]
+
+    @classmethod
+    def parse(cls, points: PointFields, weighting: Weighting, given: Given) -> Self:
+        """The fields, normalized."""
+        box = _region(points.geometry, given["region"])
+        edge = _mask_edge(points, weighting, given)
+        # As a store tells of it, a mask has no points.
+        default = None if box is None else _region_edge(points.finest, weighting, None)
+        return cls(box, edge, implied({"mask_edge": edge}, {"mask_edge": default}))
 
 
 def _region(geometry: Manifold, value: Any) -> tuple[float, float, float, float] | None:
@@ -241,20 +177,18 @@ def _region(geometry: Manifold, value: Any) -> tuple[float, float, float, float]
     return None if value is None else region(value)
 
 
-def _mask_edge(
-    geometry: Manifold, kind: type[SamplingKind], finest: Size, weighting: Weighting, given: Given
-) -> Literal["cut"] | None:
+def _mask_edge(points: PointFields, weighting: Weighting, given: Given) -> Literal["cut"] | None:
     """Whether pixels or cells count by their part inside, "cut"; None where they are in or out."""
-    asked, mask = given["mask_edge"], given["mask"]
+    asked, mask, geometry = given["mask_edge"], given["mask"], points.geometry
     if given["region"] is not None and (mask is None or isinstance(mask, Mapping)):
-        return _region_edge(finest, weighting, asked)
+        return _region_edge(points.finest, weighting, asked)
     if mask is None:
         domain = Remedy("mask" if geometry.base.flat else "region")
         left_out("mask_edge", asked, Words("unless a ", domain, " is given"))
         return None
     if asked is None or choice("mask_edge", asked, limits.MASK_EDGES) != "cut":
         return None
-    if not kind.regular:
+    if not points.kind.regular:
         off = Words("pixels with a mask off lattices; there a ", Remedy("region"), " cuts cells")
         raise SpecError("mask_edge", off, asked)
     if reason := weighting.uncut(lattice=True):
@@ -287,20 +221,104 @@ def _region_edge(finest: Size, weighting: Weighting, asked: Any) -> Literal["cut
     return "cut"
 
 
-def eigenpairs_of(eigenpairs: Any, fewest: int) -> int | None:
-    """The number of eigenpairs that are stored; None where none are.
+@dataclass(frozen=True)
+class OperatorFields:
+    """Laplacians, gradients, and what corrects weights at sides."""
 
-    Args:
-        eigenpairs: given.
-        fewest: vertices of the coarsest level.
-    """
-    if eigenpairs is None:
+    laplacian: str
+    lambda_max: Literal["exact", 2]
+    directional: float | None
+    gradients: Literal[True] | None
+    boundary_correction: Literal[True] | None
+    implied: frozenset[str]
+
+    @classmethod
+    def parse(
+        cls, points: PointFields, weighting: Weighting, domain: DomainFields, given: Given
+    ) -> Self:
+        """The fields, normalized."""
+        delta, count = given["directional"], points.orientations
+        asked = _choice("boundary_correction", given["boundary_correction"])
+        excluded = _uncorrected(points, weighting, domain)
+        left_out("boundary_correction", (excluded and asked) or None, excluded or "")
+        laplacian, lambda_max = _rescaled(weighting, given["laplacian"], given["lambda_max"])
+        values: dict[str, Any] = {
+            "directional": parse_directional(points.geometry, points.kind, count, delta),
+            "gradients": _gradients(points.geometry, count, given["gradients"]),
+            "boundary_correction": None if excluded or asked is False else True,
+            "laplacian": laplacian,
+            "lambda_max": lambda_max,
+        }
+        defaults = {
+            "laplacian": weighting.laplacian,
+            "lambda_max": "exact",
+            "boundary_correction": None if excluded else True,
+        }
+        return cls(**values, implied=implied(values, defaults))
+
+
+def _rescaled(
+    weighting: Weighting, laplacian: Any, lambda_max: Any
+) -> tuple[str, Literal["exact", 2]]:
+    """The Laplacian and what it is rescaled by."""
+    if laplacian is None:
+        laplacian = weighting.laplacian
+    kind = choice("laplacian", laplacian, limits.LAPLACIANS)
+    if isinstance(lambda_max, str) and lambda_max == "exact":
+        return kind, "exact"
+    integer("lambda_max", lambda_max, 2, 2, "'exact' or 2")
+    if kind == "combinatorial":
+        remedy = "2 bounds the normalized one."
+        raise SpecError("lambda_max", "'exact' with the combinatorial Laplacian", 2, remedy)
+    return kind, 2
+
+
+def _uncorrected(points: PointFields, weighting: Weighting, domain: DomainFields) -> str | None:
+    """The reason why open sides are not corrected; None where they are by default."""
+    geometry, kind, boundary = points.geometry, points.kind, points.values["boundary"]
+    needless = weighting.uncorrected(geometry)
+    for excluded, where in (
+        (boundary is None, f"on {geometry.name}, which has no boundary"),
+        (not kind.regular, f"with {kind.name} sampling"),
+        (boundary != "open", f"with a {boundary} boundary"),
+        (needless is not None, needless),
+        (domain.mask_edge == "cut", "with a mask that cuts pixels, at sides of the domain too"),
+    ):
+        if excluded:
+            return where
+    return None
+
+
+def _choice(field: str, asked: Any) -> bool | None:
+    """Whether something is wanted; None where that is left out."""
+    return asked if asked is None else flag(field, asked)
+
+
+def _gradients(geometry: Manifold, orientations: int, asked: Any) -> Literal[True] | None:
+    """True where gradients are stored."""
+    if not _choice("gradients", asked):
         return None
-    most = min(fewest, limits.EIGENPAIRS.high)
-    accepted = f"an integer in {limits.Integers(limits.EIGENPAIRS.low, most)}"
-    if fewest < limits.EIGENPAIRS.high:
-        accepted += f", as the coarsest level has {fewest} vertices"
-    return integer("eigenpairs", eigenpairs, limits.EIGENPAIRS.low, most, accepted)
+    if geometry.oriented and not geometry.fiber.cyclic:
+        left_out("gradients", asked, f"on {geometry.name}: they are of r2, r3, s2, se2 and so3")
+    if geometry.oriented and orientations < FEWEST_TURNING:
+        with_gradients = f"at least {FEWEST_TURNING} with gradients, which turn to both sides"
+        raise SpecError("orientations", with_gradients, orientations)
+    return True
+
+
+@dataclass(frozen=True)
+class PyramidFields:
+    """The pyramid, but for eigenpairs, whose number is bounded by the points inside."""
+
+    levels: int
+    implied: frozenset[str]
+
+    @classmethod
+    def parse(cls, points: PointFields, given: Given) -> Self:
+        """The fields, normalized."""
+        kind, finest = points.kind, points.finest
+        levels, default = _levels(kind, finest, given["levels"]), _levels(kind, finest, None)
+        return cls(levels, implied({"levels": levels}, {"levels": default}))
 
 
 def _levels(kind: type[SamplingKind], finest: Size, levels: Any) -> int:
@@ -354,3 +372,19 @@ def halvable(finest: tuple[int, ...]) -> tuple[str, str] | None:
 def _as_others(finest: tuple[int, ...]) -> str:
     found = halvable(finest)
     return ", as those of {} or {} do".format(*found) if found else ""
+
+
+def eigenpairs_of(eigenpairs: Any, fewest: int) -> int | None:
+    """The number of eigenpairs that are stored; None where none are.
+
+    Args:
+        eigenpairs: given.
+        fewest: vertices of the coarsest level.
+    """
+    if eigenpairs is None:
+        return None
+    most = min(fewest, limits.EIGENPAIRS.high)
+    accepted = f"an integer in {limits.Integers(limits.EIGENPAIRS.low, most)}"
+    if fewest < limits.EIGENPAIRS.high:
+        accepted += f", as the coarsest level has {fewest} vertices"
+    return integer("eigenpairs", eigenpairs, limits.EIGENPAIRS.low, most, accepted)

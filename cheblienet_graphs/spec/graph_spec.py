@@ -4,7 +4,7 @@ import copy
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, Never
+from typing import Any, ClassVar, Literal, Never
 
 import numpy.typing as npt
 
@@ -23,7 +23,7 @@ from cheblienet_graphs.samplings.given import GivenPoints
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.spec import least
-from cheblienet_graphs.spec.fields import as_json, eigenpairs_of, normalized
+from cheblienet_graphs.spec.fields import as_json, eigenpairs_of, parsed_fields
 from cheblienet_graphs.spec.mask import Mask, mask_field, points_inside
 from cheblienet_graphs.weights import WEIGHTINGS, Weighting
 
@@ -127,6 +127,9 @@ class GraphSpec:
     drift: float | None
     boundary_correction: Literal[True] | None
 
+    implied: ClassVar[frozenset[str]]
+    """Names of the fields that have the value that they have where left out; no field itself."""
+
     def __init__(
         self,
         manifold: str,
@@ -181,7 +184,8 @@ class GraphSpec:
         given = {name: value for name, value in locals().items() if name != "self"}
         refuse_unknown(given.pop("unknown"), [*given])
         mask = given["mask"] = named_mask(mask, manifold)
-        for field, value in normalized(given).items():
+        values, implied = parsed_fields(given)
+        for field, value in {**values, "implied": implied}.items():
             object.__setattr__(self, field, value)
         object.__setattr__(self, "mask", mask_field(self, mask, mask_order))
         if self.num_vertices > limits.VERTICES:

@@ -67,10 +67,11 @@ def least_fields(spec: "GraphSpec") -> dict[str, Any]:
 
     Masks and points are as a version knows them; eps is given by its square where that is shorter.
     """
-    fields = arguments(spec.to_dict())
-    for name in sorted(fields.keys() - {"manifold", "mask"}):
-        if makes(remaining := without(fields, name), spec):
-            fields = remaining
+    told, implied = spec.to_dict(), spec.implied
+    fields = {name: value for name, value in told.items() if name not in implied}
+    for name, value in (("boundary_correction", False), ("mask_edge", "pixels")):
+        if name not in implied:
+            fields.setdefault(name, value)
     squared = float(f"{spec.eps**2:.12g}")
     shorter = math.sqrt(squared) == spec.eps and len(repr(squared)) < len(repr(spec.eps))
     if "eps" in fields and shorter:

@@ -15,9 +15,9 @@ from cheblienet_graphs.limits import Number, choice, integer, left_out, number
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import Sampling
-from cheblienet_graphs.spec.fields import SIZES
 from cheblienet_graphs.spec.graph_spec import GraphSpec
 from cheblienet_graphs.spec.least import DIGITS, digest, least_fields, shortest, sizes_in_name
+from cheblienet_graphs.spec.point_fields import SIZES
 from cheblienet_graphs.typing import Floats, Indices
 
 POINTS = (

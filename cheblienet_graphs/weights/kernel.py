@@ -50,15 +50,22 @@ class Kernel(Weighting):
     @classmethod
     def parse(cls, geometry: Manifold, kind: "type[SamplingKind]", given: Given) -> Self:
         """K, the kernel and its bandwidth."""
-        neighbors, kernel, width = (given[field] for field in ("neighbors", "kernel", "bandwidth"))
-        if neighbors is None:
-            neighbors = max(geometry.default_neighbors, cls.fewest(geometry))
+        defaults = cls.defaults(geometry)
+        neighbors, kernel, width = (
+            default if given[field] is None else given[field] for field, default in defaults.items()
+        )
         return cls(
             integer("neighbors", neighbors, *limits.NEIGHBORS),
-            choice("kernel", "gaussian" if kernel is None else kernel, limits.KERNELS),
-            number("bandwidth", 0.2 if width is None else width, *limits.BANDWIDTH),
+            choice("kernel", kernel, limits.KERNELS),
+            number("bandwidth", width, *limits.BANDWIDTH),
             cls.parse_drift(kind, given["drift"]),
         )
+
+    @classmethod
+    def defaults(cls, geometry: Manifold) -> dict[str, Any]:
+        """K of the manifold, a Gaussian kernel of narrow width."""
+        neighbors = max(geometry.default_neighbors, cls.fewest(geometry))
+        return {"neighbors": neighbors, "kernel": "gaussian", "bandwidth": 0.2}
 
     @classmethod
     def fewest(cls, geometry: Manifold) -> int:

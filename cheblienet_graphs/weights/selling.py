@@ -45,12 +45,17 @@ class Selling(Weighting):
     @classmethod
     def parse(cls, geometry: Manifold, kind: "type[SamplingKind]", given: Given) -> Self:
         """K, which is fixed."""
-        most = geometry.selling_neighbors
+        most = cls.defaults(geometry)["neighbors"]
         where = f"with {cls.name} weights, whose stencil of at most {most} is fixed"
         left_out("neighbors", None if given["neighbors"] == most else given["neighbors"], where)
         for field in ("kernel", "bandwidth"):
             left_out(field, given[field], where)
         return cls(most, drift=cls.parse_drift(kind, given["drift"]))
+
+    @classmethod
+    def defaults(cls, geometry: Manifold) -> dict[str, Any]:
+        """K, which is fixed."""
+        return {"neighbors": geometry.selling_neighbors}
 
     def check(self, values: "Mapping[str, Any]", given: Given) -> None:
         """Their stencils are not those of a given in-plane fraction."""

@@ -128,6 +128,11 @@ class Weighting(ABC):
         left_out("drift", drift, f"with {cls.name} weights", remedy)
         return None
 
+    @classmethod
+    def defaults(cls, geometry: Manifold) -> dict[str, Any]:
+        """The parameters by name where they are left out: none by default."""
+        return {}
+
     def check(self, values: Mapping[str, Any], given: Given) -> None:
         """See that the other fields of a specification go with these weights.
 

@@ -1,13 +1,22 @@
 """Names and printed forms: different graphs have different names, and what is printed is them."""
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
 from digests import SPECS as DIGESTED
+from many_specs import MANY_SPECS
 
 from cheblienet_graphs import GraphSpec, LatLonMask
-from cheblienet_graphs.spec.least import LONGEST, SCREEN, least_fields
+from cheblienet_graphs.spec.least import (
+    LONGEST,
+    SCREEN,
+    arguments,
+    least_fields,
+    makes,
+    without,
+)
 from cheblienet_graphs.store.layout import NAME
 
 CHANGES = [
@@ -83,3 +92,24 @@ def test_pixels_are_told_where_a_region_would_clip_cells() -> None:
     clipped, whole = (GraphSpec("s2", **given, mask_edge=edge) for edge in (None, "pixels"))
     assert "mask_edge" not in least_fields(clipped)
     assert GraphSpec(**least_fields(whole)) == whole != clipped
+
+
+def left_out_one_by_one(spec: GraphSpec) -> dict[str, Any]:
+    """The arguments that the others do not imply: those without which another one comes out."""
+    fields = arguments(spec.to_dict())
+    for name in sorted(fields.keys() - {"manifold", "mask"}):
+        if makes(remaining := without(fields, name), spec):
+            fields = remaining
+    return fields
+
+
+@pytest.mark.parametrize("number", range(len(MANY_SPECS)))
+def test_what_is_implied_is_what_may_be_left_out(number: int) -> None:
+    built = MANY_SPECS[number][1]
+    told = least_fields(spec := built.recorded())
+    eps = {"eps": spec.eps} if "eps_squared" in told else {}
+    expected = left_out_one_by_one(spec)
+    assert told.keys() - {"eps_squared"} == expected.keys() - eps.keys()
+    assert without(told, "eps_squared") == {k: v for k, v in expected.items() if k not in eps}
+    assert [*without(told, "eps_squared")] == [k for k in expected if k not in eps]
+    assert GraphSpec.from_dict(spec.to_dict()).implied == built.implied == spec.implied

@@ -10,7 +10,7 @@ import pytest
 from cheblienet_graphs import GraphSpec, Polygons, SpecError, Volume
 from cheblienet_graphs.errors import quoted
 from cheblienet_graphs.inputs.masks import LatLonMask
-from cheblienet_graphs.spec.fields import SIZES
+from cheblienet_graphs.spec.point_fields import SIZES
 
 VALUES: dict[str, list[Any]] = {
     "orientations": [0, 2.5, True],
