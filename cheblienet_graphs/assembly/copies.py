@@ -55,7 +55,8 @@ class CopiedRows:
         self, small: SmallLattice, block: RowBlock, values: npt.NDArray[np.floating[Any]]
     ) -> None:
         self._small, self.block, self._values = small, block, values
-        self._counts = np.diff(block.indptr)
+        self._counts, self._points = np.diff(block.indptr), small.lattice.num_points
+        self._along, self._small_width = small.vertices(0), small.lattice.width
         self._line = lru_cache(KEPT_LINES)(self._made_line)
 
     def counts(self, start: int, stop: int) -> Indices:
@@ -64,7 +65,7 @@ class CopiedRows:
 
     def entries(self, start: int, ends: Ends) -> Entries:
         """The entries of whole lines; see `Rows.entries`."""
-        width = self._small.large.width
+        width = self._small.width
         starts = ends[::width] - ends[0]
         columns = np.empty(int(starts[-1]), ends.dtype)
         values = np.empty(len(columns), np.float32)
@@ -88,11 +89,11 @@ class CopiedRows:
 
         The last ones are kept, as most blocks have few of them.
         """
-        vertices, block = self._small.vertices(small), self.block
+        vertices, block = small * self._small_width + self._along, self.block
         starts, counts = block.indptr[vertices], self._counts[vertices]
         ends = np.cumsum(counts)
         entry = np.arange(ends[-1]) + np.repeat(starts - ends + counts, counts)
-        rows, points = np.repeat(np.arange(len(vertices)), counts), self._small.lattice.num_points
+        rows, points = np.repeat(np.arange(len(vertices)), counts), self._points
         row, column = block.rows[entry] // points, block.columns[entry] // points
         in_plane = int((row == column).sum()) - len(vertices)
         return Entries(self._steps[entry] + rows, self._values[entry], in_plane)

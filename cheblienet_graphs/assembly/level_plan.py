@@ -76,7 +76,7 @@ class LevelPlan:
             return {}
         return {name: self.changed(choice=STENCILS, direction=name) for name in DIRECTIONS}
 
-    @property
+    @cached_property
     def vertices(self) -> int:
         """V."""
         return self.spec.orientations * self.spec.base_points(self.number)

@@ -12,7 +12,6 @@ import scipy.sparse
 from cheblienet_graphs.assembly.copies import CopiedRows, Ends, Entries
 from cheblienet_graphs.assembly.level_plan import LevelPlan
 from cheblienet_graphs.search.rule import Lengths
-from cheblienet_graphs.search.small_lattice import SmallLattice
 from cheblienet_graphs.search.stencil import MaskedStencils
 from cheblienet_graphs.sparse import (
     RowBlock,
@@ -196,9 +195,9 @@ class LatticeRows:
     """
 
     def __init__(self, plan: LevelPlan, of: "LatticeWeights") -> None:
-        self.bandwidth, self._small = of.bandwidth, SmallLattice.of(of.engine)
+        self.bandwidth, self._small = of.bandwidth, of.engine.small
         small = self._small.lattice
-        block, weights = self._small.rows(of.engine, of.offset_values)
+        block, weights = of.engine.rows_on_small(of.offset_values)
         self._block = replace(block, columns=block.columns.astype(np.int64))
         self._degree = block.sums(weights)
         mass = small.areas() if plan.laplacian == "combinatorial" else self._degree
@@ -218,7 +217,7 @@ class LatticeRows:
 
     def _like(self, start: int, stop: int) -> Indices:
         """The small lattice's vertices that some look like."""
-        width = self._small.large.width
+        width = self._small.width
         skipped, lines = start % width, (start // width * width, -(-stop // width) * width)
         like = self._small.vertices(self._small.like(*lines)).ravel()
         return like[skipped : skipped + stop - start]

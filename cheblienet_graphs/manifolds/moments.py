@@ -119,7 +119,7 @@ def _angles(manifold: Manifold, candidates: Floats) -> Floats:
 
 def logarithms(manifold: Manifold, starts: Floats, ends: Floats) -> Floats:
     """(candidates, dim, N) components of log g^-1 h."""
-    start, end = (manifold.elements(tuple(map(array, p.T))) for p in (starts, ends))
+    start, end = (manifold.elements(tuple(array(p.T))) for p in (starts, ends))
     return np.stack([np.stack(c) for c in manifold.logarithms(start, end)]).view(np.ndarray)
 
 

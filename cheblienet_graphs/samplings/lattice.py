@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -50,6 +51,11 @@ def motions(shape: tuple[int, ...], spacings: tuple[float, ...]) -> Iterator[tup
     for name, own in (("rotation_180", 1), ("reflection", -1)):
         for axis in (2, 1, 0):
             yield f"{name}_{LETTERS[axis]}", np.diag(np.where(np.arange(3) == axis, own, -own))
+
+
+def nearest_image(offset: Indices, period: int | Indices) -> Indices:
+    """The representative of `offset` modulo `period` in [-(period // 2), (period - 1) // 2]."""
+    return (offset + period // 2) % period - period // 2
 
 
 @dataclass(frozen=True)
@@ -259,13 +265,13 @@ class Lattice(SamplingKind):
         """That of half of each side."""
         return replace(self, shape=tuple(side // 2 for side in self.shape))
 
-    @property
+    @cached_property
     def parents(self) -> Parents:
         """Each pixel belongs to the block of 2 pixels a side that it is in."""
-        first, places = self.decode(np.arange(self.num_points))
-        coarser = self.coarser_lattice
-        blocks = coarser.encode(first, (place // 2 for place in places))
-        return Parents.of(blocks, coarser.num_points)
+        _, places = self.decode(np.arange(self.num_points))
+        shape = tuple(side // 2 for side in self.shape)
+        blocks = np.ravel_multi_index(tuple(place // 2 for place in places), shape)
+        return Parents.of(blocks, math.prod(shape))
 
     def probes(self) -> Indices:
         """Points where the effective metric is measured: the pixel in the middle.

@@ -60,29 +60,32 @@ class OffsetDistances:
 
     def stencils(self, neighbors: int) -> tuple[Floats, tuple[Stencil, ...]]:
         """r_k^2 by orientation, and the neighbors of a vertex: d^2 <= min(r_i^2, r_k^2)."""
-        orientations = range(self._lattice.orientations)
-        radii = np.array([self._radius(k, neighbors) for k in orientations])
-        return radii, tuple(self._stencil(k, radii) for k in orientations)
+        balls, radius = [], 2.0
+        for k in range(self._lattice.orientations):
+            ball, radius = self._ball(k, neighbors, radius)
+            balls.append(ball)
+        radii = np.array([last_whole_shell(of.squared_distance, neighbors, SHELL) for of in balls])
+        return radii, tuple(
+            of.only(of.squared_distance <= np.minimum(r, radii)[of.orientation] * (1 + SHELL))
+            for of, r in zip(balls, radii, strict=True)
+        )
 
-    def _radius(self, k: int, neighbors: int) -> float:
-        """r_k^2: the last whole shell that holds at most `neighbors` vertices.
+    def _ball(self, k: int, neighbors: int, radius: float) -> tuple[Stencil, float]:
+        """The vertices around the origin, at orientation k, more than `neighbors` within R; R.
 
-        A ball of radius R holds every vertex nearer than R: it is large enough once K + 1 are.
+        A ball of radius R holds every vertex nearer than R.
+
+        Args:
+            k: the orientation.
+            neighbors: K.
+            radius: of the first ball that is tried.
         """
-        radius = 2.0
         while True:
             near = self.within(k, radius**2)
-            others = near.squared_distance[_others(near, k)]
-            if (others <= radius**2).sum() > neighbors:
-                return last_whole_shell(others, neighbors, SHELL)
+            others = near.only(_others(near, k))
+            if (others.squared_distance <= radius**2).sum() > neighbors:
+                return others, radius
             radius *= 2
-
-    def _stencil(self, k: int, radii: Floats) -> Stencil:
-        vertices = self.within(k, float(radii.max()))
-        near = vertices.squared_distance <= (
-            np.minimum(radii[k], radii)[vertices.orientation] * (1 + SHELL)
-        )
-        return vertices.only(near & _others(vertices, k))
 
     def within(self, k: int, squared_radius: float) -> Stencil:
         """The vertices around the origin, at orientation k, within a radius.
@@ -109,9 +112,7 @@ class OffsetDistances:
         starts, ends = self._lattice.edge_coordinates(
             np.minimum(orientation, k), np.maximum(orientation, k), forward[:, None] * offsets
         )
-        start, end = (
-            self._manifold.elements(tuple(map(array, points.T))) for points in (starts, ends)
-        )
+        start, end = (self._manifold.elements(tuple(array(p.T))) for p in (starts, ends))
         squared: Floats = self._manifold.squared_distance(start, end, self._metric)
         return squared.view(np.ndarray)
 

@@ -10,15 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
-from cheblienet_graphs.samplings.lattice import Lattice
-from cheblienet_graphs.search.stencil import (
-    MaskedStencils,
-    OffsetValues,
-    StencilEngine,
-    nearest_image,
-)
-from cheblienet_graphs.sparse import RowBlock
-from cheblienet_graphs.typing import Floats, Indices
+from cheblienet_graphs.samplings.lattice import Lattice, nearest_image
+from cheblienet_graphs.typing import Indices
 
 
 def _like(size: int, margin: int) -> Indices:
@@ -41,26 +34,13 @@ class SmallLattice:
 
     Attributes:
         lattice: the small one.
+        width: of the large one.
     """
 
     def __init__(self, large: Lattice, margins: Iterable[int]) -> None:
         self.large, self._axes = large, tuple(map(_like, large.shape, margins))
         self.lattice = replace(large, shape=tuple(int(like[-1]) + 1 for like in self._axes))
-
-    @classmethod
-    def of(cls, engine: StencilEngine) -> "SmallLattice":
-        """The lattice of stencils, whose rows depend on their neighbors' neighbors."""
-        return cls(engine.lattice, (2 * reach for reach in engine.reach))
-
-    def rows(self, engine: StencilEngine, values: OffsetValues) -> tuple[RowBlock, Floats]:
-        """All rows of the small lattice, and (nnz,) the values of their entries.
-
-        Args:
-            engine: of the large lattice.
-            values: of its offsets.
-        """
-        stencils = MaskedStencils(engine.on(self.lattice), np.arange(self.lattice.num_points))
-        return stencils.rows(0, self.lattice.num_vertices, values)
+        self.width, self._width = large.width, self.lattice.width
 
     @cached_property
     def times(self) -> Indices:
@@ -72,15 +52,18 @@ class SmallLattice:
 
     def like(self, start: int, stop: int) -> Indices:
         """The small lattice's lines that whole lines of vertices look like."""
-        lines = np.arange(start // self.large.width, stop // self.large.width)
-        *outer, _ = self._axes
-        orientation, places = replace(self.large, shape=self.large.shape[:-1]).decode(lines)
-        like = [axis[place] for axis, place in zip(outer, places, strict=True)]
-        return replace(self.lattice, shape=self.lattice.shape[:-1]).encode(orientation, like)
+        lines, like = np.arange(start // self.width, stop // self.width), []
+        outer = zip(reversed(self.large.shape[:-1]), reversed(self._axes[:-1]), strict=True)
+        for side, axis in outer:
+            lines, place = np.divmod(lines, side)
+            like.append(axis[place])
+        for side, place in zip(self.lattice.shape[:-1], reversed(like), strict=True):
+            lines = lines * side + place
+        return lines
 
     def vertices(self, lines: Indices | int) -> Indices:
         """(..., width) what the vertices of lines look like, by what the lines do."""
-        return np.multiply.outer(lines, self.lattice.width)[..., None] + self._axes[-1]
+        return np.multiply.outer(lines, self._width)[..., None] + self._axes[-1]
 
     def steps(self, rows: Indices, columns: Indices) -> Indices:
         """Steps on the large lattice from rows to columns of the small one, (N,)."""

@@ -4,6 +4,7 @@ The metric is left-invariant, so the offsets of a vertex's neighbors depend on i
 only. Finding them takes n_o small tables of distances; the rest is index arithmetic.
 """
 
+import copy
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,10 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.samplings.lattice import Lattice, Places
+from cheblienet_graphs.samplings.lattice import Lattice, Places, nearest_image
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.search.offsets import OffsetDistances, Stencil
 from cheblienet_graphs.search.rule import too_few
+from cheblienet_graphs.search.small_lattice import SmallLattice
 from cheblienet_graphs.sparse import RowBlock
 from cheblienet_graphs.typing import Floats, Indices
 
@@ -203,7 +205,21 @@ class StencilEngine:
 
     def on(self, lattice: Lattice) -> "StencilEngine":
         """The same stencils on a lattice of another size."""
-        return StencilEngine(lattice, self.stencils, self.along_sides)
+        other = copy.copy(self)
+        other.lattice = lattice
+        other.__dict__.pop("small", None)
+        return other
+
+    @cached_property
+    def small(self) -> SmallLattice:
+        """The lattice that stands for this one: rows depend on their neighbors' neighbors."""
+        return SmallLattice(self.lattice, (2 * most for most in self.reach))
+
+    def rows_on_small(self, values: OffsetValues) -> tuple[RowBlock, Floats]:
+        """All rows of the small lattice, and (nnz,) the values of their entries, by offset."""
+        lattice = self.small.lattice
+        stencils = MaskedStencils(self.on(lattice), np.arange(lattice.num_points))
+        return stencils.rows(0, lattice.num_vertices, values)
 
     @property
     def total_degree(self) -> int:
@@ -229,11 +245,6 @@ class StencilEngine:
         if lattice.periodic:
             return len(around.stencil) * lattice.num_points
         return around.pairs(lattice.shape)
-
-
-def nearest_image(offset: Indices, period: int | Indices) -> Indices:
-    """The representative of `offset` modulo `period` in [-(period // 2), (period - 1) // 2]."""
-    return (offset + period // 2) % period - period // 2
 
 
 def _wrapped(stencil: Stencil, k: int, lattice: Lattice) -> Stencil:

@@ -4,6 +4,7 @@ import copy
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, ClassVar, Literal, Never
 
 import numpy.typing as npt
@@ -22,7 +23,7 @@ from cheblienet_graphs.samplings.axes import axis_set
 from cheblienet_graphs.samplings.given import GivenPoints
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.sampling import Sampling
-from cheblienet_graphs.spec import least
+from cheblienet_graphs.spec import least, recorded
 from cheblienet_graphs.spec.fields import as_json, eigenpairs_of, parsed_fields
 from cheblienet_graphs.spec.mask import Mask, mask_field, points_inside
 from cheblienet_graphs.weights import WEIGHTINGS, Weighting
@@ -196,7 +197,7 @@ class GraphSpec:
             raise SpecError(self.sampling_kind.field, accepted, self.num_vertices, remedy)
         object.__setattr__(self, "eigenpairs", eigenpairs_of(eigenpairs, self.vertices[-1]))
 
-    @property
+    @cached_property
     def geometry(self) -> Manifold:
         """The manifold itself."""
         return with_period(self.manifold, self.period)
@@ -235,8 +236,13 @@ class GraphSpec:
 
     def level_size(self, level: int) -> Size:
         """Size of the sampling of a level, 0 the finest: (width, height) on a lattice."""
+        return self._sizes[level]
+
+    @cached_property
+    def _sizes(self) -> list[Size]:
+        """The size of the finest level and all coarser ones."""
         kind = self.sampling_kind
-        return kind.sizes(getattr(self, kind.field))[level]
+        return kind.sizes(getattr(self, kind.field))
 
     def base_points(self, level: int) -> int:
         """Points of a level, orientations not counted; those inside where there is a mask."""
@@ -325,14 +331,7 @@ class GraphSpec:
 
         On s2 it is the first whose arrays may have names of dimensions.
         """
-        later = self.mask, self.directional, self.drift, self.boundary_correction, self.axes
-        plain = (*later, self.spacing) == (None,) * 6
-        cut, turned = self.mask_edge == "cut", self.period == "2pi"
-        since = {"1.1": not plain, "1.2": turned, "1.3": self.gradients, "1.4": cut}
-        since["1.6"] = self.manifold == "s2"
-        later_ones = (schema for schema, applies in since.items() if applies)
-        points = self.sampling_kind.schemas[self.levels > 1]
-        return max([points, self.weighting.schema, *later_ones])
+        return recorded.schema(self)
 
     @property
     def default_name(self) -> str:
@@ -376,6 +375,7 @@ class GraphSpec:
         if self.coordinates is None:
             raise ValueError(f"{self.sampling} sampling has no given points")
         other = copy.copy(self)
+        other.__dict__.pop("_sizes", None)
         object.__setattr__(other, "coordinates", replace(self.coordinates, arrays=arrays))
         return other
 
@@ -389,10 +389,10 @@ class GraphSpec:
         """
         if not isinstance(values, Mapping):
             raise SpecError("values", "a mapping, as to_dict() returns", values)
-        least.check_recorded(values)
-        return cls(**least.arguments(values))
+        recorded.check_recorded(values)
+        return cls(**recorded.arguments(values))
 
     @property
     def sha256(self) -> str:
         """Hex digest of the canonical JSON of `to_dict()`."""
-        return least.digest(self.to_dict())
+        return recorded.digest(self.to_dict())

@@ -1,15 +1,11 @@
 """A specification by what differs from the defaults: arguments, the default name, a line."""
 
-import hashlib
-import json
 import math
 import textwrap
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from cheblienet_graphs.errors import MISSING, SpecError
-from cheblienet_graphs.limits import choice
-from cheblienet_graphs.manifolds import MANIFOLDS
+from cheblienet_graphs.errors import SpecError
 
 if TYPE_CHECKING:  # a specification names itself by these functions
     from cheblienet_graphs.spec.graph_spec import GraphSpec
@@ -24,42 +20,6 @@ SCREEN = 96
 """Columns of a printed specification."""
 _NAMED = {"xi", "mask_edge", "lambda_max"}
 """Fields whose text does not say alone what they are."""
-
-
-def digest(values: Mapping[str, Any]) -> str:
-    """SHA-256 of the canonical JSON of a specification, in hex."""
-    text = json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def arguments(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of `GraphSpec` for what its `to_dict` tells.
-
-    Raises:
-        SpecError: there is no such manifold.
-    """
-    fields = {**values}
-    fields.setdefault("boundary_correction", False)
-    if "region" in fields:
-        fields.setdefault("mask_edge", "pixels")
-    geometry = MANIFOLDS[choice("manifold", fields.get("manifold"), tuple(MANIFOLDS))]
-    if not geometry.oriented or "axes" in fields:
-        fields.pop("orientations", None)
-    return fields
-
-
-def check_recorded(values: Mapping[str, Any]) -> None:
-    """See that JSON tells masks and points by their digests: else points would be computed.
-
-    Raises:
-        SpecError: it has a region and no mask, or a list of values.
-    """
-    for field in ("mask", "coordinates"):
-        if isinstance(value := values.get(field), list | tuple):
-            raise SpecError(field, "as `to_dict()` writes it, or an array", value)
-    if values.get("region") is not None and values.get("mask") is None:
-        accepted = "given with a region, as `to_dict()` writes it: the number of points inside"
-        raise SpecError("mask", accepted, MISSING)
 
 
 def least_fields(spec: "GraphSpec") -> dict[str, Any]:

@@ -16,8 +16,9 @@ from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.spec.graph_spec import GraphSpec
-from cheblienet_graphs.spec.least import DIGITS, digest, least_fields, shortest, sizes_in_name
+from cheblienet_graphs.spec.least import DIGITS, least_fields, shortest, sizes_in_name
 from cheblienet_graphs.spec.point_fields import SIZES
+from cheblienet_graphs.spec.recorded import digest
 from cheblienet_graphs.typing import Floats, Indices
 
 POINTS = (

@@ -14,6 +14,7 @@ import re
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -52,7 +53,7 @@ class StagedArray:
     shape: tuple[int, ...]
     dtype: str
 
-    @property
+    @cached_property
     def chunk(self) -> Path:
         """The file of the one chunk."""
         return self.folder / layout.chunk_path(len(self.shape))

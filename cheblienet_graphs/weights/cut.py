@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse
 
+from cheblienet_graphs.samplings.lattice import nearest_image
 from cheblienet_graphs.samplings.masked import FAR, CutSampling, shells
 from cheblienet_graphs.search.offsets import Stencil
-from cheblienet_graphs.search.stencil import MaskedStencils, nearest_image, reach
+from cheblienet_graphs.search.stencil import MaskedStencils, reach
 from cheblienet_graphs.typing import Floats, Indices
 
 if TYPE_CHECKING:

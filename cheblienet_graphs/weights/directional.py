@@ -70,6 +70,7 @@ class Directional:
             SpecError: the lattice is too small for the stencils.
         """
         # These need scipy.linalg.
+        from cheblienet_graphs.search.stencil import StencilEngine
         from cheblienet_graphs.weights.infinite import InfiniteLattice, check_room, in_widths
         from cheblienet_graphs.weights.lattice import LatticeWeights
         from cheblienet_graphs.weights.superbases import edges_along
@@ -89,4 +90,4 @@ class Directional:
             stencils, values = infinite.along(along, [[]] * count)
             values = in_widths(values, lattice)
         check_room(lattice, stencils, Words("a larger ", Remedy("directional")))
-        return LatticeWeights(lattice, stencils, values)
+        return LatticeWeights(StencilEngine(lattice, stencils), values)

@@ -20,7 +20,7 @@ from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.search.offsets import OffsetDistances, Stencil
-from cheblienet_graphs.search.stencil import Stencils, reach
+from cheblienet_graphs.search.stencil import StencilEngine, Stencils, reach
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.lattice import LatticeWeights, Weighted
 from cheblienet_graphs.weights.matching import FARTHEST, VANISHED, lifted, matched
@@ -54,7 +54,8 @@ def selling_weights(
     stencils, values = infinite.selling()
     check_room(lattice, stencils, instead)
     sides = infinite.sides(stencils, values) if corrected else ()
-    return LatticeWeights(lattice, stencils, in_widths(values, lattice), sides=sides)
+    engine = StencilEngine(lattice, stencils, [along for along, _ in sides])
+    return LatticeWeights(engine, in_widths(values, lattice), sides=sides)
 
 
 def matched_weights(
@@ -95,14 +96,14 @@ def matched_weights(
     parts = list(zip(np.split(solution, ends), np.split(kept, ends), strict=True))
     values = tuple(part[positive] for part, positive in parts)
     stencils = tuple(s.only(positive) for s, (_, positive) in zip(united, parts, strict=True))
+    sides = infinite.sides(stencils, values) if corrected else ()
     return LatticeWeights(
-        lattice,
-        stencils,
+        StencilEngine(lattice, stencils, [along for along, _ in sides]),
         in_widths(values, lattice),
         weights.width(mean) * lattice.spacing**2,
         solution,
         united,
-        infinite.sides(stencils, values) if corrected else (),
+        sides,
     )
 
 

@@ -1,6 +1,7 @@
 """Weights on lattices: stencils and the weights of their offsets; those of a kernel."""
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,7 +11,6 @@ import numpy as np
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.search.offsets import Stencil
-from cheblienet_graphs.search.small_lattice import SmallLattice
 from cheblienet_graphs.search.stencil import StencilEngine, Stencils
 from cheblienet_graphs.sparse import exact_sum, rounded
 from cheblienet_graphs.typing import Floats
@@ -27,9 +27,8 @@ class LatticeWeights:
     """Stencils and the weights of their offsets.
 
     Args:
-        lattice: of the vertices.
-        stencils: the neighbors of a vertex, by its orientation.
-        values: their weights.
+        engine: the neighbors of the vertices.
+        values: weights of those that a vertex has everywhere, by its orientation.
         bandwidth: t of the kernel whose weights are nearest, in squared widths of the domain; None
             where they follow from the metric alone.
         solution: matched weights as solved for, including those that are 0, in pixels^-2.
@@ -38,26 +37,28 @@ class LatticeWeights:
             their weights add to those of the same offsets. None where boundaries are not corrected.
     """
 
-    lattice: Lattice
-    stencils: tuple[Stencil, ...]
+    engine: StencilEngine
     values: tuple[Floats, ...]
     bandwidth: float | None = None
     solution: Floats | None = None
     united: tuple[Stencil, ...] = ()
     sides: tuple[Weighted, ...] = ()
 
-    @cached_property
-    def engine(self) -> StencilEngine:
-        """Their neighbors."""
-        return self._engine(self.stencils)
+    @property
+    def lattice(self) -> Lattice:
+        """Of the vertices."""
+        return self.engine.lattice
+
+    @property
+    def stencils(self) -> Sequence[Stencil]:
+        """The neighbors that a vertex has everywhere, by its orientation."""
+        return self.engine.stencils
 
     @property
     def with_left_out(self) -> StencilEngine:
-        """Their neighbors, and those left out."""
-        return self._engine(self.united or self.stencils)
-
-    def _engine(self, stencils: tuple[Stencil, ...]) -> StencilEngine:
-        return StencilEngine(self.lattice, stencils, [along for along, _ in self.sides])
+        """The neighbors, and those left out."""
+        stencils = self.united or self.engine.stencils
+        return StencilEngine(self.lattice, stencils, self.engine.along_sides)
 
     @cached_property
     def offset_values(self) -> list[list[Floats]]:
@@ -107,9 +108,9 @@ def kernel_weights(kernel: "Kernel", sampled: SampledManifold[Lattice]) -> Latti
         SpecError: K is smaller than every first shell, so there would be no edge.
     """
     rule = Stencils.of(sampled, kernel.count)
-    small = SmallLattice.of(rule.engine)
-    block, squared = small.rows(rule.engine, [[squared] for squared in rule.squared_lengths])
-    total = rounded(exact_sum(block.sums(squared), small.times))
-    mean = total / rule.engine.total_degree
+    engine = rule.engine
+    block, squared = engine.rows_on_small([[squared] for squared in rule.squared_lengths])
+    total = rounded(exact_sum(block.sums(squared), engine.small.times))
+    mean = total / engine.total_degree
     values = tuple(kernel.of_squared_lengths(squared, mean) for squared in rule.squared_lengths)
-    return LatticeWeights(rule.lattice, rule.stencils, values, kernel.width(mean))
+    return LatticeWeights(engine, values, kernel.width(mean))

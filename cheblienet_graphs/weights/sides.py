@@ -21,8 +21,8 @@ import numpy as np
 import scipy.linalg
 
 from cheblienet_graphs.machine.threads import one_blas_thread
+from cheblienet_graphs.samplings.lattice import nearest_image
 from cheblienet_graphs.search.offsets import Stencil
-from cheblienet_graphs.search.stencil import nearest_image
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.superbases import OBTUSE, FiberEdges, base_offsets
 

@@ -12,11 +12,11 @@ from cheblienet_graphs import GraphSpec, LatLonMask
 from cheblienet_graphs.spec.least import (
     LONGEST,
     SCREEN,
-    arguments,
     least_fields,
     makes,
     without,
 )
+from cheblienet_graphs.spec.recorded import arguments
 from cheblienet_graphs.store.layout import NAME
 
 CHANGES = [
