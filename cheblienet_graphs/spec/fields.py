@@ -7,19 +7,22 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import Remedy, SpecError, Words, quoted
-from cheblienet_graphs.inputs.masks import Four, region
+from cheblienet_graphs.inputs.masks import region
 from cheblienet_graphs.limits import Given, choice, flag, integer, left_out, number
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.samplings import SamplingKind, Size
 from cheblienet_graphs.samplings.given import GivenPoints
 from cheblienet_graphs.spec.mask import Mask
-from cheblienet_graphs.spec.point_fields import PointFields, implied
+from cheblienet_graphs.spec.point_fields import PointFields
 from cheblienet_graphs.weights import WEIGHTINGS, Weighting
 from cheblienet_graphs.weights.directional import parse_directional
+
+if TYPE_CHECKING:
+    from cheblienet_graphs.spec.graph_spec import GraphSpec
 
 FEWEST_TURNING = 3
 """Orientations of which each has two others next to it."""
@@ -34,14 +37,15 @@ def as_json(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def parsed_fields(given: Given) -> tuple[dict[str, Any], frozenset[str]]:
+def parsed_fields(given: Given) -> dict[str, Any]:
     """All fields but those that need the points: mask and eigenpairs. What does not apply is None.
 
     Args:
         given: all parameters of `GraphSpec`; those that were left out are None.
 
     Returns:
-        The fields, and the names of those that have the value that they have where left out.
+        The fields; as `_sizes` those of all levels, and as `_defaults` the values that some fields
+        have where they are left out.
 
     Raises:
         SpecError: a value is out of range, or given where it does not apply.
@@ -51,35 +55,32 @@ def parsed_fields(given: Given) -> tuple[dict[str, Any], frozenset[str]]:
     pyramid = PyramidFields.parse(points, given)
     domain = DomainFields.parse(points, weighting, given)
     operators = OperatorFields.parse(points, weighting, domain, given)
-    weighting.check(vars(metric), given)
-    weights = {"weights": weighting.name, **vars(weighting)}
+    weighting.check(metric.values, given)
+    values = {"weights": weighting.name, **vars(weighting)}
     defaults = {"weights": next(iter(WEIGHTINGS)), **weighting.defaults(points.geometry)}
-    parts: list[Any] = [metric, pyramid, domain, operators]
-    values = {name: value for part in parts for name, value in vars(part).items()}
-    del values["implied"]
-    names = (points.implied, implied(weights, defaults), *(part.implied for part in parts))
-    return {**points.values, **weights, **values}, frozenset().union(*names)
+    for part in (points, metric, pyramid, domain, operators):
+        values |= part.values
+        defaults |= part.defaults
+    return {**values, "_sizes": points.sizes, "_defaults": defaults}
 
 
-@dataclass(frozen=True)
+@dataclass
 class MetricFields:
     """The metric: anisotropy, and how the length of a rotation is given."""
 
-    eps: float
-    xi: float | Literal["alpha", "auto"] | None = None
-    alpha: float | None = None
-    in_plane_fraction: float | None = None
-    implied: frozenset[str] = frozenset()
+    values: dict[str, Any]
+    defaults: dict[str, Any]
 
     @classmethod
     def parse(cls, points: PointFields, given: Given) -> Self:
         """The fields, normalized."""
         geometry = points.geometry
-        values: dict[str, Any] = dict.fromkeys(("xi", "alpha", "in_plane_fraction"))
+        values: dict[str, Any] = {"xi": None, "alpha": None, "in_plane_fraction": None}
         if geometry.oriented:
-            values |= _turning(points.orientations, given)
-        for name in () if geometry.oriented else values:
-            left_out(name, given[name], f"on {geometry.name}, which has no orientations")
+            values = _turning(points.orientations, given)
+        else:
+            for name in values:
+                left_out(name, given[name], f"on {geometry.name}, which has no orientations")
         values["eps"] = _anisotropy(geometry, given)
         auto = values["in_plane_fraction"] not in {None, IN_PLANE_FRACTION}
         defaults = {
@@ -88,7 +89,7 @@ class MetricFields:
             "alpha": 1.0,
             "in_plane_fraction": IN_PLANE_FRACTION,
         }
-        return cls(**values, implied=implied(values, defaults))
+        return cls(values, defaults)
 
 
 def _turning(count: int, given: Given) -> dict[str, Any]:
@@ -151,13 +152,12 @@ def weighting_of(points: PointFields, given: Given) -> Weighting:
     return weights.parse(geometry, kind, given)
 
 
-@dataclass(frozen=True)
+@dataclass
 class DomainFields:
     """The part of a sampling that a graph covers, but for the mask, which needs the points."""
 
-    region: Four | None
-    mask_edge: Literal["cut"] | None
-    implied: frozenset[str]
+    values: dict[str, Any]
+    defaults: dict[str, Any]
 
     @classmethod
     def parse(cls, points: PointFields, weighting: Weighting, given: Given) -> Self:
@@ -166,7 +166,7 @@ class DomainFields:
         edge = _mask_edge(points, weighting, given)
         # As a store tells of it, a mask has no points.
         default = None if box is None else _region_edge(points.finest, weighting, None)
-        return cls(box, edge, implied({"mask_edge": edge}, {"mask_edge": default}))
+        return cls({"region": box, "mask_edge": edge}, {"mask_edge": default})
 
 
 def _region(geometry: Manifold, value: Any) -> tuple[float, float, float, float] | None:
@@ -221,16 +221,12 @@ def _region_edge(finest: Size, weighting: Weighting, asked: Any) -> Literal["cut
     return "cut"
 
 
-@dataclass(frozen=True)
+@dataclass
 class OperatorFields:
     """Laplacians, gradients, and what corrects weights at sides."""
 
-    laplacian: str
-    lambda_max: Literal["exact", 2]
-    directional: float | None
-    gradients: Literal[True] | None
-    boundary_correction: Literal[True] | None
-    implied: frozenset[str]
+    values: dict[str, Any]
+    defaults: dict[str, Any]
 
     @classmethod
     def parse(
@@ -242,7 +238,7 @@ class OperatorFields:
         excluded = _uncorrected(points, weighting, domain)
         left_out("boundary_correction", (excluded and asked) or None, excluded or "")
         laplacian, lambda_max = _rescaled(weighting, given["laplacian"], given["lambda_max"])
-        values: dict[str, Any] = {
+        values = {
             "directional": parse_directional(points.geometry, points.kind, count, delta),
             "gradients": _gradients(points.geometry, count, given["gradients"]),
             "boundary_correction": None if excluded or asked is False else True,
@@ -254,7 +250,7 @@ class OperatorFields:
             "lambda_max": "exact",
             "boundary_correction": None if excluded else True,
         }
-        return cls(**values, implied=implied(values, defaults))
+        return cls(values, defaults)
 
 
 def _rescaled(
@@ -275,18 +271,16 @@ def _rescaled(
 
 def _uncorrected(points: PointFields, weighting: Weighting, domain: DomainFields) -> str | None:
     """The reason why open sides are not corrected; None where they are by default."""
-    geometry, kind, boundary = points.geometry, points.kind, points.values["boundary"]
-    needless = weighting.uncorrected(geometry)
-    for excluded, where in (
-        (boundary is None, f"on {geometry.name}, which has no boundary"),
-        (not kind.regular, f"with {kind.name} sampling"),
-        (boundary != "open", f"with a {boundary} boundary"),
-        (needless is not None, needless),
-        (domain.mask_edge == "cut", "with a mask that cuts pixels, at sides of the domain too"),
-    ):
-        if excluded:
-            return where
-    return None
+    geometry, boundary = points.geometry, points.values["boundary"]
+    if boundary is None:
+        return f"on {geometry.name}, which has no boundary"
+    if not points.kind.regular:
+        return f"with {points.kind.name} sampling"
+    if boundary != "open":
+        return f"with a {boundary} boundary"
+    cut = domain.values["mask_edge"] == "cut"
+    at_sides = "with a mask that cuts pixels, at sides of the domain too" if cut else None
+    return weighting.uncorrected(geometry) or at_sides
 
 
 def _choice(field: str, asked: Any) -> bool | None:
@@ -306,30 +300,34 @@ def _gradients(geometry: Manifold, orientations: int, asked: Any) -> Literal[Tru
     return True
 
 
-@dataclass(frozen=True)
+@dataclass
 class PyramidFields:
     """The pyramid, but for eigenpairs, whose number is bounded by the points inside."""
 
-    levels: int
-    implied: frozenset[str]
+    values: dict[str, Any]
+    defaults: dict[str, Any]
 
     @classmethod
     def parse(cls, points: PointFields, given: Given) -> Self:
         """The fields, normalized."""
-        kind, finest = points.kind, points.finest
-        levels, default = _levels(kind, finest, given["levels"]), _levels(kind, finest, None)
-        return cls(levels, implied({"levels": levels}, {"levels": default}))
+        default, levels = _worthwhile(points), given["levels"]
+        levels = default if levels is None else _levels(points, levels)
+        return cls({"levels": levels}, {"levels": default})
 
 
-def _levels(kind: type[SamplingKind], finest: Size, levels: Any) -> int:
-    """Number of levels; by default while they are large enough."""
-    sizes = kind.sizes(finest)
-    if levels is not None:
-        least, accepted = 1, _accepted_levels(kind, finest, len(sizes))
-        if kind.default_levels == "all":
-            as_many = f"left out or {len(sizes)}, as many as there are arrays of "
-            least, accepted = len(sizes), Words(as_many, Remedy(kind.field))
-        return integer("levels", levels, least, len(sizes), accepted)
+def _levels(points: PointFields, levels: Any) -> int:
+    """The number of levels, checked."""
+    kind, possible = points.kind, len(points.sizes)
+    least, accepted = 1, _accepted_levels(kind, points.finest, possible)
+    if kind.default_levels == "all":
+        as_many = f"left out or {possible}, as many as there are arrays of "
+        least, accepted = possible, Words(as_many, Remedy(kind.field))
+    return integer("levels", levels, least, possible, accepted)
+
+
+def _worthwhile(points: PointFields) -> int:
+    """The number of levels by default: while they are large enough, unless the kind says it."""
+    kind, sizes = points.kind, points.sizes
     if kind.default_levels != "worthwhile":
         return 1 if kind.default_levels == "one" else len(sizes)
     return 1 + len([*takewhile(_large_enough, map(kind.grid, sizes[1:]))])
@@ -374,15 +372,16 @@ def _as_others(finest: tuple[int, ...]) -> str:
     return ", as those of {} or {} do".format(*found) if found else ""
 
 
-def eigenpairs_of(eigenpairs: Any, fewest: int) -> int | None:
+def eigenpairs_of(spec: "GraphSpec", eigenpairs: Any) -> int | None:
     """The number of eigenpairs that are stored; None where none are.
 
     Args:
+        spec: all its other fields.
         eigenpairs: given.
-        fewest: vertices of the coarsest level.
     """
     if eigenpairs is None:
         return None
+    fewest = spec.vertices[-1]
     most = min(fewest, limits.EIGENPAIRS.high)
     accepted = f"an integer in {limits.Integers(limits.EIGENPAIRS.low, most)}"
     if fewest < limits.EIGENPAIRS.high:

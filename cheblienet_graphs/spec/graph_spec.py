@@ -4,7 +4,6 @@ import copy
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from typing import Any, ClassVar, Literal, Never
 
 import numpy.typing as npt
@@ -128,8 +127,10 @@ class GraphSpec:
     drift: float | None
     boundary_correction: Literal[True] | None
 
-    implied: ClassVar[frozenset[str]]
-    """Names of the fields that have the value that they have where left out; no field itself."""
+    _sizes: ClassVar[list[Size]]
+    """Sizes of the finest level and of all coarser ones; this and the next one are no fields."""
+    _defaults: ClassVar[Mapping[str, Any]]
+    """The values that some fields have where they are left out."""
 
     def __init__(
         self,
@@ -185,9 +186,7 @@ class GraphSpec:
         given = {name: value for name, value in locals().items() if name != "self"}
         refuse_unknown(given.pop("unknown"), [*given])
         mask = given["mask"] = named_mask(mask, manifold)
-        values, implied = parsed_fields(given)
-        for field, value in {**values, "implied": implied}.items():
-            object.__setattr__(self, field, value)
+        self.__dict__.update(parsed_fields(given))
         object.__setattr__(self, "mask", mask_field(self, mask, mask_order))
         if self.num_vertices > limits.VERTICES:
             accepted = f"such that there are at most {limits.VERTICES:,} vertices"
@@ -195,9 +194,9 @@ class GraphSpec:
             fewer = Words("Or use fewer ", Remedy(fiber), ".")
             remedy = fewer if self.orientations > 1 else ""
             raise SpecError(self.sampling_kind.field, accepted, self.num_vertices, remedy)
-        object.__setattr__(self, "eigenpairs", eigenpairs_of(eigenpairs, self.vertices[-1]))
+        object.__setattr__(self, "eigenpairs", eigenpairs_of(self, eigenpairs))
 
-    @cached_property
+    @property
     def geometry(self) -> Manifold:
         """The manifold itself."""
         return with_period(self.manifold, self.period)
@@ -225,6 +224,12 @@ class GraphSpec:
         return WEIGHTINGS[self.weights](*parameters)
 
     @property
+    def implied(self) -> frozenset[str]:
+        """Names of the fields that have the value that they have where they are left out."""
+        defaults = self._defaults.items()
+        return frozenset(name for name, value in defaults if getattr(self, name) == value)
+
+    @property
     def vertices(self) -> tuple[int, ...]:
         """Vertices of each level, the finest first."""
         return tuple(self.orientations * self.base_points(level) for level in range(self.levels))
@@ -237,12 +242,6 @@ class GraphSpec:
     def level_size(self, level: int) -> Size:
         """Size of the sampling of a level, 0 the finest: (width, height) on a lattice."""
         return self._sizes[level]
-
-    @cached_property
-    def _sizes(self) -> list[Size]:
-        """The size of the finest level and all coarser ones."""
-        kind = self.sampling_kind
-        return kind.sizes(getattr(self, kind.field))
 
     def base_points(self, level: int) -> int:
         """Points of a level, orientations not counted; those inside where there is a mask."""
@@ -375,8 +374,8 @@ class GraphSpec:
         if self.coordinates is None:
             raise ValueError(f"{self.sampling} sampling has no given points")
         other = copy.copy(self)
-        other.__dict__.pop("_sizes", None)
-        object.__setattr__(other, "coordinates", replace(self.coordinates, arrays=arrays))
+        points = replace(self.coordinates, arrays=arrays)
+        other.__dict__.update(coordinates=points, _sizes=self.sampling_kind.sizes(points))
         return other
 
     @classmethod

@@ -22,28 +22,23 @@ ROUNDING = 1e-4
 """A spacing that is given may differ by so much of itself from that of the mask."""
 
 
-def implied(values: dict[str, Any], defaults: dict[str, Any]) -> frozenset[str]:
-    """The names of fields with the values that they have where they are left out."""
-    return frozenset(name for name, default in defaults.items() if values[name] == default)
-
-
-@dataclass(frozen=True)
+@dataclass
 class PointFields:
     """Where the points of a graph are.
 
     Args:
         geometry: the manifold.
         kind: of the sampling.
-        finest: size of the finest level.
+        sizes: of the finest level and of all coarser ones.
         values: fields by name; those that do not apply are None.
-        implied: names of those that have their defaults.
+        defaults: the values that some have where they are left out.
     """
 
     geometry: Manifold
     kind: type[SamplingKind]
-    finest: Size
+    sizes: list[Size]
     values: dict[str, Any]
-    implied: frozenset[str]
+    defaults: dict[str, Any]
 
     @classmethod
     def parse(cls, given: Given) -> Self:
@@ -74,7 +69,12 @@ class PointFields:
             "orientations": _most_often(geometry, axes, period),
             "boundary": limits.BOUNDARIES[0],
         }
-        return cls(geometry, kind, finest, values, implied(values, defaults))
+        return cls(geometry, kind, kind.sizes(finest), values, defaults)
+
+    @property
+    def finest(self) -> Size:
+        """The size of the finest level."""
+        return self.sizes[0]
 
     @property
     def orientations(self) -> int:

@@ -50,14 +50,12 @@ class Kernel(Weighting):
     @classmethod
     def parse(cls, geometry: Manifold, kind: "type[SamplingKind]", given: Given) -> Self:
         """K, the kernel and its bandwidth."""
-        defaults = cls.defaults(geometry)
-        neighbors, kernel, width = (
-            default if given[field] is None else given[field] for field, default in defaults.items()
-        )
+        values = cls.defaults(geometry)
+        values |= {field: given[field] for field in values if given[field] is not None}
         return cls(
-            integer("neighbors", neighbors, *limits.NEIGHBORS),
-            choice("kernel", kernel, limits.KERNELS),
-            number("bandwidth", width, *limits.BANDWIDTH),
+            integer("neighbors", values["neighbors"], *limits.NEIGHBORS),
+            choice("kernel", values["kernel"], limits.KERNELS),
+            number("bandwidth", values["bandwidth"], *limits.BANDWIDTH),
             cls.parse_drift(kind, given["drift"]),
         )
 

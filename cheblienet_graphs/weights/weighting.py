@@ -124,8 +124,9 @@ class Weighting(ABC):
     @classmethod
     def parse_drift(cls, kind: "type[SamplingKind]", drift: Any) -> float | None:
         """The slack that first moments are given; None where they are unconstrained."""
-        remedy = Words("Use ", Remedy("weights", "matched"), ".")
-        left_out("drift", drift, f"with {cls.name} weights", remedy)
+        if drift is not None:
+            remedy = Words("Use ", Remedy("weights", "matched"), ".")
+            left_out("drift", drift, f"with {cls.name} weights", remedy)
         return None
 
     @classmethod
