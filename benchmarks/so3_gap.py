@@ -39,6 +39,7 @@ from cheblienet_graphs.search.engines import NeighborRule
 from cheblienet_graphs.search.lists import MutualNeighbors
 from cheblienet_graphs.spec.least import sizes_in_name
 from cheblienet_graphs.typing import Floats
+from cheblienet_graphs.weights.matched import STEPS, Matched
 from cheblienet_graphs.weights.scattered import matched_edges
 
 Block = tuple[float, Floats, Floats]
@@ -114,9 +115,12 @@ class Graph:
         assert isinstance(engine, MutualNeighbors)  # points of so3 have no stencils
         self.coordinates, self.areas = sampling.coordinates(), sampling.areas()
         began = time.perf_counter()
-        edges, *_ = matched_edges(spec.weighting, sampled, engine, lengths)
+        weighting = spec.weighting
+        assert isinstance(weighting, Matched)
+        edges = matched_edges(weighting, sampled, engine, lengths, STEPS)
+        assert edges is not None, "no weights match the metric"
         self.seconds = time.perf_counter() - began
-        self.rows, self.columns, self.weights = edges
+        self.rows, self.columns, self.weights = edges[:3]
         self.vertices = sampling.num_vertices
         self.spacing = math.sqrt(4 * math.pi / sampling.num_points)
         adjacency = scipy.sparse.csr_array(

@@ -20,9 +20,9 @@ from scripts import parser_of, print_head, print_row, smallest_eigenvalues, temp
 
 from cheblienet_graphs import CheblienetError, GraphSpec, build, inspect
 from cheblienet_graphs.report.level import LevelReport
+from cheblienet_graphs.report.moments import MeasuredLevel
 from cheblienet_graphs.report.opened import open_graph
 from cheblienet_graphs.report.spectra import exact_eigenvalues
-from cheblienet_graphs.store.reader import LevelFolder
 from cheblienet_graphs.typing import Floats
 
 COUNT = 25
@@ -110,7 +110,7 @@ def drawn(
                 continue
 
 
-def first_eigenvalues(arrays: LevelFolder, scale: float) -> Floats:
+def first_eigenvalues(arrays: MeasuredLevel, scale: float) -> Floats:
     """The smallest of Delta, in the operator's units."""
     facts = arrays.of_level
     rescaled = csr_array(arrays.laplacian.astype(np.float64))
@@ -123,7 +123,7 @@ def first_eigenvalues(arrays: LevelFolder, scale: float) -> Floats:
     return smallest_eigenvalues(matrix, count, -1e-3 * facts.lambda_max * scale)
 
 
-def true_error(arrays: LevelFolder, level: LevelReport) -> float:
+def true_error(arrays: MeasuredLevel, level: LevelReport) -> float:
     """The largest relative error of the first eigenvalues but 0."""
     values = first_eigenvalues(arrays, level.eigenvalue_scale or math.nan)
     exact = exact_eigenvalues(arrays, len(values))

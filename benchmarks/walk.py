@@ -34,7 +34,7 @@ class Walk:
     def __init__(self) -> None:
         self.calls: Counter[tuple[str, str]] = Counter()
         self.made: Counter[str] = Counter()
-        self._inits = {kind.__init__.__code__: name for name, kind in MADE.items()}
+        self._inits = {vars(kind)["__init__"].__code__: name for name, kind in MADE.items()}
 
     def __call__(self, frame: FrameType, event: str, _: object) -> None:
         """Count a call, as `sys.setprofile` tells of it."""

@@ -43,6 +43,7 @@ nitpick_ignore = [
     ("py:class", "cheblienet_graphs.samplings.given_tables.PointArrays"),
     ("py:class", "cheblienet_graphs.samplings.sampling.Sampling"),
     ("py:class", "cheblienet_graphs.samplings.sampling.SamplingKind"),
+    ("py:class", "cheblienet_graphs.weights.weighting.Weighting"),
     ("py:class", "cheblienet_graphs.manifolds.manifold.Manifold"),
     ("py:class", "cheblienet_graphs.manifolds.base.Fiber"),
     ("py:class", "cheblienet_graphs.manifolds.base.Metric"),

@@ -28,7 +28,7 @@ from cheblienet_graphs.machine.processes import opened_pool
 from cheblienet_graphs.machine.threads import threads_each
 from cheblienet_graphs.progress import progress_bar
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.store import layout
+from cheblienet_graphs.store import layout, staged
 from cheblienet_graphs.store.durable import check_writable
 from cheblienet_graphs.store.facts import LevelFacts
 from cheblienet_graphs.store.publishing import check_graph
@@ -186,7 +186,8 @@ def _staging(store: Path, name: str, levels: list[LevelPlan], *, resume: bool) -
     """The staged version of a build, not yet made."""
     spec, engine = levels[0].spec, levels[0].choice.engine
     software_of = versions.software(engine)
-    identity = {"name": name, "spec_sha256": spec.sha256, "software": software_of}
+    graph = {"name": name, "spec_sha256": spec.sha256}
+    identity = {**graph, "software": software_of, "kind": staged.KIND}
     nbytes = planned(levels).nbytes + sum(map(scratch_nbytes, levels))
     return Staging(store, name, nbytes, identity=identity, resume=resume)
 

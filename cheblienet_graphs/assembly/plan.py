@@ -31,6 +31,10 @@ PROCESS = {"stencil": 100e6, "search": 350e6}
 GRADIENT = 2_000
 """What a vertex of a block takes for each field of its gradient, unless it is copied."""
 
+PLANNED = 100
+"""What a point takes in a plan that is written down for other processes: coordinates, areas, its
+place and number."""
+
 VORONOI = 1_000
 """What a point takes besides, while its Voronoi cell is computed."""
 
@@ -160,16 +164,17 @@ def rows_within(level: LevelPlan, memory_limit: int | str | None, processes: int
 
 def scratch_nbytes(level: LevelPlan) -> int:
     """Disk space that a level takes while it is built, besides what is published."""
-    vertices, every = level.vertices, (level, *level.directed.values())
-    unscaled = sum(0 if of.lambda_max_known else 4 * of.nnz for of in every)
-    sums = 0 if level.copied else 24 * vertices * len(every)
-    if level.spec.gradients:
-        sums += 16 * len(level.spec.geometry.frame) * vertices  # counts of both parts
+    spec, vertices, every = level.spec, level.vertices, (level, *level.directed.values())
+    nbytes = sum(0 if of.lambda_max_known else 4 * of.nnz for of in every)  # before rescaling
+    if not level.copied:
+        nbytes += len(every) * (24 * vertices + PLANNED * spec.full_points(level.number))
+        nbytes += sum(20 * of.edge_rows.nnz for of in every if of.edge_rows is not None)
+    if spec.gradients:
+        nbytes += 16 * len(spec.geometry.frame) * vertices  # counts of both parts
     if level.choice == STENCILS:
-        return unscaled + sums
-    spec = level.spec
+        return nbytes
     lists = 8 * spec.orientations * spec.full_points(level.number) * (spec.neighbors or 0)
-    return unscaled + sums + lists + level.spec.weighting.edge_bytes(level.nnz, lists)
+    return nbytes + lists + spec.weighting.edge_bytes(level.nnz, lists)
 
 
 def _row(level: LevelPlan) -> int:

@@ -257,7 +257,7 @@ def remedy(spec: GraphSpec) -> Words | None:
         spec: of the build.
     """
     if spec.geometry.oriented and spec.orientations == 1:
-        return Words("use ", Remedy("orientations", 4), " or more")
+        return more(Remedy("orientations"))
     advice = spec.weighting.advice(spec)
     return _more_of_fiber(spec) if advice is None and spec.sampling_kind.regular else advice
 

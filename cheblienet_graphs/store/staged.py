@@ -29,6 +29,9 @@ from cheblienet_graphs.store.leftovers import IDENTITY
 
 VERSION, FINISHED, SCRATCH = "version", "finished", "scratch"
 """Its folders: what is published, the records, and arrays that never are."""
+KIND = 2
+"""How scratch arrays and records are named and what they hold: builds of another kind can't be
+resumed, whatever the software's version."""
 _RECORD = re.compile(r"[0-9]{1,18}-[0-9]{1,18}\.json")
 """Name of the record of a range of rows."""
 _NO_IDENTITY = FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError, RecursionError

@@ -45,6 +45,8 @@ class Named:
 
 
 UNNAMED = Named()
+_GRAPH = "name", "spec_sha256"
+"""What of an identity says which graph is built."""
 Find = Callable[[], str | None]
 """Looks for a version; None where there is none."""
 
@@ -163,6 +165,12 @@ class Staging:
                     self.folder, self._held = place / name, held.pop_all()
                     self._open = self.resumed = True
                     return
+                elif self._identity and all(identity.get(k) == self._identity[k] for k in _GRAPH):
+                    begun_again = (
+                        "The unfinished build of %s is another version's, and is begun again; "
+                        "`clg verify --clean` deletes what is left of it."
+                    )
+                    logging.getLogger(__name__).warning(begun_again, self._name)
         self.folder = place / uuid.uuid4().hex
         self.folder.mkdir(0o700)  # others can put no links into it
         self._open = True

@@ -123,8 +123,8 @@ def check_room(lattice: Lattice, stencils: Sequence[Stencil], instead: str | Rem
     Raises:
         SpecError: the lattice is too small.
     """
-    needed = [(2 * r if lattice.periodic else r) + 1 for r in reach(stencils)]
-    if all(side >= least for side, least in zip(lattice.shape, needed, strict=True)):
+    needed = _needed(lattice, stencils)
+    if not needed:
         return
     accepted = (
         f"such that every level has at least {'x'.join(map(str, reversed(needed)))} pixels, as the "
@@ -135,6 +135,27 @@ def check_room(lattice: Lattice, stencils: Sequence[Stencil], instead: str | Rem
     remedy = Words("Give fewer ", Remedy("levels"), larger)
     size = "x".join(map(str, reversed(lattice.shape)))
     raise SpecError("levels", accepted, size, remedy)
+
+
+def has_room(sampled: SampledManifold[Lattice], count: int | None = None) -> bool:
+    """Whether a lattice is large enough for Selling's stencils.
+
+    Args:
+        sampled: the lattice, lengths of its metric in units of the domain's width.
+        count: K of stencils of the rule that are united with these, as for matched weights.
+    """
+    infinite = InfiniteLattice(sampled)
+    stencils = infinite.selling()[0]
+    if count is not None:
+        stencils = infinite.united(Stencils.of(infinite.sampled, count).stencils, stencils)
+    return not _needed(sampled.sampling, stencils)
+
+
+def _needed(lattice: Lattice, stencils: Sequence[Stencil]) -> list[int]:
+    """The sides that a lattice must have for such stencils; empty where it is large enough."""
+    sides = [(2 * r if lattice.periodic else r) + 1 for r in reach(stencils)]
+    enough = all(side >= least for side, least in zip(lattice.shape, sides, strict=True))
+    return [] if enough else sides
 
 
 class InfiniteLattice:

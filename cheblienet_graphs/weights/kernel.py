@@ -7,7 +7,7 @@ both run them.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import Remedy, Words
@@ -31,6 +31,15 @@ KERNELS: dict[str, Callable[[Any], Any]] = {
 }
 """Weight from u, elementwise, by the names of `limits.KERNELS`. The published code has 1 / (1 - u)
 for cauchy's 1 / (1 + u), which is negative beyond the bandwidth."""
+
+
+FEWEST_MATCHED = 4
+"""Orientations with which matched weights exist on the stencils of a lattice. This and what follows
+was measured on random graphs, as `tests/graphs/report/test_advice.py` has them."""
+MATCHED_ON_GRIDS, MATCHED_AMONG_SCATTERED = 48, 96
+"""K with which matched weights exist on SO(3)."""
+LEAST_PER_HALF_TURN, LEAST_STEP = 3, 0.8
+"""Orientations in half a turn there, and the least that these times eps may be."""
 
 
 def vanishing(vertices: int) -> str:
@@ -144,17 +153,40 @@ class Kernel(Weighting):
     def advice(self, spec: "GraphSpec") -> Words | None:
         """Weights that are made for the metric."""
         kind, manifold = spec.sampling_kind, spec.geometry
-        matched = Remedy("weights", "matched")
         if kind.regular:
-            selling = Remedy("weights", "selling"), f" (K <= {manifold.selling_neighbors})"
-            return Words("use ", *selling, " or ", matched)
+            return self._advice_on_lattices(spec)
         if not manifold.oriented:
             return Words("use ", Remedy("weights", "voronoi"))
         most = min(limits.NEIGHBORS.high, spec.full_points(0) * spec.orientations - 1)
-        count = max(self.count, manifold.least_matched_neighbors)
-        if not manifold.base.flat and count <= most:
-            return Words("use ", matched, " with ", Remedy("neighbors", count))
-        return more(Remedy("neighbors")) if self.count < most else None
+        if manifold.base.flat:
+            return more(Remedy("neighbors")) if self.count < most else None
+        scattered = kind.seeded or spec.coordinates is not None
+        count = max(self.count, MATCHED_AMONG_SCATTERED if scattered else MATCHED_ON_GRIDS)
+        if count > most:
+            return None
+        turning = spec.per_half_turn
+        if turning < LEAST_PER_HALF_TURN or spec.eps * turning < LEAST_STEP:
+            return more(Remedy("orientations"))
+        if spec.xi == "auto":  # which may be far from what suits matched weights
+            return more(Remedy("neighbors"))
+        return Words("use ", Remedy("weights", "matched"), " with ", Remedy("neighbors", count))
+
+    def _advice_on_lattices(self, spec: "GraphSpec") -> Words:
+        """Weights made for the metric, where the coarsest level has room for their stencils."""
+        from cheblienet_graphs.samplings.sampling import SampledManifold
+        from cheblienet_graphs.weights.infinite import has_room
+
+        manifold, coarsest, solved = spec.geometry, spec.levels - 1, spec.xi == "auto"
+        metric = spec.metric_of_alpha(1.0, coarsest) if solved else spec.metric(coarsest)
+        sampled = SampledManifold(cast("Lattice", spec.full_sampling(coarsest)), manifold, metric)
+        if not has_room(sampled):
+            return Words("a larger ", Remedy("size"), " may help")
+        selling = Remedy("weights", "selling"), f" (K <= {manifold.selling_neighbors})"
+        found: list[str | Remedy] = [] if solved else ["use ", *selling]
+        exist = not manifold.oriented or spec.orientations >= FEWEST_MATCHED
+        if exist and self.count >= manifold.default_neighbors and has_room(sampled, self.count):
+            found += [" or " if found else "use ", Remedy("weights", "matched")]
+        return Words(*found) if found else more(Remedy("neighbors"))
 
 
 def more(remedy: Remedy) -> Words:

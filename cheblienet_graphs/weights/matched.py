@@ -149,4 +149,6 @@ class Matched(Kernel):
         """Their moments are right: what is left are lengths of edges, and drift on points."""
         if spec.sampling_kind.regular or spec.geometry.oriented:
             return None
+        if spec.laplacian == "normalized":
+            return Words("use ", Remedy("laplacian", "combinatorial"))
         return Words("use ", Remedy("weights", "voronoi"))

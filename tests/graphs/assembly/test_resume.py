@@ -57,7 +57,7 @@ def test_interrupted_anywhere_and_resumed(tmp_path: Path, name: str, expected: W
             assert leftovers(store) == []
 
 
-def test_resume_finds_its_own_build_only(tmp_path: Path) -> None:
+def test_resume_finds_its_own_build_only(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     store = tmp_path / "g"
     interrupted(SPECS["lattice"], store, 9, block_rows=211)
     [left] = leftovers(store)
@@ -65,10 +65,16 @@ def test_resume_finds_its_own_build_only(tmp_path: Path) -> None:
         assert not build(spec, store, name=name, resume=True).resumed
         assert leftovers(store) == [left]
     identity = json.loads((left / "build.json").read_text())
-    identity["software"]["numpy"] = "1.0"
+    assert capfd.readouterr().err == ""
+    without_kind = {field: identity[field] for field in ("name", "spec_sha256", "software")}
+    older = identity | {"software": identity["software"] | {"numpy": "1.0"}}
+    for other in (without_kind, older):
+        (left / "build.json").write_text(json.dumps(other))
+        assert not build(SPECS["lattice"], store, resume=True, force=True).resumed
+        assert leftovers(store) == [left]
+        assert "unfinished build of se2-" in capfd.readouterr().err
     (left / "build.json").write_text(json.dumps(identity))
-    assert not build(SPECS["lattice"], store, resume=True).resumed
-    assert leftovers(store) == [left]
+    assert build(SPECS["lattice"], store, resume=True, force=True).resumed
 
 
 def test_build_at_work_is_not_resumed(tmp_path: Path) -> None:

@@ -1,21 +1,47 @@
 """Advice can be followed: a graph of the same kind has what it names, and is another graph."""
 
+from collections import ChainMap
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
 import pytest
 from many_specs import MANY_SPECS
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_graphs.errors import Remedy
+from cheblienet_graphs.errors import Remedy, SpecError
 from cheblienet_graphs.limits import AXES
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.page.provenance import changed_fields, typed_fields
+from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.report.moments import EffectiveMetric
 from cheblienet_graphs.report.text import connections
-from cheblienet_graphs.report.verdict import faults, remedy
+from cheblienet_graphs.report.verdict import CLOSE, faults, remedy
 
+KERNELS = ("gaussian", "laplace", "cauchy", "rectangular")
+WEIGHTS = ("kernel", "kernel", "kernel", "matched", "selling", "voronoi")
+ON_THE_SPHERE: list[Callable] = [
+    lambda rng: {"subdivisions": int(rng.integers(2, 4))},
+    lambda rng: {"nside": int(2 ** rng.integers(2, 4))},
+    lambda rng: {"bandlimit": int(rng.integers(5, 12))},
+    lambda rng: {"gaussian": f"{rng.choice(['O', 'F'])}{rng.integers(5, 12)}"},
+]
+SIZES: dict[str, list[Callable]] = {
+    "r2": [lambda rng: {"size": tuple(map(int, rng.integers(12, 40, 2)))}],
+    "se2": [lambda rng: {"size": int(rng.integers(12, 24))}],
+    "r3": [lambda rng: {"size": int(rng.integers(7, 12))}],
+    "r3s2": [lambda rng: {"size": int(rng.integers(5, 9))}],
+    "s2": ON_THE_SPHERE,
+    "so3": ON_THE_SPHERE,
+}
+"""Manifold -> sizes of its samplings, drawn."""
+for irregular in ("r2", "se2", "s2", "so3"):
+    SIZES[irregular] = [
+        *SIZES[irregular],
+        lambda rng: {"sampling": "random", "points": int(rng.integers(200, 700))},
+    ]
 CELLS: dict[str, Any] = {"weights": "voronoi", "levels": 1}
 SMALLER = {"unlinked", "components, fiber"}
 """Kinds whose parameter should be smaller."""
@@ -83,11 +109,69 @@ def test_all_advice_can_be_followed() -> None:
 
 
 def test_more_neighbors_than_there_are_are_not_advised() -> None:
-    for subdivisions in (0, 1):
-        spec = GraphSpec("so3", subdivisions=subdivisions, orientations=2, neighbors=5)
-        found = remedy(spec)
-        assert found is not None
-        assert (" with " in found.parts) == (subdivisions > 0)
+    few, many = (
+        GraphSpec("so3", subdivisions=subdivisions, orientations=3, neighbors=5)
+        for subdivisions in (0, 1)
+    )
+    assert remedy(few) is None
+    assert str(remedy(many)) == "use `weights='matched'` with `neighbors=48`"
+
+
+@pytest.mark.parametrize("count", [12, pytest.param(100, marks=pytest.mark.slow)])
+def test_a_value_that_is_advised_helps(count: int, report_on: Callable) -> None:
+    """Followed alone, unless values go together: the measurements of another graph tell."""
+    drawn, followed = 0, 0
+    for spec in random_specs(np.random.default_rng(count)):
+        try:
+            before = report_on(spec).levels[0]
+        except SpecError:  # there are no such weights
+            continue
+        found = before.finding.advice
+        changes = [{r.field: r.value} for r in (found.remedies if found else ()) if r.value]
+        if found is not None and " with " in found.parts:
+            changes = [dict(ChainMap(*changes))]
+        for change in changes:
+            after = report_on(follows(spec.recorded(), change)).levels[0]
+            assert helped(before, after), (spec, change, before.verdict, after.verdict)
+            followed += 1
+        drawn += 1
+        if drawn == count:
+            break
+    assert followed > count / 3
+
+
+def helped(before: LevelReport, after: LevelReport) -> bool:
+    """Whether the verdict is better, or what it was of: moments, or else eigenvalues."""
+    if (before.consistency, after.consistency) != ("inconsistent", "inconsistent"):
+        return after.consistency != "inconsistent"
+    off, then = (max(m.deviation for m in r.effective_metric) for r in (before, after))
+    if off > CLOSE:
+        return then < CLOSE
+    errors = before.spectral_error, after.spectral_error
+    return None not in errors and errors[1] < errors[0]
+
+
+def random_specs(rng: np.random.Generator) -> Iterator[GraphSpec]:
+    """Specifications of small graphs on every manifold and sampling, with any weights there are."""
+    while True:
+        manifold = str(rng.choice([*SIZES]))
+        size = SIZES[manifold][rng.integers(len(SIZES[manifold]))](rng)
+        given: dict[str, Any] = size | {"levels": 1, "weights": str(rng.choice(WEIGHTS))}
+        if manifold in {"se2", "so3"}:
+            given["orientations"] = int(rng.integers(1, 9))
+            given["period"] = str(rng.choice(["pi", "pi", "2pi"]))
+        if manifold in {"se2", "so3", "r3s2"}:
+            given["eps"] = float(np.exp(rng.uniform(np.log(0.1), 0)))
+        if manifold == "r3s2":
+            given["axes"] = str(rng.choice(["6", "7", "12"]))
+        if given["weights"] == "kernel":
+            given["kernel"] = str(rng.choice(KERNELS))
+            given["bandwidth"] = float(np.exp(rng.uniform(-2.5, 1)))
+            given |= {"neighbors": int(rng.integers(6, 40))} if rng.random() < 0.5 else {}
+        for field, value in (("laplacian", "normalized"), ("xi", "auto"), ("boundary", "periodic")):
+            given |= {field: value} if rng.random() < 0.2 else {}
+        with suppress(SpecError):  # some do not go together
+            yield GraphSpec(manifold, **given)
 
 
 def test_normalized_voronoi_graphs_are_told_what_helps_them(report_on: Callable) -> None:
