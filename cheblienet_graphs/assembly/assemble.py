@@ -8,7 +8,7 @@ import numpy as np
 
 from cheblienet_graphs.assembly import sweeps
 from cheblienet_graphs.assembly.building import CRS, Build, grid_mapping, named
-from cheblienet_graphs.assembly.checks import LevelCheck, check
+from cheblienet_graphs.assembly.checks import Advise, LevelCheck, check
 from cheblienet_graphs.assembly.gradients import write_gradients
 from cheblienet_graphs.assembly.level_plan import LevelPlan
 from cheblienet_graphs.assembly.rows import LISTED, SQUARED
@@ -39,12 +39,13 @@ MANY = 2**17
 """Vertices from which the recursion takes seconds: so many have a bound by the symbol first."""
 
 
-def write_level(build: Build, plan: LevelPlan) -> tuple[LevelFacts, LevelCheck]:
+def write_level(build: Build, plan: LevelPlan, advise: Advise) -> tuple[LevelFacts, LevelCheck]:
     """Stage a level, and look at it.
 
     Args:
         build: of the level.
         plan: of the level.
+        advise: as of `check`.
 
     Raises:
         SpecError: there are no edges, or no such weights, or they vanish.
@@ -66,7 +67,7 @@ def write_level(build: Build, plan: LevelPlan) -> tuple[LevelFacts, LevelCheck]:
     facts = replace(facts, directional=operators or None, gradients=gradients)
     graph = _measured_level(build, plan, facts)
     facts = replace(facts, eigenvalue_scale=eigenvalue_scale(graph))
-    return facts, check(plan, graph)
+    return facts, check(plan, graph, advise)
 
 
 def _measured_level(build: Build, plan: LevelPlan, facts: LevelFacts) -> MeasuredLevel:

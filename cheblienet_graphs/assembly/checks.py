@@ -3,17 +3,17 @@
 No eigenproblem is solved, and no pass is made over a lattice; `inspect` knows more.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from cheblienet_graphs.assembly.level_plan import LevelPlan
-from cheblienet_graphs.errors import Remedy, Spell
+from cheblienet_graphs.errors import Remedy, Spell, Words
 from cheblienet_graphs.gradients.fields import STEEP
 from cheblienet_graphs.report.diagnostics import steepness
 from cheblienet_graphs.report.findings import Finding, lines
 from cheblienet_graphs.report.moments import MeasuredLevel, effective_metrics, some_points
-from cheblienet_graphs.report.verdict import closeness, faults, levels_off, remedy
+from cheblienet_graphs.report.verdict import closeness, faults, levels_off
 from cheblienet_graphs.search.connected import lattice_components
 from cheblienet_graphs.search.stencil import reach
 from cheblienet_graphs.spec import GraphSpec, words
@@ -29,6 +29,8 @@ HARMLESS = {"one component", "not counted"}
 """Kinds of findings that ask for nothing."""
 LARGE_CELL = 10.0
 """Areas of given points, in units of their mean, from which their Voronoi cells cover a void."""
+
+Advise = Callable[[], Words | None]
 
 
 @dataclass(frozen=True)
@@ -70,14 +72,15 @@ class LevelCheck:
         return fields | {"moments": self.finding.sentence(spell)} | steep
 
 
-def check(plan: LevelPlan, graph: MeasuredLevel) -> LevelCheck:
+def check(plan: LevelPlan, graph: MeasuredLevel, advise: Advise) -> LevelCheck:
     """Look at a level that is written, and about to be published.
 
     Args:
         plan: of the level.
         graph: it.
+        advise: gives the remedy for second moments that are not those of the metric.
     """
-    consistent, moments = _moments(plan, graph)
+    consistent, moments = _moments(plan, graph, advise)
     lattice, facts = plan.domain.lattice is not None, graph.of_level
     if plan.domain.whole_lattice is not None:
         least, exact = lattice_components(plan.stencils)
@@ -152,13 +155,14 @@ def _realized(spec: GraphSpec, moments: Sequence[Finding]) -> Finding | None:
     """eps^2 over all levels, where kernel weights miss it on a lattice; matched ones do not."""
     measured = [finding for finding in moments if finding.kind not in UNMEASURED]
     missed = [cause.numbers for f in measured for cause in f.causes if cause.kind == "eps"]
-    exact = spec.weighting.exact_instead(spec)
-    if exact is None or not missed or len(missed) < len(measured):
+    advised = [named for f in measured if f.advice for named in f.advice.remedies]
+    exact = [named for named in advised if named.field == "weights"]
+    if not exact or not missed or len(missed) < len(measured) or not spec.sampling_kind.regular:
         return None
     low, high = min(n["realized"].low for n in missed), max(n["realized"].high for n in missed)
     realized = words.Interval(low, high).written(2, "-")
     numbers = {"weights": spec.weights, "realized": realized, "asked": missed[0]["asked"]}
-    return Finding("realized", (), numbers, (exact,))
+    return Finding("realized", (), numbers, (exact[-1],))
 
 
 def _others(spec: GraphSpec, level: LevelCheck) -> Iterator[Finding]:
@@ -185,7 +189,7 @@ def _others(spec: GraphSpec, level: LevelCheck) -> Iterator[Finding]:
             yield Finding("large cells", at, times)
 
 
-def _moments(plan: LevelPlan, graph: MeasuredLevel) -> tuple[bool | None, Finding]:
+def _moments(plan: LevelPlan, graph: MeasuredLevel, advise: Advise) -> tuple[bool | None, Finding]:
     """Whether second moments are those of the metric, with causes and a remedy."""
     at = (plan.number,)
     spec, sampled = plan.spec, graph.sampled
@@ -201,11 +205,11 @@ def _moments(plan: LevelPlan, graph: MeasuredLevel) -> tuple[bool | None, Findin
     some = ""
     if not spec.sampling_kind.regular and len(looked_at) < len(free):
         some = ", looking at some points"
-    causes, advice = faults(spec, sampled.metric, metrics), remedy(spec)
+    causes = faults(spec, sampled.metric, metrics)
     if not causes:
         close = {"close": closeness(spec, sampled.metric, metrics) + some}
         if wrong := levels_off(spec):
             wrong.append(Finding("close", numbers=close))
-            return True, Finding("inconsistent", at, causes=tuple(wrong), advice=advice)
+            return True, Finding("inconsistent", at, causes=tuple(wrong), advice=advise())
         return True, Finding("moments", at, close)
-    return False, Finding("no moments", at, {"some": some}, (), tuple(causes), advice)
+    return False, Finding("no moments", at, {"some": some}, (), tuple(causes), advise())

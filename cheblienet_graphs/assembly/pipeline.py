@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from functools import partial
+from functools import cache, partial
 from inspect import signature
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,6 +27,7 @@ from cheblienet_graphs.limits import byte_count, callback, flag, integer
 from cheblienet_graphs.machine.processes import opened_pool
 from cheblienet_graphs.machine.threads import threads_each
 from cheblienet_graphs.progress import progress_bar
+from cheblienet_graphs.report.verdict import remedy
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout, staged
 from cheblienet_graphs.store.durable import check_writable
@@ -194,9 +195,10 @@ def _staging(store: Path, name: str, levels: list[LevelPlan], *, resume: bool) -
 
 def _write(build: Build, plans: Sequence[LevelPlan]) -> Iterator[tuple[LevelFacts, LevelCheck]]:
     """Stage all levels with the maps between them."""
+    advise = cache(partial(remedy, plans[0].spec))
     plans = solved_plans(plans, build.alpha, build.search_lists, build.progress)
     for plan in plans:
-        yield write_level(build, plan)
+        yield write_level(build, plan, advise)
         if plan.number + 1 < len(plans):
             domain, fine, coarse = plan.domain, plan.number, plan.number + 1
             orientations = domain.orientations

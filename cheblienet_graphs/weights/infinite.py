@@ -23,7 +23,6 @@ from cheblienet_graphs.search.offsets import OffsetDistances, Stencil
 from cheblienet_graphs.search.stencil import StencilEngine, Stencils, reach
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.lattice import LatticeWeights, Weighted
-from cheblienet_graphs.weights.matching import FARTHEST, VANISHED, lifted, matched
 from cheblienet_graphs.weights.sides import Edges, along_sides
 from cheblienet_graphs.weights.superbases import (
     TILT_TARGETS,
@@ -81,6 +80,8 @@ def matched_weights(
     Raises:
         SpecError: the lattice is too small for the stencils.
     """
+    from cheblienet_graphs.weights.matching import VANISHED  # loads solvers
+
     lattice, infinite = sampled.sampling, InfiniteLattice(sampled)
     by_rule = Stencils.of(infinite.sampled, weights.count).stencils
     united = infinite.united(by_rule, infinite.selling()[0])
@@ -137,18 +138,19 @@ def check_room(lattice: Lattice, stencils: Sequence[Stencil], instead: str | Rem
     raise SpecError("levels", accepted, size, remedy)
 
 
-def has_room(sampled: SampledManifold[Lattice], count: int | None = None) -> bool:
-    """Whether a lattice is large enough for Selling's stencils.
+def with_room(sampled: SampledManifold[Lattice], count: int) -> tuple[bool, bool]:
+    """Whether a lattice is large enough for Selling's stencils, and for the matched ones of K.
 
     Args:
         sampled: the lattice, lengths of its metric in units of the domain's width.
-        count: K of stencils of the rule that are united with these, as for matched weights.
+        count: K of the rule whose stencils are united with Selling's.
     """
     infinite = InfiniteLattice(sampled)
-    stencils = infinite.selling()[0]
-    if count is not None:
-        stencils = infinite.united(Stencils.of(infinite.sampled, count).stencils, stencils)
-    return not _needed(sampled.sampling, stencils)
+    stencils, _ = infinite.selling()
+    if _needed(sampled.sampling, stencils):
+        return False, False
+    united = infinite.united(Stencils.of(infinite.sampled, count).stencils, stencils)
+    return True, not _needed(sampled.sampling, united)
 
 
 def _needed(lattice: Lattice, stencils: Sequence[Stencil]) -> list[int]:
@@ -212,6 +214,8 @@ class InfiniteLattice:
         Returns:
             (N,); None where no weights on these edges realize the metric.
         """
+        from cheblienet_graphs.weights.matching import FARTHEST, lifted, matched  # loads solvers
+
         k = np.repeat(np.arange(len(stencils)), [len(s) for s in stencils])
         j = np.concatenate([s.orientation for s in stencils])
         offsets = np.concatenate([s.offsets for s in stencils])

@@ -146,10 +146,6 @@ class Kernel(Weighting):
 
         return kernel_weights(self, sampled)
 
-    def exact_instead(self, spec: "GraphSpec") -> Remedy | None:
-        """The weights nearest to these, on lattices."""
-        return Remedy("weights", "matched") if spec.sampling_kind.regular else None
-
     def advice(self, spec: "GraphSpec") -> Words | None:
         """Weights that are made for the metric."""
         kind, manifold = spec.sampling_kind, spec.geometry
@@ -173,20 +169,35 @@ class Kernel(Weighting):
 
     def _advice_on_lattices(self, spec: "GraphSpec") -> Words:
         """Weights made for the metric, where the coarsest level has room for their stencils."""
-        from cheblienet_graphs.samplings.sampling import SampledManifold
-        from cheblienet_graphs.weights.infinite import has_room
-
-        manifold, coarsest, solved = spec.geometry, spec.levels - 1, spec.xi == "auto"
-        metric = spec.metric_of_alpha(1.0, coarsest) if solved else spec.metric(coarsest)
-        sampled = SampledManifold(cast("Lattice", spec.full_sampling(coarsest)), manifold, metric)
-        if not has_room(sampled):
+        manifold, (selling, matched) = spec.geometry, self._room(spec)
+        if not selling:
             return Words("a larger ", Remedy("size"), " may help")
-        selling = Remedy("weights", "selling"), f" (K <= {manifold.selling_neighbors})"
-        found: list[str | Remedy] = [] if solved else ["use ", *selling]
+        few = f" (K <= {manifold.selling_neighbors})"
+        found: list[str | Remedy] = ["use ", Remedy("weights", "selling"), few]
+        if spec.xi == "auto":
+            found = []
         exist = not manifold.oriented or spec.orientations >= FEWEST_MATCHED
-        if exist and self.count >= manifold.default_neighbors and has_room(sampled, self.count):
+        if matched and exist and self.count >= manifold.default_neighbors:
             found += [" or " if found else "use ", Remedy("weights", "matched")]
         return Words(*found) if found else more(Remedy("neighbors"))
+
+    def _room(self, spec: "GraphSpec") -> tuple[bool, bool]:
+        """Whether a lattice's levels have room for Selling's stencils, and for matched ones.
+
+        Selling's reach no farther than 1 / eps pixels, those of the rule about K / 2: stencils are
+        looked at on small lattices alone.
+        """
+        coarsest, both_ways = spec.levels - 1, 2 if spec.boundary == "periodic" else 1
+        size = cast("tuple[int, ...]", spec.level_size(coarsest))
+        if spec.spacing is None and min(size) > both_ways * max(1 / spec.eps, self.count / 2 + 1):
+            return True, True
+        from cheblienet_graphs.samplings.sampling import SampledManifold
+        from cheblienet_graphs.weights.infinite import with_room
+
+        lattice = cast("Lattice", spec.full_sampling(coarsest))
+        solved = spec.xi == "auto"
+        metric = spec.metric_of_alpha(1.0, coarsest) if solved else spec.metric(coarsest)
+        return with_room(SampledManifold(lattice, spec.geometry, metric), self.count)
 
 
 def more(remedy: Remedy) -> Words:

@@ -141,10 +141,6 @@ class Matched(Kernel):
         accepted = f"kernel here: no weights on these edges, K = {self.neighbors}, match the metric"
         raise SpecError("weights", accepted, self.name, remedy)
 
-    def exact_instead(self, spec: "GraphSpec") -> Remedy | None:
-        """They are exact themselves."""
-        return None
-
     def advice(self, spec: "GraphSpec") -> Words | None:
         """Their moments are right: what is left are lengths of edges, and drift on points."""
         if spec.sampling_kind.regular or spec.geometry.oriented:

@@ -265,10 +265,6 @@ class Weighting(ABC):
         """Whether eigenvalues converge on any points, and are off only where cells are large."""
         return False
 
-    def exact_instead(self, spec: "GraphSpec") -> Remedy | None:
-        """The weights that realize the metric exactly where these miss it; None if none do."""
-        return None
-
     def advice(self, spec: "GraphSpec") -> Words | None:
         """What makes a graph more like its metric's operator, or may; None without any.
 

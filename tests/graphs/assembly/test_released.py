@@ -10,7 +10,7 @@ from builds import interrupted, manifest
 from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.weights import infinite, matching
+from cheblienet_graphs.weights import matching
 
 SPECS = {
     "matched lattice": GraphSpec("se2", 24, orientations=3, levels=1, weights="matched", eps=0.5),
@@ -79,14 +79,14 @@ def test_matched_weights_of_a_lattice_are_solved_once(
     tmp_path: Path, how: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who would solve for them again would not come to the same bits: each time others, here."""
-    spec, solved = SPECS["matched lattice"], list[float]()
+    spec, solved, solve = SPECS["matched lattice"], list[float](), matching.matched
 
     def nudged(*arguments: object, **options: float) -> matching.Matching:
-        solution = matching.matched(*arguments, **options)
+        solution = solve(*arguments, **options)
         solved.append(len(solved) * 1e-9)
         return replace(solution, values=solution.values * (1 + solved[-1]))
 
-    monkeypatch.setattr(infinite, "matched", nudged)
+    monkeypatch.setattr(matching, "matched", nudged)
     build(spec, tmp_path / "a", block_rows=100)
     assert len(solved) == 1
     solved.clear()
