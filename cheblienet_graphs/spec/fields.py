@@ -5,9 +5,8 @@ Each checks its fields, gives them defaults, and knows which of them have these.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 from cheblienet_graphs import limits
 from cheblienet_graphs.errors import Remedy, SpecError, Words, quoted
@@ -17,7 +16,7 @@ from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.samplings import SamplingKind, Size
 from cheblienet_graphs.samplings.given import GivenPoints
 from cheblienet_graphs.spec.mask import Mask
-from cheblienet_graphs.spec.point_fields import PointFields
+from cheblienet_graphs.spec.point_fields import Fields, PointFields
 from cheblienet_graphs.weights import WEIGHTINGS, Weighting
 from cheblienet_graphs.weights.directional import parse_directional
 
@@ -51,10 +50,9 @@ def parsed_fields(given: Given) -> dict[str, Any]:
         SpecError: a value is out of range, or given where it does not apply.
     """
     points = PointFields.parse(given)
-    metric, weighting = MetricFields.parse(points, given), weighting_of(points, given)
-    pyramid = PyramidFields.parse(points, given)
-    domain = DomainFields.parse(points, weighting, given)
-    operators = OperatorFields.parse(points, weighting, domain, given)
+    metric, weighting = _metric(points, given), weighting_of(points, given)
+    pyramid, domain = _pyramid(points, given), _domain(points, weighting, given)
+    operators = _operators(points, weighting, domain, given)
     weighting.check(metric.values, given)
     values = {"weights": weighting.name, **vars(weighting)}
     defaults = {"weights": next(iter(WEIGHTINGS)), **weighting.defaults(points.geometry)}
@@ -64,32 +62,24 @@ def parsed_fields(given: Given) -> dict[str, Any]:
     return {**values, "_sizes": points.sizes, "_defaults": defaults}
 
 
-@dataclass
-class MetricFields:
-    """The metric: anisotropy, and how the length of a rotation is given."""
-
-    values: dict[str, Any]
-    defaults: dict[str, Any]
-
-    @classmethod
-    def parse(cls, points: PointFields, given: Given) -> Self:
-        """The fields, normalized."""
-        geometry = points.geometry
-        values: dict[str, Any] = {"xi": None, "alpha": None, "in_plane_fraction": None}
-        if geometry.oriented:
-            values = _turning(points.orientations, given)
-        else:
-            for name in values:
-                left_out(name, given[name], f"on {geometry.name}, which has no orientations")
-        values["eps"] = _anisotropy(geometry, given)
-        auto = values["in_plane_fraction"] not in {None, IN_PLANE_FRACTION}
-        defaults = {
-            "eps": geometry.default_eps,
-            "xi": "auto" if auto else "alpha",
-            "alpha": 1.0,
-            "in_plane_fraction": IN_PLANE_FRACTION,
-        }
-        return cls(values, defaults)
+def _metric(points: PointFields, given: Given) -> Fields:
+    """Anisotropy, and how the length of a rotation is given."""
+    geometry = points.geometry
+    values: dict[str, Any] = {"xi": None, "alpha": None, "in_plane_fraction": None}
+    if geometry.oriented:
+        values = _turning(points.orientations, given)
+    else:
+        for name in values:
+            left_out(name, given[name], f"on {geometry.name}, which has no orientations")
+    values["eps"] = _anisotropy(geometry, given)
+    auto = values["in_plane_fraction"] not in {None, IN_PLANE_FRACTION}
+    defaults = {
+        "eps": geometry.default_eps,
+        "xi": "auto" if auto else "alpha",
+        "alpha": 1.0,
+        "in_plane_fraction": IN_PLANE_FRACTION,
+    }
+    return Fields(values, defaults)
 
 
 def _turning(count: int, given: Given) -> dict[str, Any]:
@@ -152,21 +142,13 @@ def weighting_of(points: PointFields, given: Given) -> Weighting:
     return weights.parse(geometry, kind, given)
 
 
-@dataclass
-class DomainFields:
+def _domain(points: PointFields, weighting: Weighting, given: Given) -> Fields:
     """The part of a sampling that a graph covers, but for the mask, which needs the points."""
-
-    values: dict[str, Any]
-    defaults: dict[str, Any]
-
-    @classmethod
-    def parse(cls, points: PointFields, weighting: Weighting, given: Given) -> Self:
-        """The fields, normalized."""
-        box = _region(points.geometry, given["region"])
-        edge = _mask_edge(points, weighting, given)
-        # As a store tells of it, a mask has no points.
-        default = None if box is None else _region_edge(points.finest, weighting, None)
-        return cls({"region": box, "mask_edge": edge}, {"mask_edge": default})
+    box = _region(points.geometry, given["region"])
+    edge = _mask_edge(points, weighting, given)
+    # As a store tells of it, a mask has no points.
+    default = None if box is None else _region_edge(points.finest, weighting, None)
+    return Fields({"region": box, "mask_edge": edge}, {"mask_edge": default})
 
 
 def _region(geometry: Manifold, value: Any) -> tuple[float, float, float, float] | None:
@@ -221,36 +203,26 @@ def _region_edge(finest: Size, weighting: Weighting, asked: Any) -> Literal["cut
     return "cut"
 
 
-@dataclass
-class OperatorFields:
+def _operators(points: PointFields, weighting: Weighting, domain: Fields, given: Given) -> Fields:
     """Laplacians, gradients, and what corrects weights at sides."""
-
-    values: dict[str, Any]
-    defaults: dict[str, Any]
-
-    @classmethod
-    def parse(
-        cls, points: PointFields, weighting: Weighting, domain: DomainFields, given: Given
-    ) -> Self:
-        """The fields, normalized."""
-        delta, count = given["directional"], points.orientations
-        asked = _choice("boundary_correction", given["boundary_correction"])
-        excluded = _uncorrected(points, weighting, domain)
-        left_out("boundary_correction", (excluded and asked) or None, excluded or "")
-        laplacian, lambda_max = _rescaled(weighting, given["laplacian"], given["lambda_max"])
-        values = {
-            "directional": parse_directional(points.geometry, points.kind, count, delta),
-            "gradients": _gradients(points.geometry, count, given["gradients"]),
-            "boundary_correction": None if excluded or asked is False else True,
-            "laplacian": laplacian,
-            "lambda_max": lambda_max,
-        }
-        defaults = {
-            "laplacian": weighting.laplacian,
-            "lambda_max": "exact",
-            "boundary_correction": None if excluded else True,
-        }
-        return cls(values, defaults)
+    delta, count = given["directional"], points.orientations
+    asked = _choice("boundary_correction", given["boundary_correction"])
+    excluded = _uncorrected(points, weighting, domain)
+    left_out("boundary_correction", (excluded and asked) or None, excluded or "")
+    laplacian, lambda_max = _rescaled(weighting, given["laplacian"], given["lambda_max"])
+    values = {
+        "directional": parse_directional(points.geometry, points.kind, count, delta),
+        "gradients": _gradients(points.geometry, count, given["gradients"]),
+        "boundary_correction": None if excluded or asked is False else True,
+        "laplacian": laplacian,
+        "lambda_max": lambda_max,
+    }
+    defaults = {
+        "laplacian": weighting.laplacian,
+        "lambda_max": "exact",
+        "boundary_correction": None if excluded else True,
+    }
+    return Fields(values, defaults)
 
 
 def _rescaled(
@@ -269,7 +241,7 @@ def _rescaled(
     return kind, 2
 
 
-def _uncorrected(points: PointFields, weighting: Weighting, domain: DomainFields) -> str | None:
+def _uncorrected(points: PointFields, weighting: Weighting, domain: Fields) -> str | None:
     """The reason why open sides are not corrected; None where they are by default."""
     geometry, boundary = points.geometry, points.values["boundary"]
     if boundary is None:
@@ -300,19 +272,11 @@ def _gradients(geometry: Manifold, orientations: int, asked: Any) -> Literal[Tru
     return True
 
 
-@dataclass
-class PyramidFields:
+def _pyramid(points: PointFields, given: Given) -> Fields:
     """The pyramid, but for eigenpairs, whose number is bounded by the points inside."""
-
-    values: dict[str, Any]
-    defaults: dict[str, Any]
-
-    @classmethod
-    def parse(cls, points: PointFields, given: Given) -> Self:
-        """The fields, normalized."""
-        default, levels = _worthwhile(points), given["levels"]
-        levels = default if levels is None else _levels(points, levels)
-        return cls({"levels": levels}, {"levels": default})
+    default, levels = _worthwhile(points), given["levels"]
+    levels = default if levels is None else _levels(points, levels)
+    return Fields({"levels": levels}, {"levels": default})
 
 
 def _levels(points: PointFields, levels: Any) -> int:

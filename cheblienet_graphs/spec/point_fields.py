@@ -23,22 +23,33 @@ ROUNDING = 1e-4
 
 
 @dataclass
-class PointFields:
-    """Where the points of a graph are.
+class Fields:
+    """A part of a specification, normalized.
 
     Args:
+        values: by name of the field; those that do not apply are None.
+        defaults: the values that some fields have where they are left out.
+    """
+
+    values: dict[str, Any]
+    defaults: dict[str, Any]
+
+
+@dataclass
+class PointFields(Fields):
+    """The fields that say where the points of a graph are.
+
+    Args:
+        values: as of `Fields`.
+        defaults: likewise.
         geometry: the manifold.
         kind: of the sampling.
         sizes: of the finest level and of all coarser ones.
-        values: fields by name; those that do not apply are None.
-        defaults: the values that some have where they are left out.
     """
 
     geometry: Manifold
     kind: type[SamplingKind]
     sizes: list[Size]
-    values: dict[str, Any]
-    defaults: dict[str, Any]
 
     @classmethod
     def parse(cls, given: Given) -> Self:
@@ -69,7 +80,7 @@ class PointFields:
             "orientations": _most_often(geometry, axes, period),
             "boundary": limits.BOUNDARIES[0],
         }
-        return cls(geometry, kind, kind.sizes(finest), values, defaults)
+        return cls(values, defaults, geometry, kind, kind.sizes(finest))
 
     @property
     def finest(self) -> Size:

@@ -7,7 +7,6 @@ as b grows like 1 / h and L like 1 / h^2, this need not vanish with the spacing 
 quotients of smooth functions are right.
 """
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,22 +80,37 @@ def sums_by_vertex(
     return matrix.tocsr()
 
 
-class System(ABC):
-    """Linear constraints C on N unknowns.
+class System:
+    """Linear constraints C on N unknowns; they may be linearly dependent.
 
     Args:
-        matrix: C, sparse.
+        matrix: C, (constraints, N) sparse.
         transposed: C^T, in a form in which products are quick.
         slack: (constraints,) not negative, or one for all: what missing them is divided by in the
             cost; where it is 0 they are exact.
     """
 
-    def __init__(self, matrix: Any, transposed: Any, slack: float | Floats = 0.0) -> None:
-        self.matrix, self.transposed, self.slack = matrix, transposed, slack
+    def __init__(self, matrix: Any, transposed: Any = None, slack: float | Floats = 0.0) -> None:
+        self.matrix, self.slack = matrix, slack
+        self.transposed = matrix.T.tocsr() if transposed is None else transposed
 
-    @abstractmethod
     def newton_step(self, variance: Floats, gradient: Floats) -> Floats:
-        """-(C diag(variance) C^T + diag(slack))^-1 gradient, to a tolerance."""
+        """-(C diag(variance) C^T + diag(slack))^-1 gradient, to a tolerance; here without slack.
+
+        Densely where constraints are few, else by conjugate gradients.
+        """
+        if len(gradient) <= DENSE:
+            hessian = (self.matrix * variance @ self.transposed).toarray()
+            floor = 1e-13 * np.trace(hessian) / len(hessian)
+            values, vectors = scipy.linalg.eigh(hessian)
+            kept = values > floor
+            inverse = np.where(kept, 1 / np.where(kept, values, 1), 0.0)
+            direction: Floats = -vectors @ (inverse * (vectors.T @ gradient))
+            return direction
+        diagonal = self.matrix.power(2) @ variance
+        damping = 1e-12 * diagonal.mean()
+        preconditioner = scipy.sparse.diags_array(1 / (diagonal + damping))
+        return self._conjugate_gradients(variance, damping, gradient, preconditioner, 1e-8)
 
     def _conjugate_gradients(
         self, variance: Floats, added: Any, gradient: Floats, inverse: Any, tolerance: float
@@ -110,28 +124,6 @@ class System(ABC):
         solution: Floats
         solution, _ = cg(hessian, -gradient, rtol=tolerance, maxiter=500, M=inverse)
         return solution
-
-
-class SparseSystem(System):
-    """Any matrix C, (constraints, N); constraints are exact, and may be linearly dependent."""
-
-    def __init__(self, constraints: scipy.sparse.csr_array) -> None:
-        super().__init__(constraints, constraints.T.tocsr())
-
-    def newton_step(self, variance: Floats, gradient: Floats) -> Floats:
-        """Densely where constraints are few, else by conjugate gradients."""
-        if len(gradient) <= DENSE:
-            hessian = (self.matrix * variance @ self.transposed).toarray()
-            floor = 1e-13 * np.trace(hessian) / len(hessian)
-            values, vectors = scipy.linalg.eigh(hessian)
-            kept = values > floor
-            inverse = np.where(kept, 1 / np.where(kept, values, 1), 0.0)
-            direction: Floats = -vectors @ (inverse * (vectors.T @ gradient))
-            return direction
-        diagonal = self.matrix.power(2) @ variance
-        damping = 1e-12 * diagonal.mean()
-        preconditioner = scipy.sparse.diags_array(1 / (diagonal + damping))
-        return self._conjugate_gradients(variance, damping, gradient, preconditioner, 1e-8)
 
 
 class BlockSystem(System):
@@ -268,7 +260,7 @@ def matched(
     shape = len(targets) // parts.shape[1], len(prior)
     constraints = sums_by_vertex(parts, rows, unknowns, shape)
     start = realizing(prior, constraints, targets)
-    return nearest(SparseSystem(constraints), targets, start, repeats, farthest=farthest)
+    return nearest(System(constraints), targets, start, repeats, farthest=farthest)
 
 
 def matching_with_little_drift(

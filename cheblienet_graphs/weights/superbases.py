@@ -30,7 +30,7 @@ from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.matching import (
     Matching,
-    SparseSystem,
+    System,
     nearest,
     realizing,
     sums_by_vertex,
@@ -258,7 +258,7 @@ class _Pairs:
         constraints = sums_by_vertex(self._moments[kept], self._rows[kept], columns, shape)
         targets = np.outer(self._areas[self._first], TILT_TARGETS).ravel()
         prior = realizing(np.sin(self.angles[near]) ** 2, constraints, targets)
-        system = SparseSystem(constraints)
+        system = System(constraints)
         nearby = nearest(system, targets, prior, prior * self._times[near])
         values = np.zeros(len(near))
         values[near] = np.where(nearby.kept, nearby.values, 0)

@@ -7,7 +7,7 @@ from moments import Sparse
 from scipy.optimize import nnls
 
 from cheblienet_graphs.weights import matching
-from cheblienet_graphs.weights.matching import SparseSystem, matching_with_little_drift, nearest
+from cheblienet_graphs.weights.matching import System, matching_with_little_drift, nearest
 
 
 def problem(seed: int, constraints: int, unknowns: int) -> tuple[Sparse, np.ndarray, ...]:
@@ -35,7 +35,7 @@ def test_nearest_weights_are_optimal(
         mixing = np.random.default_rng(99).standard_normal((3, len(targets)))
         constraints = Sparse(scipy.sparse.vstack([constraints, mixing @ constraints.toarray()]))
         targets = np.concatenate([targets, mixing @ targets])
-    solution = nearest(SparseSystem(constraints), targets, prior, repeats)
+    solution = nearest(System(constraints), targets, prior, repeats)
     assert solution.converged
     assert (solution.values >= 0).all()
     assert (solution.values == 0).any()  # bounds matter
