@@ -10,50 +10,43 @@ from difflib import get_close_matches
 from numbers import Real
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from cheblienet_graphs.errors import SpecError, Words, quoted
 
-
-class Range(NamedTuple):
-    """Numbers from `low` to `high`, both included."""
-
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"[{self.low:g}, {self.high:g}]"
+N = TypeVar("N", bound=float)
 
 
-class Integers(NamedTuple):
-    """Whole numbers from `low` to `high`, both included."""
+class Range(NamedTuple, Generic[N]):
+    """Numbers from `low` to `high`, both included; whole ones where both are."""
 
-    low: int
-    high: int
+    low: N
+    high: N
 
     def __str__(self) -> str:
-        return f"[{self.low}, {self.high}]"
+        low, high = (str(end) if isinstance(end, int) else f"{end:g}" for end in self)
+        return f"[{low}, {high}]"
 
 
-SIDE = Integers(2, 65_536)
-SUBDIVISIONS = Integers(0, 9)
+SIDE = Range(2, 65_536)
+SUBDIVISIONS = Range(0, 9)
 REFINED_SUBDIVISIONS = 12
 """Most of an icosphere in a region."""
 REFINED_POINTS = 2**24
 """Most points that such an icosphere has there."""
-NSIDE = Integers(1, 8_192)
-BANDLIMIT = Integers(1, 16_384)
-GAUSSIAN = Integers(2, 8_192)
+NSIDE = Range(1, 8_192)
+BANDLIMIT = Range(1, 16_384)
+GAUSSIAN = Range(2, 8_192)
 """Latitudes of a Gaussian grid on each half of the sphere."""
-ROW = Integers(4, 65_536)
+ROW = Range(4, 65_536)
 """Points of a latitude of a reduced Gaussian grid."""
-POINTS = Integers(2, 2**31 - 1)
+POINTS = Range(2, 2**31 - 1)
 ASPECT = Range(1e-6, 1e6)
 """Height of the domain of given points, in units of its width."""
 SPACING = Range(1e-3, 1e3)
 """Sides of voxels, in units of that along x."""
-SEED = Integers(0, 2**32 - 1)
-ORIENTATIONS = Integers(1, 180)
+SEED = Range(0, 2**32 - 1)
+ORIENTATIONS = Range(1, 180)
 ALPHA = Range(1e-6, 1e6)
 XI = Range(1e-6, 1e6)
 IN_PLANE_FRACTION = Range(0.01, 0.99)
@@ -63,15 +56,15 @@ DIRECTIONAL = EPS_SQUARED
 """Diffusivity across a direction, in units of that along it."""
 DRIFT = Range(0.001, 1)
 """Slack of first moments, in units of sum_j w_ij c_ij^2, its mean."""
-NEIGHBORS = Integers(1, 1024)
+NEIGHBORS = Range(1, 1024)
 RADIUS = Range(1e-6, 1e6)
 """Within which sources of a map are, in units of length of the domain."""
 BANDWIDTH = Range(0.01, 100)
-EIGENPAIRS = Integers(1, 1000)
+EIGENPAIRS = Range(1, 1000)
 """Eigenpairs of a level; no more than it has vertices."""
-EIGENVALUES = Integers(0, 1000)
+EIGENVALUES = Range(0, 1000)
 """Eigenvalues in a report."""
-WORKERS = Integers(1, 1024)
+WORKERS = Range(1, 1024)
 VERTICES = 2**34
 """Largest number of vertices of a level."""
 BOUNDARIES = ("open", "periodic")

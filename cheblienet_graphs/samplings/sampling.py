@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 import numpy as np
 
 from cheblienet_graphs.csr import Csr
-from cheblienet_graphs.limits import Integers, integer
+from cheblienet_graphs.limits import Range, integer
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.manifolds.base import Base, Fiber
 from cheblienet_graphs.samplings.maps import Parents
@@ -274,7 +274,7 @@ class SamplingKind(Sampling):
     name: ClassVar[str]
     field: ClassVar[str]
     """Name of the parameter that holds its size."""
-    sizes_accepted: ClassVar[Integers]
+    sizes_accepted: ClassVar[Range[int]]
     """Where sizes are integers, their range."""
     regular: ClassVar[bool] = False
     """Whether it is a lattice, on which stencils exist."""

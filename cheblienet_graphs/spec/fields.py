@@ -347,7 +347,7 @@ def eigenpairs_of(spec: "GraphSpec", eigenpairs: Any) -> int | None:
         return None
     fewest = spec.vertices[-1]
     most = min(fewest, limits.EIGENPAIRS.high)
-    accepted = f"an integer in {limits.Integers(limits.EIGENPAIRS.low, most)}"
+    accepted = f"an integer in {limits.Range(limits.EIGENPAIRS.low, most)}"
     if fewest < limits.EIGENPAIRS.high:
         accepted += f", as the coarsest level has {fewest} vertices"
     return integer("eigenpairs", eigenpairs, limits.EIGENPAIRS.low, most, accepted)

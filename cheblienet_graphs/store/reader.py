@@ -335,7 +335,7 @@ class LevelFolder:
         return given.full_sampling(self.level)
 
     def _dense(
-        self, name: str, shape: tuple[int, ...], dtype: str, allowed: Range
+        self, name: str, shape: tuple[int, ...], dtype: str, allowed: Range[float]
     ) -> npt.NDArray[Any]:
         """A dense array of which all values are within a range."""
         array = self.folder / name
