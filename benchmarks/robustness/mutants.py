@@ -104,12 +104,15 @@ PARTS = {
         ("cheblienet_graphs/weights",),
         (
             "tests/graphs/weights",
+            "tests/graphs/spec",
+            "tests/graphs/report/test_advice.py",
             "tests/graphs/assembly/test_scattered.py",
             "tests/graphs/assembly/test_stored_lattices.py",
             "tests/graphs/assembly/test_stored_spheres.py",
             BYTES,
         ),
     ),
+    "assembly": Part(("cheblienet_graphs/assembly",), ("tests/graphs/assembly",)),
     "chebyshev": Part(
         (
             "cheblienet_models/layers/cheb_conv.py",

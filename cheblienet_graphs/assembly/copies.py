@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from cheblienet_graphs.gradients.fields import FieldRows, Fields
+from cheblienet_graphs.gradients.fields import FieldRows, field_rows
 from cheblienet_graphs.gradients.lattice import WINDOW, LatticeGradient
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.search.small_lattice import SmallLattice
@@ -113,8 +113,8 @@ class CopiedGradients:
     def __init__(self, lattice: Lattice, *, turned: bool) -> None:
         small = SmallLattice(lattice, (MARGIN for _ in lattice.shape))
         source = LatticeGradient(small.lattice, small.lattice, lattice.relative / lattice.width)
-        fields = Fields(source, small.lattice, turned=turned)
-        self.matrix = matrix(fields.of(0, small.lattice.num_points), small.lattice.num_vertices)
+        pieces = field_rows(source, small.lattice, 0, small.lattice.num_points, turned=turned)
+        self.matrix = matrix(pieces, small.lattice.num_vertices)
         every = np.arange(small.lattice.num_vertices)
         sums = [sum_with_transpose(of, every, [every]) for of in by_field(self.matrix)]
         self._lattice, self._small = lattice, small

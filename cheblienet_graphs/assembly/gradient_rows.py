@@ -1,7 +1,7 @@
 """Rows of the gradients of a part of a lattice, or of points off lattices."""
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +15,7 @@ from cheblienet_graphs.assembly.copies import (
     sum_with_transpose,
 )
 from cheblienet_graphs.assembly.level_plan import LevelPlan
-from cheblienet_graphs.gradients.fields import FieldRows, Fields
+from cheblienet_graphs.gradients.fields import FieldRows, field_rows
 from cheblienet_graphs.gradients.lattice import WINDOW, LatticeGradient
 from cheblienet_graphs.gradients.source import Source
 from cheblienet_graphs.manifolds import MANIFOLDS
@@ -48,7 +48,8 @@ class ComputedGradients:
         self._level, self._domain = level, level.plan.domain
         geometry = level.plan.spec.geometry
         turned = geometry.base.flat and geometry.oriented
-        self._fields = Fields(_source(level.plan, turned=turned), self._domain, turned=turned)
+        source = _source(level.plan, turned=turned)
+        self._fields = partial(field_rows, source, self._domain, turned=turned)
         self._made = lru_cache(1)(self._computed)  # a level often is one block
 
     def of(self, part: str, start: int, stop: int) -> Iterable[FieldRows]:
@@ -56,7 +57,7 @@ class ComputedGradients:
         return self._made(part, start, stop)
 
     def _computed(self, part: str, start: int, stop: int) -> list[FieldRows]:
-        return [*(self._fields.of if part == layout.FIELDS else self._sums)(start, stop)]
+        return [*(self._fields if part == layout.FIELDS else self._sums)(start, stop)]
 
     def _sums(self, start: int, stop: int) -> Iterator[FieldRows]:
         """G + G^T of all fields."""

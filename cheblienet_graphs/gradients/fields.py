@@ -48,56 +48,51 @@ class FieldRows(NamedTuple):
     values: npt.NDArray[np.floating[Any]]
 
 
-class Fields:
-    """The fields of a sampled manifold, from the rows of points, or of vertices.
+def field_rows(
+    source: Source, sampling: Sampling, start: int, stop: int, *, turned: bool
+) -> Iterator[FieldRows]:
+    """All rows over some points, from those of the base or of the vertices.
 
     Args:
         source: of the base, whose fields turn with theta; or of the vertices themselves.
         sampling: the vertices.
+        start: the first of the points.
+        stop: the one after the last.
         turned: whether the source is of the base.
     """
+    around = _around if turned else _direct
+    for rows in source.rows(start, stop):
+        yield from around(sampling, rows)
 
-    def __init__(self, source: Source, sampling: Sampling, *, turned: bool) -> None:
-        self._source, self._sampling, self._turned = source, sampling, turned
 
-    def of(self, start: int, stop: int) -> Iterator[FieldRows]:
-        """All rows over some points."""
-        for rows in self._source.rows(start, stop):
-            if self._turned:
-                yield from self._around(rows)
-            else:
-                yield from self._direct(rows)
+def _direct(sampling: Sampling, rows: Rows) -> Iterator[FieldRows]:
+    """Those of each orientation, after one another."""
+    vertices, count = sampling.num_vertices, len(rows.own) // sampling.orientations
+    for field, weights in enumerate(rows.weights):
+        for first in range(0, len(rows.own), count):
+            own = slice(first, first + count)
+            row = field * vertices + int(rows.own[first])
+            yield _packed(row, rows.columns[own], weights[own])
 
-    def _direct(self, rows: Rows) -> Iterator[FieldRows]:
-        """Those of each orientation, after one another."""
-        vertices, count = self._sampling.num_vertices, len(rows.own) // self._sampling.orientations
-        for field, weights in enumerate(rows.weights):
-            for first in range(0, len(rows.own), count):
-                own = slice(first, first + count)
-                row = field * vertices + int(rows.own[first])
-                yield _packed(row, rows.columns[own], weights[own])
 
-    def _around(self, rows: Rows) -> Iterator[FieldRows]:
-        """From rows of the base, those at each orientation."""
-        fiber, points = self._sampling.fiber, self._sampling.num_points
-        n_o, turns = self._sampling.orientations, len(fiber.turns)
-        vertices = self._sampling.num_vertices
-        step = fiber.step(n_o)
-        along_x, along_y = rows.weights
-        per_step = turns / (2 * np.sin(turns * step))
-        opposite = np.broadcast_to([-per_step, per_step], (len(rows.own), 2))
-        for k, (theta,) in enumerate(fiber.samples(n_o)):
-            cos, sin = (
-                0.0 if abs(part) < ZERO else part for part in (np.cos(theta), np.sin(theta))
-            )
-            first = k * points + int(rows.own[0])
-            there = np.where(rows.columns < 0, -1, rows.columns + k * points)
-            yield _packed(first, there, cos * along_x + sin * along_y)
-            yield _packed(vertices + first, there, cos * along_y - sin * along_x)
-            before_and_after = np.array([(k - 1) % n_o, (k + 1) % n_o])
-            order = np.argsort(before_and_after)
-            columns = rows.own[:, None] + before_and_after[order] * points
-            yield _packed(2 * vertices + first, columns, opposite[:, order])
+def _around(sampling: Sampling, rows: Rows) -> Iterator[FieldRows]:
+    """From rows of the base, those at each orientation."""
+    fiber, points, vertices = sampling.fiber, sampling.num_points, sampling.num_vertices
+    n_o, turns = sampling.orientations, len(fiber.turns)
+    step = fiber.step(n_o)
+    along_x, along_y = rows.weights
+    per_step = turns / (2 * np.sin(turns * step))
+    opposite = np.broadcast_to([-per_step, per_step], (len(rows.own), 2))
+    for k, (theta,) in enumerate(fiber.samples(n_o)):
+        cos, sin = (0.0 if abs(part) < ZERO else part for part in (np.cos(theta), np.sin(theta)))
+        first = k * points + int(rows.own[0])
+        there = np.where(rows.columns < 0, -1, rows.columns + k * points)
+        yield _packed(first, there, cos * along_x + sin * along_y)
+        yield _packed(vertices + first, there, cos * along_y - sin * along_x)
+        before_and_after = np.array([(k - 1) % n_o, (k + 1) % n_o])
+        order = np.argsort(before_and_after)
+        columns = rows.own[:, None] + before_and_after[order] * points
+        yield _packed(2 * vertices + first, columns, opposite[:, order])
 
 
 def _packed(row: int, columns: Indices, values: Floats) -> FieldRows:

@@ -16,7 +16,7 @@ from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.samplings import SamplingKind, Size
 from cheblienet_graphs.samplings.given import GivenPoints
 from cheblienet_graphs.spec.mask import Mask
-from cheblienet_graphs.spec.point_fields import Fields, PointFields
+from cheblienet_graphs.spec.point_fields import Part, PointFields
 from cheblienet_graphs.weights import WEIGHTINGS, Weighting
 from cheblienet_graphs.weights.directional import parse_directional
 
@@ -62,7 +62,7 @@ def parsed_fields(given: Given) -> dict[str, Any]:
     return {**values, "_sizes": points.sizes, "_defaults": defaults}
 
 
-def _metric(points: PointFields, given: Given) -> Fields:
+def _metric(points: PointFields, given: Given) -> Part:
     """Anisotropy, and how the length of a rotation is given."""
     geometry = points.geometry
     values: dict[str, Any] = {"xi": None, "alpha": None, "in_plane_fraction": None}
@@ -79,7 +79,7 @@ def _metric(points: PointFields, given: Given) -> Fields:
         "alpha": 1.0,
         "in_plane_fraction": IN_PLANE_FRACTION,
     }
-    return Fields(values, defaults)
+    return Part(values, defaults)
 
 
 def _turning(count: int, given: Given) -> dict[str, Any]:
@@ -142,13 +142,13 @@ def weighting_of(points: PointFields, given: Given) -> Weighting:
     return weights.parse(geometry, kind, given)
 
 
-def _domain(points: PointFields, weighting: Weighting, given: Given) -> Fields:
+def _domain(points: PointFields, weighting: Weighting, given: Given) -> Part:
     """The part of a sampling that a graph covers, but for the mask, which needs the points."""
     box = _region(points.geometry, given["region"])
     edge = _mask_edge(points, weighting, given)
     # As a store tells of it, a mask has no points.
     default = None if box is None else _region_edge(points.finest, weighting, None)
-    return Fields({"region": box, "mask_edge": edge}, {"mask_edge": default})
+    return Part({"region": box, "mask_edge": edge}, {"mask_edge": default})
 
 
 def _region(geometry: Manifold, value: Any) -> tuple[float, float, float, float] | None:
@@ -203,7 +203,7 @@ def _region_edge(finest: Size, weighting: Weighting, asked: Any) -> Literal["cut
     return "cut"
 
 
-def _operators(points: PointFields, weighting: Weighting, domain: Fields, given: Given) -> Fields:
+def _operators(points: PointFields, weighting: Weighting, domain: Part, given: Given) -> Part:
     """Laplacians, gradients, and what corrects weights at sides."""
     delta, count = given["directional"], points.orientations
     asked = _choice("boundary_correction", given["boundary_correction"])
@@ -222,7 +222,7 @@ def _operators(points: PointFields, weighting: Weighting, domain: Fields, given:
         "lambda_max": "exact",
         "boundary_correction": None if excluded else True,
     }
-    return Fields(values, defaults)
+    return Part(values, defaults)
 
 
 def _rescaled(
@@ -241,7 +241,7 @@ def _rescaled(
     return kind, 2
 
 
-def _uncorrected(points: PointFields, weighting: Weighting, domain: Fields) -> str | None:
+def _uncorrected(points: PointFields, weighting: Weighting, domain: Part) -> str | None:
     """The reason why open sides are not corrected; None where they are by default."""
     geometry, boundary = points.geometry, points.values["boundary"]
     if boundary is None:
@@ -272,11 +272,11 @@ def _gradients(geometry: Manifold, orientations: int, asked: Any) -> Literal[Tru
     return True
 
 
-def _pyramid(points: PointFields, given: Given) -> Fields:
+def _pyramid(points: PointFields, given: Given) -> Part:
     """The pyramid, but for eigenpairs, whose number is bounded by the points inside."""
     default, levels = _worthwhile(points), given["levels"]
     levels = default if levels is None else _levels(points, levels)
-    return Fields({"levels": levels}, {"levels": default})
+    return Part({"levels": levels}, {"levels": default})
 
 
 def _levels(points: PointFields, levels: Any) -> int:

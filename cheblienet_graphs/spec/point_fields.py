@@ -17,13 +17,13 @@ from cheblienet_graphs.samplings.given import GivenPoints
 from cheblienet_graphs.spec.mask import size_of
 
 SIZES = tuple(kind.field for kind in SAMPLINGS.values())
-"""Fields that hold the size of some kind of sampling."""
+"""Part that hold the size of some kind of sampling."""
 ROUNDING = 1e-4
 """A spacing that is given may differ by so much of itself from that of the mask."""
 
 
 @dataclass
-class Fields:
+class Part:
     """A part of a specification, normalized.
 
     Args:
@@ -36,11 +36,11 @@ class Fields:
 
 
 @dataclass
-class PointFields(Fields):
+class PointFields(Part):
     """The fields that say where the points of a graph are.
 
     Args:
-        values: as of `Fields`.
+        values: as of `Part`.
         defaults: likewise.
         geometry: the manifold.
         kind: of the sampling.

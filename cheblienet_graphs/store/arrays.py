@@ -84,7 +84,9 @@ def mapped_places(array: Folder, count: int, points: int) -> npt.NDArray[np.inte
     return places
 
 
-def within(array: Folder, values: npt.NDArray[Any], allowed: Range[float] = EVERY) -> npt.NDArray[Any]:
+def within(
+    array: Folder, values: npt.NDArray[Any], allowed: Range[float] = EVERY
+) -> npt.NDArray[Any]:
     """The values of an array, if all are within a range, which NaN never is.
 
     Raises:
