@@ -140,6 +140,13 @@ def test_a_value_that_is_advised_helps(count: int, report_on: Callable) -> None:
     assert followed > count / 3
 
 
+def test_an_xi_that_is_solved_for_suits_no_matched_weights_for_sure() -> None:
+    sizes: dict[str, Any] = {"nside": 4, "orientations": 6}
+    solved, known = GraphSpec("so3", **sizes, xi="auto"), GraphSpec("so3", **sizes)
+    assert str(remedy(solved)) == "more `neighbors` may help"
+    assert str(remedy(known)) == "use `weights='matched'` with `neighbors=48`"
+
+
 def helped(before: LevelReport, after: LevelReport) -> bool:
     """Whether the verdict is better, or what it was of: moments, or else eigenvalues."""
     if (before.consistency, after.consistency) != ("inconsistent", "inconsistent"):
