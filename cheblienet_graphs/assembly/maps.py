@@ -12,7 +12,7 @@ from cheblienet_graphs.errors import Found, SpecError, quoted
 from cheblienet_graphs.limits import callback, flag
 from cheblienet_graphs.samplings.icosphere import mesh_edges
 from cheblienet_graphs.samplings.masked import centers
-from cheblienet_graphs.search.crossing import Crossing, Nearest, Within
+from cheblienet_graphs.search.crossing import LOOKED_AT, Crossing, SourceRule
 from cheblienet_graphs.search.placed import PlacedPoints, lengths
 from cheblienet_graphs.spec.map_spec import MapSpec, averages, side_sampling
 from cheblienet_graphs.store import layout
@@ -107,7 +107,7 @@ def _entries(
     if spec.neighbors is not None and spec.neighbors > len(own):
         found = Found(f"{spec.neighbors}, with {len(source):,} sources")
         raise SpecError("neighbors", f"at most {len(own)}, as many as there are places", found)
-    rule = Within(spec.radius) if spec.radius is not None else Nearest(spec.neighbors or 1)
+    rule = SourceRule(spec.neighbors or LOOKED_AT, spec.radius)
     blocks, done = [], 0
     progress("sources of targets", 0, targets)
     for block in Crossing(own, target, rule).blocks():

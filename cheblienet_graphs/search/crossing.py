@@ -24,6 +24,8 @@ PAIRS_AT_ONCE = 2**20
 """Distances that are in memory together."""
 SPARE = 8
 """Sources looked at first beyond those that are asked for."""
+LOOKED_AT = 24
+"""Sources looked at first where there is a radius."""
 CHORD = 1e-15
 """Error of distances between points of the base, and"""
 ROUNDING = 1e-9
@@ -49,40 +51,29 @@ class Block(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Nearest:
-    """The K nearest sources, and those as far as the last of them, to SHELL of d^2.
+class SourceRule:
+    """Which sources a target lists: those nearest to it, or all within a radius.
 
     Args:
-        count: K.
-    """
-
-    count: int
-
-    field = "neighbors"
-
-    def limits(self, squared: Floats) -> Floats:
-        """(rows,) d^2 up to which sources are listed, of (rows, M) d^2; inf where M is too few."""
-        last: Floats = np.partition(squared, self.count - 1, axis=1)[:, self.count - 1]
-        return last * (1 + SHELL)
-
-
-@dataclass(frozen=True)
-class Within:
-    """All sources within a radius.
-
-    Args:
+        count: K of the nearest, with those as far as the last of them, to SHELL of d^2; with a
+            radius how many are looked at first.
         radius: in units of length of the metric.
     """
 
-    radius: float
+    count: int
+    radius: float | None = None
 
-    field = "radius"
-    count = 24
-    """Sources that are looked at first."""
+    @property
+    def field(self) -> str:
+        """The parameter that it follows from."""
+        return "neighbors" if self.radius is None else "radius"
 
     def limits(self, squared: Floats) -> Floats:
-        """(rows,) d^2 up to which sources are listed."""
-        return np.full(len(squared), self.radius**2)
+        """(rows,) d^2 up to which sources are listed, of (rows, M) d^2; inf where M is too few."""
+        if self.radius is not None:
+            return np.full(len(squared), self.radius**2)
+        last: Floats = np.partition(squared, self.count - 1, axis=1)[:, self.count - 1]
+        return last * (1 + SHELL)
 
 
 class Crossing:
@@ -94,9 +85,7 @@ class Crossing:
         rule: says which sources a target lists.
     """
 
-    def __init__(
-        self, sources: PlacedPoints, targets: PlacedPoints, rule: Nearest | Within
-    ) -> None:
+    def __init__(self, sources: PlacedPoints, targets: PlacedPoints, rule: SourceRule) -> None:
         self._sources, self._targets, self._rule = sources, targets, rule
         self._own = targets.cloud()
         self._look(sources.likely_reach(rule.count + 1))
@@ -166,7 +155,7 @@ class Crossing:
         alone = replace(
             self._targets, columns=self._targets.columns[rows], base=self._targets.base[rows]
         )
-        nearest = Crossing(self._sources, alone, Nearest(1)).blocks()
+        nearest = Crossing(self._sources, alone, SourceRule(1)).blocks()
         least = math.sqrt(max(float(block.squared.max()) for block in nearest))
         found = Found(f"none of target {rows[0]:,}, whose nearest source is farther")
         fewer = Words("Use ", Remedy("radius", float(f"{1.001 * least:.4g}")), " or more.")

@@ -25,7 +25,7 @@ import torch
 from torch import Tensor
 
 from cheblienet_graphs.errors import CheblienetError, Remedy, Words
-from cheblienet_graphs.search.nearest import Listing
+from cheblienet_graphs.search.nearest import Shells
 from cheblienet_graphs.search.placed import Cloud
 
 PAIRS_AT_ONCE = {"cpu": 2**22, "cuda": 2**32}
@@ -64,7 +64,7 @@ class KeopsSearch:
         each = self._cloud.orientations**2 * self._cloud.images
         return max(1, PAIRS_AT_ONCE[self._device.type] // each)
 
-    def nearest(self, start: int, stop: int, shells: Listing) -> tuple[Tensor, Tensor]:
+    def nearest(self, start: int, stop: int, shells: Shells) -> tuple[Tensor, Tensor]:
         """As `Search.nearest`."""
         orientations, images = self._cloud.orientations, self._cloud.images
         own = torch.arange(orientations)[:, None] * images + torch.arange(start, stop)

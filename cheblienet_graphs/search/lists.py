@@ -14,7 +14,7 @@ from cheblienet_graphs.machine.threads import own_device, threads_each, torch_th
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.search import offsets
 from cheblienet_graphs.search.choice import Choice
-from cheblienet_graphs.search.nearest import Listing, Search, Shells
+from cheblienet_graphs.search.nearest import Search, Shells
 from cheblienet_graphs.search.placed import Cloud, PlacedPoints
 from cheblienet_graphs.search.pruned import PrunedSearch
 from cheblienet_graphs.typing import Floats, Indices
@@ -41,7 +41,7 @@ def search_of(choice: Choice, cloud: Cloud) -> Search:
 
 
 def nearest_images(
-    search: Search, engine: str, listing: Listing, start: int, stop: int
+    search: Search, engine: str, shells: Shells, start: int, stop: int
 ) -> Iterator[tuple[int, Indices, float]]:
     """What a search by an engine finds for the base points start..stop, some of them at a time.
 
@@ -52,7 +52,7 @@ def nearest_images(
     step, threads = search.points_at_once, threads_each(engine, processes=1)
     for lo in range(start, stop, step):
         with torch_threads(threads):
-            reach, nearest = search.nearest(lo, min(lo + step, stop), listing)
+            reach, nearest = search.nearest(lo, min(lo + step, stop), shells)
         yield lo, nearest.numpy(), float(reach.max())
 
 
@@ -81,7 +81,8 @@ class NeighborLists:
     ) -> None:
         self._sampled, self.rings, self._choice = sampled, rings, choice
         radii = None if squared_radii is None else torch.from_numpy(squared_radii)
-        self._shells = Shells(neighbors, SHELL if radii is None else offsets.SHELL, radii)
+        self._tolerance = SHELL if radii is None else offsets.SHELL
+        self._shells = Shells(neighbors, self._tolerance, radii)
 
     @cached_property
     def cloud(self) -> Cloud:
@@ -127,7 +128,7 @@ class NeighborLists:
         if not sampling.periodic:
             return rings
         side = min(sampling.extent or (1.0,))
-        if farthest * (1 + self._shells.tolerance) < (rings * side) ** 2:
+        if farthest * (1 + self._tolerance) < (rings * side) ** 2:
             return rings
         return int(min(2 * rings, math.sqrt(farthest * (1 + SLACK)) / side + 1))
 

@@ -1,7 +1,7 @@
 """What searches share: their interface, and the neighbor rule on many vertices, in torch."""
 
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -14,13 +14,13 @@ class Shells:
 
     Args:
         count: K.
-        tolerance: relative width of a shell.
+        tolerance: relative width of a shell; None for exactly the K nearest, whatever shells.
         squared_radii: (n_o,) r^2 by orientation where known beforehand, as on a lattice; elsewhere
             those of whole shells, see `rule.last_whole_shell`.
     """
 
     count: int
-    tolerance: float
+    tolerance: float | None
     squared_radii: Tensor | None = None
 
     def listed(self, ascending: Tensor, vertex: Tensor, own: slice) -> tuple[Tensor, Tensor]:
@@ -33,8 +33,14 @@ class Shells:
 
         Returns:
             (rows,) d^2 up to which vertices were needed: r^2 where known beforehand, else that of
-            the (K + 1)-th nearest, inf where there is none; and (rows, K) neighbors, -1 for none.
+            the (K + 1)-th nearest, without shells of the K-th, inf where there is none; and
+            (rows, K) neighbors, -1 for none.
         """
+        if self.tolerance is None:
+            width = (0, max(0, self.count - ascending.shape[1]))
+            ascending, vertex = pad(ascending, width, value=torch.inf), pad(vertex, width)
+            nearest = ascending[:, : self.count]
+            return nearest[:, -1], vertex[:, : self.count].masked_fill(nearest.isinf(), -1)
         width = (0, self.count + 1 - ascending.shape[1])
         ascending, vertex = pad(ascending, width, value=torch.inf), pad(vertex, width)
         place = torch.arange(self.count + 1, device=vertex.device)
@@ -49,28 +55,6 @@ class Shells:
         return reach, vertex.masked_fill(place >= members[:, None], -1)[:, :-1]
 
 
-@dataclass(frozen=True)
-class Closest:
-    """Exactly the K nearest vertices, whatever shells they are in.
-
-    Args:
-        count: K.
-    """
-
-    count: int
-
-    def listed(self, ascending: Tensor, vertex: Tensor, _own: slice) -> tuple[Tensor, Tensor]:
-        """As `Shells.listed`; what was needed is d^2 to the K-th."""
-        width = (0, max(0, self.count - ascending.shape[1]))
-        ascending, vertex = pad(ascending, width, value=torch.inf), pad(vertex, width)
-        nearest = ascending[:, : self.count]
-        return nearest[:, -1], vertex[:, : self.count].masked_fill(nearest.isinf(), -1)
-
-
-Listing: TypeAlias = Shells | Closest
-"""Which of the nearest vertices a vertex lists."""
-
-
 class Search(Protocol):
     """Finds nearest vertices exactly."""
 
@@ -78,7 +62,7 @@ class Search(Protocol):
     def points_at_once(self) -> int:
         """Base points to search at once, which takes a few seconds at most."""
 
-    def nearest(self, start: int, stop: int, shells: Listing) -> tuple[Tensor, Tensor]:
+    def nearest(self, start: int, stop: int, shells: Shells) -> tuple[Tensor, Tensor]:
         """The nearest vertices of those over the base points start..stop.
 
         Args:

@@ -19,7 +19,7 @@ from cheblienet_graphs.limits import integer
 from cheblienet_graphs.machine.threads import threads_each
 from cheblienet_graphs.search.choice import Choice, choose
 from cheblienet_graphs.search.lists import SLACK, nearest_images, search_of
-from cheblienet_graphs.search.nearest import Closest, Listing
+from cheblienet_graphs.search.nearest import Shells
 from cheblienet_graphs.search.placed import Cloud, PlacedPoints, first_of_each, runs
 from cheblienet_graphs.search.point_columns import placed_points
 from cheblienet_graphs.typing import Floats, Indices
@@ -64,13 +64,13 @@ class Pairs:
         return first_of_each(self.others, order) & listed
 
 
-def listed_pairs(points: PlacedPoints, choice: Choice, listing: Listing) -> Pairs:
+def listed_pairs(points: PlacedPoints, choice: Choice, shells: Shells) -> Pairs:
     """What each point lists; on a torus among as many images as are within reach.
 
     Args:
         points: placed on their manifold.
         choice: the engine, "pruned" or "keops", and its device.
-        listing: which of the nearest.
+        shells: which of the nearest.
 
     Raises:
         SpecError: these are too many, or so are points over one place.
@@ -83,11 +83,11 @@ def listed_pairs(points: PlacedPoints, choice: Choice, listing: Listing) -> Pair
             found = Found(f"{most:,} that coincide but for their orientations")
             remedy = Words("Leave some out, or use ", Remedy("engine", "keops"), ".")
             raise SpecError("points", accepted, found, remedy)
-    reach = points.likely_reach((listing.count + 1) / points.metric.eps)
-    images = np.empty((len(points), listing.count), np.int64)
+    reach = points.likely_reach((shells.count + 1) / points.metric.eps)
+    images = np.empty((len(points), shells.count), np.int64)
     while True:
         cloud, farthest = points.cloud(reach), 0.0
-        given = search_of(choice, cloud), choice.engine, listing, 0, len(points)
+        given = search_of(choice, cloud), choice.engine, shells, 0, len(points)
         for first, (nearest,), within in nearest_images(*given):
             images[first : first + len(nearest)] = nearest
             farthest = max(farthest, within)
@@ -161,10 +161,10 @@ def nearest_neighbors(
 def _nearest_by_engine(points: PlacedPoints, count: int, choice: Choice) -> tuple[Indices, Floats]:
     """As `nearest_by_tree`, on any manifold."""
     width = count
-    pairs = listed_pairs(points, choice, Closest(width))
+    pairs = listed_pairs(points, choice, Shells(width, None))
     while pairs.first.sum(axis=1).min() < count:  # several images of few points are listed
         width *= 2
-        pairs = listed_pairs(points, choice, Closest(width))
+        pairs = listed_pairs(points, choice, Shells(width, None))
     kept = pairs.first & (pairs.first.cumsum(axis=1) <= count)
     rows, columns = np.nonzero(kept)[0], pairs.others[kept]
     squared = pairs.cloud.squared_distances(rows, columns)

@@ -15,7 +15,7 @@ import torch
 from scipy.spatial import KDTree
 from torch import Tensor
 
-from cheblienet_graphs.search.nearest import Listing
+from cheblienet_graphs.search.nearest import Shells
 from cheblienet_graphs.search.placed import Cloud
 from cheblienet_graphs.typing import Floats, Indices
 
@@ -68,7 +68,7 @@ class PrunedSearch:
         each = CANDIDATES * self._cloud.orientations**2
         return min(MOST_POINTS, max(1, MOMENT * self._pairs // each))
 
-    def nearest(self, start: int, stop: int, shells: Listing) -> tuple[Tensor, Tensor]:
+    def nearest(self, start: int, stop: int, shells: Shells) -> tuple[Tensor, Tensor]:
         """As `Search.nearest`."""
         points = np.arange(start, stop)
         orientations = self._cloud.orientations
@@ -139,7 +139,7 @@ class PrunedSearch:
         own: slice,
         images: Indices,
         bound: Floats,
-        shells: Listing,
+        shells: Shells,
         measured: int,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """(own, n) as `nearest`, neighbors (own, n, K), and (n,) whether the candidates sufficed.
