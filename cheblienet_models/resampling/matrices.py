@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from cheblienet_graphs.csr import Csr
 from cheblienet_graphs.samplings.maps import nearest
-from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.points import Points, unit_vectors
+from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_models.resampling.grids import Pixels, grid_of
 from cheblienet_models.resampling.overlaps import shared_areas, summed
@@ -81,7 +81,7 @@ def _averages(matrix: "csr_array") -> "csr_array":
     return matrix
 
 
-def _bilinear(direction: Direction, grid: Pixels, points: MaskedSampling) -> "csr_array":
+def _bilinear(direction: Direction, grid: Pixels, points: Sampling) -> "csr_array":
     if direction == "to points":
         return _bilinear_to_points(grid, *_angles(points))
     pixels = _pixels(grid)
@@ -93,7 +93,7 @@ def _bilinear(direction: Direction, grid: Pixels, points: MaskedSampling) -> "cs
     if len(in_domain) == 0:
         return from_nearest
     place, point, weight = facet_weights(every, pixels[in_domain])
-    number = points.inside[point]
+    number = points.numbers_inside(point)
     kept = (number >= 0) & (weight > ROUNDING)
     matrix = summed(shape, in_domain[place[kept]], number[kept], weight[kept])
     # The nearest point of all need not be a corner of the facet.
@@ -102,7 +102,7 @@ def _bilinear(direction: Direction, grid: Pixels, points: MaskedSampling) -> "cs
     return _averages((matrix + from_nearest).tocsr())
 
 
-def _angles(points: MaskedSampling) -> Floats:
+def _angles(points: Sampling) -> Floats:
     """(2, m) colatitudes and longitudes, radians."""
     return points.base_coordinates(np.arange(points.num_points)).T
 
@@ -160,20 +160,21 @@ def _between(known: Floats, places: Floats) -> tuple[Indices, Floats]:
     return before, share.clip(0, 1)
 
 
-def _nearest(direction: Direction, grid: Pixels, points: MaskedSampling) -> "csr_array":
+def _nearest(direction: Direction, grid: Pixels, points: Sampling) -> "csr_array":
     if direction == "to points":
         beta, gamma = _angles(points)
         point = np.flatnonzero(grid.reaches(beta, gamma))
         pixel = grid.containing(beta[point], gamma[point])
         return summed((points.num_points, grid.count), point, pixel, np.ones(len(point)))
-    number = points.inside[nearest(points.full.base_points, _pixels(grid))]
+    number = points.numbers_inside(nearest(points.full.base_points, _pixels(grid)))
     pixel = np.flatnonzero(number >= 0)
     return summed((grid.count, points.num_points), pixel, number[pixel], np.ones(len(pixel)))
 
 
-def _conservative(direction: Direction, grid: Pixels, points: MaskedSampling) -> "csr_array":
+def _conservative(direction: Direction, grid: Pixels, points: Sampling) -> "csr_array":
     """Areas that pixels and cells share, over those of the targets."""
-    sides = cast("Points", points.full).sides(points.places)
+    places = np.arange(points.num_points) if points.places is None else points.places
+    sides = cast("Points", points.full).sides(places)
     overlap = shared_areas(sides, grid, points.num_points)
     return _averages(overlap if direction == "to points" else overlap.T.tocsr())
 

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import cast
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.maps import nearest
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.points import unit_vectors
-from cheblienet_graphs.samplings.sampling import SamplingKind
+from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.store.reader import LevelFolder
 from cheblienet_graphs.typing import Flags, Floats
 
@@ -39,22 +38,19 @@ class LevelPoints:
         return cls(stored.numbers_sha256, stored.level, stored)
 
     @cached_property
-    def sampling(self) -> MaskedSampling:
+    def sampling(self) -> Sampling:
         """The level's points among all.
 
         Where those outside a mask are not known, among rings in the void.
         """
         stored, known = self.stored, self.stored.sampling
-        if isinstance(known, MaskedSampling):
+        if known.places is not None or stored.base_index is None:
             return known
-        full, count = cast("SamplingKind", known), known.num_points
-        if stored.base_index is not None:  # given points
-            share = 4 * np.pi / stored.spec.full_points(self.level)
-            areas = stored.area[:count].astype(np.float64) * share
-            every = np.concatenate([full.base_points, _void(full.base_points, areas)])
-            spec = stored.spec.with_points({self.level: PointArrays(every, None)})
-            full = spec.full_sampling(self.level)
-        return MaskedSampling(full, np.arange(count))
+        share, count = 4 * np.pi / stored.spec.full_points(self.level), known.num_points
+        areas = stored.area[:count].astype(np.float64) * share
+        every = np.concatenate([known.base_points, _void(known.base_points, areas)])
+        spec = stored.spec.with_points({self.level: PointArrays(every, None)})
+        return MaskedSampling(spec.full_sampling(self.level), np.arange(count))
 
 
 def _void(points: Floats, areas: Floats) -> Floats:
