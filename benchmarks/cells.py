@@ -22,12 +22,12 @@ from scripts import graph_of, parser_of, print_head, print_row
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.samplings.cells import voronoi_sides
-from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.points import Points, Random, unit_vectors
+from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.typing import Floats
 from cheblienet_models.resampling.grids import Pixels
 from cheblienet_models.resampling.overlaps import shared_areas, summed
-from cheblienet_models.resampling.points import LevelPoints
+from cheblienet_models.resampling.points import sampling_of
 
 SIZES: dict[str, list[dict[str, Any]]] = {
     "icosahedral": [{"subdivisions": level} for level in (2, 3, 4, 5)],
@@ -41,7 +41,7 @@ BLOBS = 200
 WIDTH = 3.0
 
 
-def sampled(sampling: MaskedSampling, grid: Pixels, places: int) -> csr_array:
+def sampled(sampling: Sampling, grid: Pixels, places: int) -> csr_array:
     """Areas by the point that is nearest to each of about so many places a point."""
     side = max(1, int(np.ceil(np.sqrt(places * sampling.num_points / grid.count))))
     z = np.sin(np.radians(grid.row_edges))
@@ -61,13 +61,14 @@ def sampled(sampling: MaskedSampling, grid: Pixels, places: int) -> csr_array:
     return summed((sampling.num_points, grid.count), point, pixel, areas)
 
 
-def shared_by(way: str, sampling: MaskedSampling, grid: Pixels) -> csr_array:
+def shared_by(way: str, sampling: Sampling, grid: Pixels) -> csr_array:
     """Areas that points (rows) and pixels (columns) share, steradians."""
     if way.startswith("sampled"):
         return sampled(sampling, grid, int(way.split()[1]))
     full = cast("Points", sampling.full)
-    own = full.sides(sampling.places)
-    voronoi = voronoi_sides(full.base_points, sampling.inside)
+    every = np.arange(full.num_points)
+    own = full.sides(every)
+    voronoi = voronoi_sides(full.base_points, every)
     return shared_areas(voronoi if way == "Voronoi" else own, grid, sampling.num_points)
 
 
@@ -109,7 +110,7 @@ def main() -> None:
             levels: dict[str, Any] = {} if "points" in size else {"levels": 1}
             graph = graph_of(GraphSpec("s2", **levels, **size), device="cpu")
             areas = graph.area.double().numpy()
-            sampling = LevelPoints.of(graph.stored).sampling
+            sampling = sampling_of(graph.stored)
             areas *= 4 * np.pi / areas.sum()
             for way in WAYS:
                 if way == "own" and isinstance(sampling.full, Random):

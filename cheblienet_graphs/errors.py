@@ -127,11 +127,7 @@ class SpecError(CheblienetError, ValueError):
 
 
 class InputError(CheblienetError):
-    """A file that was given, as of a mask or of points, can't be read or is not valid."""
-
-
-class RecipeError(CheblienetError):
-    """A recipe does not exist, can't be read, or is not valid."""
+    """A file, a recipe or a command line that was given can't be read, or is not valid."""
 
 
 class StoreError(CheblienetError):

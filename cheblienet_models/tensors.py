@@ -229,43 +229,26 @@ def announce_sparse() -> None:
         torch.sparse_csr_tensor([0, 1], [0], [1.0], size=(1, 1), check_invariants=False)
 
 
-class Product:
-    """L times dense matrices of its own dtype, on whatever device it is.
+def polynomials(
+    matrix: Tensor, x: Tensor, count: int, scratch: tuple[Tensor, Tensor] | None = None
+) -> Iterator[Tensor]:
+    """T_1(L) x, T_2(L) x, ... T_{count - 1}(L) x, in two buffers that take turns.
 
     Args:
-        laplacian: L.
-
-    Attributes:
-        dtype: of L, and of all that it is multiplied with.
+        matrix: L, (V, V), sparse.
+        x: (V, N), of its dtype.
+        count: of the terms, x itself among them.
+        scratch: the buffers, of x's shape and dtype; made where left out.
     """
-
-    def __init__(self, laplacian: CsrParts) -> None:
-        self.dtype = laplacian.values.dtype
-        self._matrix = csr_tensor(laplacian, len(laplacian.row_pointers) - 1)
-
-    def into(self, target: Tensor, x: Tensor, scale: float = 1, *, beta: float = 0) -> Tensor:
-        """Overwrite target (V, N) with scale L x + beta target, and return it; x (V, N)."""
-        return target.addmm_(self._matrix, x, beta=beta, alpha=scale)
-
-    def polynomials(
-        self, x: Tensor, count: int, scratch: tuple[Tensor, Tensor] | None = None
-    ) -> Iterator[Tensor]:
-        """T_1(L) x, T_2(L) x, ... T_{count - 1}(L) x, in two buffers that take turns.
-
-        Args:
-            x: (V, N).
-            count: of the terms, x itself among them.
-            scratch: the buffers, of x's shape and dtype; made where left out.
-        """
-        before, last = scratch or (torch.empty_like(x), torch.empty_like(x))
-        for step in range(1, count):
-            if step == 1:
-                self.into(last, x)
-            else:
-                # x itself is the caller's, and left as it is.
-                target = before.copy_(x) if step == 2 else before
-                before, last = last, self.into(target, last, 2, beta=-1)
-            yield last
+    before, last = scratch or (torch.empty_like(x), torch.empty_like(x))
+    for step in range(1, count):
+        if step == 1:
+            last.addmm_(matrix, x, beta=0)
+        else:
+            # x itself is the caller's, and left as it is.
+            target = before.copy_(x) if step == 2 else before
+            before, last = last, target.addmm_(matrix, last, beta=-1, alpha=2)
+        yield last
 
 
 def sparse_product(matrix: CsrParts, transposed: CsrParts, x: Tensor) -> Tensor:
@@ -276,29 +259,35 @@ def sparse_product(matrix: CsrParts, transposed: CsrParts, x: Tensor) -> Tensor:
         transposed: its transpose, (sources, targets).
         x: (sources, n), in whose dtype it is computed.
     """
-    product = _Product.apply(x, *matrix, *transposed)  # type: ignore[no-untyped-call]
-    return cast("Tensor", product)
+    return linear(x, partial(_times, matrix), partial(_times, transposed))
 
 
-class _Product(torch.autograd.Function):
-    """A sparse matrix times (sources, n); the backward is the product with its transpose."""
+def _times(matrix: CsrParts, x: Tensor) -> Tensor:
+    product = csr_tensor(matrix._replace(values=matrix.values.to(x.dtype)), len(x))
+    if x.is_meta:  # on which torch has no sparse products
+        return x.new_empty(product.shape[0], x.shape[1])
+    return product @ x
+
+
+Linear = Callable[[Tensor], Tensor]
+
+
+def linear(x: Tensor, apply: Linear, transposed: Linear) -> Tensor:
+    """A linear function of x; its backward is the transpose, differentiable again."""
+    return cast("Tensor", _Linear.apply(x, apply, transposed))  # type: ignore[no-untyped-call]
+
+
+class _Linear(torch.autograd.Function):
+    """`linear`."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, *parts: Tensor) -> Tensor:
-        """(sources, n) -> (targets, n); `parts` are the matrix's three and its transpose's."""
-        ctx.parts = parts
-        pointers, columns, values = parts[:3]
-        matrix = csr_tensor(CsrParts(pointers, columns, values.to(x.dtype)), len(x))
-        if x.is_meta:  # on which torch has no sparse products
-            return x.new_empty(matrix.shape[0], x.shape[1])
-        return matrix @ x
+    def forward(ctx: Any, x: Tensor, apply: Linear, transposed: Linear) -> Tensor:
+        ctx.back = transposed, apply
+        return apply(x)
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        """(targets, n) -> (sources, n), differentiable again."""
-        parts = ctx.parts
-        back = _Product.apply(grads[0].contiguous(), *parts[3:], *parts[:3])  # type: ignore[no-untyped-call]
-        return (back, *(None for _ in parts))
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
+        return linear(grads[0].contiguous(), *ctx.back), None, None
 
 
 def save_npz(path: str | Path, matrix: Tensor) -> Path:

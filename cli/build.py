@@ -17,11 +17,9 @@ from cheblienet_cli.spelling import option as option_of
 from cheblienet_graphs.errors import (
     InputError,
     OtherGraphWarning,
-    RecipeError,
     Remedy,
     SpecError,
     one_line,
-    quoted,
 )
 from cheblienet_graphs.limits import WORKERS
 from cheblienet_graphs.machine.threads import done_by
@@ -47,23 +45,10 @@ HOW = {
 """Options of all builds, and what they do."""
 
 
-class _ManifoldGroup(Group):
-    """A group of commands, one per manifold; errors for other names list them.
-
-    While the shell completes a line there are none.
-    """
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.commands and not ctx.resilient_parsing:
-            raise click.UsageError(
-                f"There is no manifold {quoted(cmd_name)}. Choose one of {', '.join(MANIFOLDS)}, "
-                "or `recipe NAME`; `clg recipes` lists those."
-            )
-        return super().get_command(ctx, cmd_name)
-
-
 @click.group(
-    cls=_ManifoldGroup,
+    cls=Group,
+    unknown=f"There is no manifold {{}}. Choose one of {', '.join(MANIFOLDS)}, or `recipe NAME`; "
+    "`clg recipes` lists those.",
     epilog=examples(
         "clg build se2 --size 96 --weights selling",
         "clg build so3 --subdivisions 3 --xi auto",
@@ -140,7 +125,7 @@ def recipe(name_or_file: str, **how: Any) -> None:
         if error.field in how:
             raise
         # Named as in the file: the command line has no such option here.
-        raise RecipeError(f"{name_or_file}: {error}") from error
+        raise InputError(f"{name_or_file}: {error}") from error
 
 
 OF_BUILDS = {str(of.name) for of in recipe.params if of.expose_value} - {"name_or_file"}

@@ -12,9 +12,9 @@ from cheblienet_cli.inspect import diff, inspect, neighbors
 from cheblienet_cli.maps import build_map
 from cheblienet_cli.options import Group, examples
 from cheblienet_cli.plot import plot
-from cheblienet_cli.spelling import UsageError
 from cheblienet_cli.store import ls, rm, tag, verify
 from cheblienet_graphs import __version__
+from cheblienet_graphs.errors import InputError
 
 USAGE = 2
 PAGES = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True}
@@ -40,7 +40,7 @@ def call(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code.
 
     Raises:
-        UsageError: there is no such command or option, or something of one is missing.
+        InputError: there is no such command or option, or something of one is missing.
         KeyboardInterrupt: Ctrl-C ended it.
         Exception: whatever a command raises.
     """
@@ -51,7 +51,7 @@ def call(arguments: Sequence[str]) -> int:
         click.echo(help_text.format_message(), err=True)
         return USAGE
     except click.UsageError as error:
-        raise UsageError(_with_page(error)) from error
+        raise InputError(_with_page(error)) from error
     except click.Abort as error:
         raise KeyboardInterrupt from error
     return int(code or 0)

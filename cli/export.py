@@ -72,5 +72,5 @@ def import_(file: Path, name: str | None, store: Path) -> None:
 
     imported = import_zip(file, store, name, remark=remark)
     click.echo(f"{imported.name}@{imported.version}")
-    if not imported.new:
+    if not imported.built:
         click.echo(f"It is there already, as {imported.name}@{imported.version}.", err=True)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from cheblienet_cli.loading import end_while_libraries_load
-from cheblienet_cli.spelling import UsageError, option, spelled
+from cheblienet_cli.spelling import option, spelled
 from cheblienet_graphs import errors
 from cheblienet_graphs.errors import one_line, quoted
 
@@ -26,7 +26,7 @@ class Terminated(BaseException):
 ENDINGS = (KeyboardInterrupt, Terminated)
 """Exceptions that signals raise."""
 
-OF_USAGE = errors.SpecError | errors.RecipeError | errors.InputError | errors.UnknownGraphError
+OF_USAGE = errors.SpecError | errors.InputError | errors.UnknownGraphError
 FAILED, USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 FULL_DISK = {errno.ENOSPC, errno.EDQUOT}
 STANDARD_ERROR = 2
@@ -96,7 +96,7 @@ def _run(arguments: Sequence[str]) -> int:
         if isinstance(error, ImportError | SystemError) and (ending := _ending_before(error)):
             raise ending from None  # a library that was being loaded made another error of it
         _tell(_with_notes(f"Error: {_explained(error)}", error))
-        return USAGE if isinstance(error, OF_USAGE | UsageError) else FAILED
+        return USAGE if isinstance(error, OF_USAGE) else FAILED
 
 
 def _open_streams() -> None:
@@ -139,7 +139,7 @@ def _check_time() -> None:
         ) from error
     told = os.environ.get(BUILD_TIME, "0")
     if not (told.isascii() and told.isdigit()) or len(told) > 18 or int(told) > YEAR_9999:
-        raise UsageError(
+        raise errors.InputError(
             f"{BUILD_TIME} must be whole seconds since 1970, in [0, {YEAR_9999}]. "
             f"Got {quoted(told)}. Correct or unset it."
         )

@@ -4,20 +4,18 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import click
+
+from cheblienet_graphs.errors import quoted
 
 STORE = "graphs.zarr"
 FILE = click.Path(path_type=Path)
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-class Decorator(Protocol):
-    """What gives options to a command."""
-
-    def __call__(self, command: Function, /) -> Function: ...  # noqa: D102
+Function = Callable[..., Any]
+Decorator = Callable[[Function], Function]
+"""What gives options to a command."""
 
 
 def option(described: str, text: str, *names: str, **settings: Any) -> Decorator:
@@ -50,18 +48,17 @@ def from_table(table: Mapping[str, str]) -> Decorator:
     return together(*(option(*row) for row in table.items()))
 
 
-class _Store(click.Path):
-    """A path; an empty one counts as not given, as that of the variable does."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return super().convert(value or os.environ.get("CLG_STORE") or STORE, param, ctx)
+def _given(_context: click.Context, _option: click.Parameter, value: str) -> Path:
+    """The path of a store; an empty one counts as not given, as that of the variable does."""
+    return Path(value or os.environ.get("CLG_STORE") or STORE)
 
 
 store = option(
     "--store PATH",
     "Where graphs are published.",
-    type=_Store(path_type=Path),
-    default=Path(STORE),
+    type=click.Path(),
+    callback=_given,
+    default=STORE,
     envvar="CLG_STORE",
     show_envvar=True,
 )
@@ -71,15 +68,7 @@ quiet = option("--quiet", "No progress, no messages.")
 verbose = option("--verbose", "Describe the graph, and how it was built.")
 
 
-class _Described(click.Command):
-    """A command of which a group's page has the first sentence, wrapped instead of cut short."""
-
-    def get_short_help_str(self, limit: int = sys.maxsize) -> str:  # noqa: ARG002
-        """All of the sentence."""
-        return super().get_short_help_str(sys.maxsize)
-
-
-class Once(_Described):
+class Once(click.Command):
     """A command that refuses an option given twice, of which click would take the last.
 
     It has --debug, for which the entry point itself looks.
@@ -101,10 +90,29 @@ class Once(_Described):
         return super().parse_args(ctx, args)
 
 
-class Group(_Described, click.Group):
-    """A group of such commands."""
+class Group(click.Group):
+    """A group of such commands; its page has their first sentences, wrapped instead of cut short.
+
+    Args:
+        unknown: what to say of another name, which stands for {}; click's words where left out.
+    """
 
     command_class = Once
+
+    def __init__(self, *args: Any, unknown: str = "", **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self._unknown = unknown
+
+    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
+        """As click's."""
+        cmd.short_help = cmd.get_short_help_str(sys.maxsize)
+        super().add_command(cmd, name)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """As click's; while the shell completes a line there are no errors."""
+        if self._unknown and cmd_name not in self.commands and not ctx.resilient_parsing:
+            raise click.UsageError(self._unknown.format(quoted(cmd_name)))
+        return super().get_command(ctx, cmd_name)
 
 
 def examples(*commands: str) -> str:

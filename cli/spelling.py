@@ -1,13 +1,9 @@
 """Parameters of the library as options of the command line."""
 
-from cheblienet_graphs.errors import CheblienetError, Remedy, Words
+from cheblienet_graphs.errors import Remedy, Words
 
 SPELLED = {"coordinates": "points-file"}
 """Options whose name is not that of their parameter."""
-
-
-class UsageError(CheblienetError):
-    """The command line is of another form than a command's; the message says how it must be."""
 
 
 def option(remedy: Remedy) -> str:

@@ -207,7 +207,7 @@ class Composed(ChebConv):
 
     def _summed(self, x: Tensor) -> Tensor:
         """The sum without the bias, (V, B, in) -> (V, B, out)."""
-        forward, _, rotation = (self.graph.directional_parts()[i : i + 3] for i in (0, 3, 6))
+        forward, _, rotation = (one[:3] for one in self.graph.directional.values())
         channels = x.shape[2]
         eye = torch.eye(channels, dtype=x.dtype, device=x.device)
         # Its block b is T_b(L_rotation) x.

@@ -9,7 +9,6 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from cheblienet_graphs.errors import StoreError, quoted
 from cheblienet_graphs.store import catalog, documents, layout
@@ -17,20 +16,12 @@ from cheblienet_graphs.store.durable import save_whole, unreadable, write_errors
 from cheblienet_graphs.store.facts import PublishedFacts
 from cheblienet_graphs.store.folder import DOCUMENT, Folder
 from cheblienet_graphs.store.map_facts import MapFacts, either_facts, read_either
-from cheblienet_graphs.store.publishing import check_graph
+from cheblienet_graphs.store.publishing import InStore, check_graph
 from cheblienet_graphs.store.writer import Staging
 from cheblienet_graphs.verification.versions import Remark, version_faults
 
 CHUNK_BYTES = 2**20
 COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-
-
-class Imported(NamedTuple):
-    """A version that came from an archive: `new` is False where the store had it already."""
-
-    name: str
-    version: str
-    new: bool
 
 
 def export_zip(version: Folder, file: str | Path) -> None:
@@ -61,7 +52,7 @@ def export_zip(version: Folder, file: str | Path) -> None:
 
 def import_zip(
     file: str | Path, store: str | Path, name: str | None = None, *, remark: Remark | None = None
-) -> Imported:
+) -> InStore:
     """Publish the version in an archive as the next one of its graph, unless it is there already.
 
     Args:
@@ -72,7 +63,7 @@ def import_zip(
             mistake.
 
     Returns:
-        The graph's name and the version, which is the earlier one if it was imported before.
+        The version, which is the earlier one if it was imported before.
 
     Raises:
         StoreError: the archive can't be read, holds anything but a version as it was published, or
@@ -93,7 +84,7 @@ def import_zip(
 
 def _import(
     archive: zipfile.ZipFile, file: Path, store: Path, name: str | None, remark: Remark | None
-) -> Imported:
+) -> InStore:
     members = dict(_members(archive, file))
     folder, facts = _facts(archive, members, file)
     name = layout.check_name(folder if name is None else name)
@@ -115,9 +106,9 @@ def _import(
         looked_at = _versions(graph)
         whole = (version for version in _same(graph, facts) if not version_faults(graph / version))
         if earlier := next(whole, None):
-            return Imported(name, earlier, new=False)
+            return InStore(store, name, earlier, built=False)
         version = staging.publish_as_is(lambda: next(_same(graph, facts, looked_at), None))
-        return Imported(name, version, new=staging.published is not None)
+        return InStore(store, name, version, built=staging.published is not None)
 
 
 def _versions(graph: Folder) -> list[str]:

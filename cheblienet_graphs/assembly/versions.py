@@ -3,9 +3,9 @@
 import datetime as dt
 import platform
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.metadata import version as version_of
 from inspect import currentframe
@@ -21,13 +21,13 @@ from cheblienet_graphs.errors import (
     StoreError,
     UnreadableError,
 )
-from cheblienet_graphs.spec import GraphSpec, words
+from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.map_spec import MapSpec
 from cheblienet_graphs.store import catalog, layout
 from cheblienet_graphs.store.facts import LevelFacts, PublishedFacts
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.map_facts import MapSizes, read_either, read_facts
-from cheblienet_graphs.store.removal import size_of
+from cheblienet_graphs.store.publishing import InStore
 from cheblienet_graphs.store.staged import identity_of
 
 if TYPE_CHECKING:
@@ -38,41 +38,6 @@ Facts = TypeVar("Facts", bound=PublishedFacts)
 Result = TypeVar("Result", bound="InStore")
 
 GENERATOR = {"name": "cheblienet", "version": cheblienet_graphs.__version__}
-
-
-@dataclass(frozen=True)
-class InStore:
-    """A version in a store, of a graph or of a map.
-
-    Args:
-        store, name, version: where it is.
-        built: False where it was there already.
-        other: the version that the name stood for before, or stands for where nothing was built;
-            None where there is no other than this one.
-        changes: field -> (its value in that other version's spec, its value in this one's), for
-            those that differ.
-    """
-
-    store: Path
-    name: str
-    version: str
-    built: bool
-    other: str | None = field(default=None, kw_only=True)
-    changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict, kw_only=True)
-
-    @property
-    def nbytes(self) -> int:
-        """Size of its files, metadata included."""
-        return size_of(Folder(self.store) / self.name / self.version)
-
-    @property
-    def difference(self) -> str:
-        """How it differs from what its name stood for, or stands for; "" where it does not."""
-        if self.other is None or not self.changes:
-            return ""
-        differs = words.changes(self.name, self.other, self.changes)
-        newest = self.version if self.built else self.other
-        return f"{self.name}@{self.version} {differs}. {self.name} stands for {self.name}@{newest}."
 
 
 @dataclass(frozen=True)

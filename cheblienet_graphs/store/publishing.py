@@ -5,9 +5,14 @@ import os
 import shutil
 import stat
 import uuid
+from collections.abc import Mapping
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 from cheblienet_graphs.errors import StoreError, another
+from cheblienet_graphs.spec import words
 from cheblienet_graphs.store import catalog, layout
 from cheblienet_graphs.store.durable import (
     half_done,
@@ -19,7 +24,43 @@ from cheblienet_graphs.store.durable import (
 )
 from cheblienet_graphs.store.folder import DOCUMENT, Folder
 from cheblienet_graphs.store.groups import document_of, replace_attributes, set_refs
+from cheblienet_graphs.store.removal import size_of
 from cheblienet_graphs.store.sharing import share
+
+
+@dataclass(frozen=True)
+class InStore:
+    """A version in a store, of a graph or of a map.
+
+    Args:
+        store, name, version: where it is.
+        built: False where it was there already.
+        other: the version that the name stood for before, or stands for where nothing was built;
+            None where there is no other than this one.
+        changes: field -> (its value in that other version's spec, its value in this one's), for
+            those that differ.
+    """
+
+    store: Path
+    name: str
+    version: str
+    built: bool
+    other: str | None = field(default=None, kw_only=True)
+    changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict, kw_only=True)
+
+    @property
+    def nbytes(self) -> int:
+        """Size of its files, metadata included."""
+        return size_of(Folder(self.store) / self.name / self.version)
+
+    @property
+    def difference(self) -> str:
+        """How it differs from what its name stood for, or stands for; "" where it does not."""
+        if self.other is None or not self.changes:
+            return ""
+        differs = words.changes(self.name, self.other, self.changes)
+        newest = self.version if self.built else self.other
+        return f"{self.name}@{self.version} {differs}. {self.name} stands for {self.name}@{newest}."
 
 
 def check_graph(store: str | os.PathLike[str], name: str, *, is_map: bool) -> None:

@@ -1,6 +1,6 @@
 """Missing values, and these filled by the harmonic function with the known ones as boundary."""
 
-from typing import Any
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -14,6 +14,7 @@ from cheblienet_models.missing import UNSEEN, missing
 from cheblienet_models.tensors import (
     CsrParts,
     csr_tensor,
+    linear,
     logical,
     sparse_product,
     uncast,
@@ -74,7 +75,8 @@ def _filled(graph: Graph, known: Tensor, values: Tensor) -> tuple[Tensor, Tensor
     holes, start = (reached & ~known).double(), root * values.flatten(1)
     # 2 Delta / lambda_max: its scale does not matter.
     flux = holes * (sparse_product(matrix, matrix, start) + start)
-    change = _Solution.apply(flux, holes, matrix)  # type: ignore[no-untyped-call]
+    solution = partial(_conjugate_gradients, matrix, holes)
+    change = linear(flux, solution, solution)
     filled = torch.where(holes > 0, -change / torch.where(root > 0, root, 1), 0.0)
     return logical(filled.view(shape)), logical(reached.view(shape))
 
@@ -89,26 +91,15 @@ def _reached(matrix: CsrParts, known: Tensor) -> Tensor:
     return reached
 
 
-class _Solution(torch.autograd.Function):
-    """Of (I + L) u = b within holes, u = 0 elsewhere; its backward is the same."""
-
-    @staticmethod
-    def forward(ctx: Any, b: Tensor, holes: Tensor, matrix: CsrParts) -> Tensor:
-        ctx.holes, ctx.matrix = holes, matrix
-        return _conjugate_gradients(matrix, holes, holes * b)
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
-        given = grads[0].contiguous(), ctx.holes, ctx.matrix
-        return _Solution.apply(*given), None, None  # type: ignore[no-untyped-call]
-
-
 def _conjugate_gradients(matrix: CsrParts, holes: Tensor, b: Tensor) -> Tensor:
-    """U (V, n) with holes (I + L) u = b, each column for itself, with the diagonal as a guide."""
+    """U (V, n) of (I + L) u = b within holes, u = 0 elsewhere, as its own transpose.
+
+    Each column for itself, with the diagonal as a guide.
+    """
     operator, guide = csr_tensor(matrix, len(b)), _inverse_diagonal(matrix)
-    u, residual = torch.zeros_like(b), b.clone()
+    u, residual = torch.zeros_like(b), holes * b
     towards = guided = guide * residual
-    energy, limit = (residual * guided).sum(0), RESIDUAL * torch.linalg.vector_norm(b, dim=0)
+    energy, limit = (residual * guided).sum(0), RESIDUAL * torch.linalg.vector_norm(residual, dim=0)
     for _ in range(MOST_STEPS):
         if bool((torch.linalg.vector_norm(residual, dim=0) <= limit).all()):
             return u

@@ -16,9 +16,10 @@ from torch import Tensor
 
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_models.arguments import flag, number
-from cheblienet_models.fields.smoothing import Beam, Blur, beam_of, plane_weights
+from cheblienet_models.fields.smoothing import Beam, beam_of, plane_weights
 from cheblienet_models.graphs.families import check_family
 from cheblienet_models.graphs.filters import exact
+from cheblienet_models.graphs.polynomials import Polynomial
 from cheblienet_models.graphs.pyramid import Pyramid, level_of
 from cheblienet_models.tensors import CsrParts, csr_tensor
 
@@ -105,7 +106,7 @@ class _Rows:
     def symmetric(self, tolerance: float) -> "scipy.sparse.csr_array":
         """The beam: N^-1/2 p N^1/2, without pairs of small entries."""
         found = []
-        for block, part, (p,) in self._blocks(tolerance, self.beam.blur()):
+        for block, part, (p,) in self._blocks(tolerance, self.beam.blur):
             rows = p * self.root[part] / self.root[block, None]
             found.append(_kept(block, part, rows, tolerance, p))
         kept = _collected(found, len(self.root))
@@ -123,17 +124,17 @@ class _Rows:
         found = []
         weights = plane_weights(self.beam).cpu().numpy()
         powers = np.concatenate([np.ones((1, len(self.root))), self.places.T])
-        for block, part, both in self._blocks(tolerance, self.beam.heat(), self.beam.blur()):
+        for block, part, both in self._blocks(tolerance, self.beam.heat, self.beam.blur):
             heat, blurred = (p * self.root[part] / self.root[block, None] for p in both)
             rows = heat * (weights[:, block].T @ powers[:, part]) + blurred - heat
             found.append(_kept(block, part, rows, tolerance, rows))
         return _collected(found, len(self.root))
 
     def _blocks(
-        self, tolerance: float, *blurs: Blur
+        self, tolerance: float, *polynomials: Polynomial
     ) -> Iterator[tuple[Indices, Indices, list[Floats]]]:
         """Vertices, those around them, and (block, part) of each polynomial."""
-        series = [blur.polynomial.coefficients[:, 0].tolist() for blur in blurs]
+        series = [p.coefficients[:, 0].tolist() for p in polynomials]
         steps, degree = FEWEST_STEPS, max(map(len, series)) - 1
         for block in _blocks(self.places):
             steps, part = max(FEWEST_STEPS, steps - 1), np.array([], int)

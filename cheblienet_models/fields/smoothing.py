@@ -29,6 +29,7 @@ q + a q^2 + (2 a^2 - b) q^3.
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -38,7 +39,7 @@ from cheblienet_models.errors import quoted
 from cheblienet_models.fields.filling import known_values
 from cheblienet_models.graphs.families import check_family
 from cheblienet_models.graphs.graph import Graph
-from cheblienet_models.graphs.polynomials import Function, Polynomial
+from cheblienet_models.graphs.polynomials import Polynomial
 from cheblienet_models.graphs.pyramid import Pyramid, level_of
 
 TIME = 1 / (16 * math.log(2))
@@ -49,25 +50,6 @@ NEAR = 1e-8
 """Share of the beam's weight below which known values are too far off to tell a missing one."""
 RIDGE = 1e-3
 """Added to C, in units of sigma^2 S(m): points that fix no plane give the mean."""
-
-
-@dataclass(frozen=True)
-class Blur:
-    """N^-1/2 p(Delta) N^1/2, which keeps constants where p(0) = 1.
-
-    Args:
-        graph: of Delta.
-        polynomial: p.
-    """
-
-    graph: Graph
-    polynomial: Polynomial
-
-    def __call__(self, x: Tensor) -> Tensor:
-        """(B, C, V) float64 -> (B, C, V)."""
-        mass = self.graph.mass.double()
-        root = torch.where(mass > 0, mass, 1).sqrt()
-        return self.graph.filter(x * root, self.polynomial) / root
 
 
 @dataclass(frozen=True)
@@ -93,16 +75,21 @@ class Beam:
         q, (second, third) = self.scale * eigenvalues, self.lag
         return self.time * q * (1 + second * q + third * q**2)
 
-    def blur(self) -> Blur:
+    @cached_property
+    def blur(self) -> Polynomial:
         """exp(-t L)."""
-        return self._blur(lambda e: torch.exp(-self.exponent(e)))
+        return self.graph.polynomial(lambda e: torch.exp(-self.exponent(e)), TOLERANCE)
 
-    def heat(self) -> Blur:
+    @cached_property
+    def heat(self) -> Polynomial:
         """exp(-t q), whose weights are not negative."""
-        return self._blur(lambda e: torch.exp(-self.time * self.scale * e))
+        return self.graph.polynomial(lambda e: torch.exp(-self.time * self.scale * e), TOLERANCE)
 
-    def _blur(self, function: Function) -> Blur:
-        return Blur(self.graph, self.graph.polynomial(function, TOLERANCE))
+    def applied(self, p: Polynomial, x: Tensor) -> Tensor:
+        """N^-1/2 p(Delta) N^1/2 x, which keeps constants where p(0) = 1; (B, C, V) float64."""
+        mass = self.graph.mass.double()
+        root = torch.where(mass > 0, mass, 1).sqrt()
+        return self.graph.filter(x * root, p) / root
 
 
 def beam_of(pyramid: Pyramid, graph: Graph, fwhm: float) -> Beam:
@@ -195,7 +182,7 @@ def smooth(
     if not flag("allow_inconsistent", allow_inconsistent):
         check_family("smooth", graph)
     if bool(known.all()) and graph.base_index is None:
-        return beam.blur()(values).to(x.dtype)
+        return beam.applied(beam.blur, values).to(x.dtype)
     mean = values.sum(2, keepdim=True) / known.sum(2, keepdim=True).clamp(min=1)
     values = torch.where(known, values - mean, 0.0)
     smoothed = mean + _smoothed(beam, known, values)
@@ -204,25 +191,24 @@ def smooth(
 
 def _smoothed(beam: Beam, known: Tensor, values: Tensor) -> Tensor:
     """At the known values, of these and 0 elsewhere, (B, C, V)."""
-    heat = beam.heat()
-    fitted = _fitted(heat, beam.positions, RIDGE * 2 * beam.time, known, values)
+    fitted = _fitted(beam, known, values)
     filled = torch.where(known, values, fitted)
-    return fitted + beam.blur()(filled) - heat(filled)
+    return fitted + beam.applied(beam.blur, filled) - beam.applied(beam.heat, filled)
 
 
-def _fitted(blur: Blur, positions: Tensor, ridge: float, known: Tensor, values: Tensor) -> Tensor:
-    """Values (B, C, V) of what fits the known ones; positions (k, V), k = 0 for means."""
+def _fitted(beam: Beam, known: Tensor, values: Tensor) -> Tensor:
+    """Values (B, C, V) of what fits the known ones: planes on the sphere, means elsewhere."""
     masks, which = known.flatten(0, 1).unique(dim=0, return_inverse=True)
-    tilts, is_near = _tilts(blur, positions, ridge, masks)
-    total = _weighed(blur, positions, masks.double(), tilts)
-    sums = _weighed(blur, positions, values.flatten(0, 1), tilts[which])
+    tilts, is_near = _tilts(beam, masks)
+    total = _weighed(beam, masks.double(), tilts)
+    sums = _weighed(beam, values.flatten(0, 1), tilts[which])
     fitted = torch.where(is_near[which], sums / torch.where(is_near, total, 1.0)[which], 0.0)
     return fitted.view_as(values)
 
 
-def _weighed(blur: Blur, positions: Tensor, x: Tensor, tilts: Tensor) -> Tensor:
+def _weighed(beam: Beam, x: Tensor, tilts: Tensor) -> Tensor:
     """S(x) - u . S(x r) of x (n, V), tilts (n, 1 + k, V) being 1 and -u."""
-    return (blur(x[:, None] * _with_ones(positions)) * tilts).sum(1)
+    return (beam.applied(beam.heat, x[:, None] * _with_ones(beam.positions)) * tilts).sum(1)
 
 
 def plane_weights(beam: Beam) -> Tensor:
@@ -231,22 +217,22 @@ def plane_weights(beam: Beam) -> Tensor:
     Args:
         beam: on a graph of which a mask or a region left points out.
     """
-    heat, positions = beam.heat(), beam.positions
-    known = torch.ones_like(positions[:1], dtype=torch.bool)
-    tilts, _ = _tilts(heat, positions, RIDGE * 2 * beam.time, known)
-    return (tilts / _weighed(heat, positions, known.double(), tilts)[:, None])[0]
+    known = torch.ones_like(beam.positions[:1], dtype=torch.bool)
+    tilts, _ = _tilts(beam, known)
+    return (tilts / _weighed(beam, known.double(), tilts)[:, None])[0]
 
 
 def _with_ones(positions: Tensor) -> Tensor:
     return torch.cat([positions.new_ones(1, positions.shape[1]), positions])
 
 
-def _tilts(blur: Blur, positions: Tensor, ridge: float, masks: Tensor) -> tuple[Tensor, Tensor]:
+def _tilts(beam: Beam, masks: Tensor) -> tuple[Tensor, Tensor]:
     """(M, 1 + k, V): 1 and -u for each mask, (M, V); and (M, V) whether known values are near."""
+    positions, ridge = beam.positions, RIDGE * 2 * beam.time
     size, vertices = positions.shape
     first, second = torch.triu_indices(size, size, device=positions.device)
     powers = torch.cat([_with_ones(positions), positions[first] * positions[second]])
-    moments = blur(masks.double()[:, None] * powers)
+    moments = beam.applied(beam.heat, masks.double()[:, None] * powers)
     is_near = masks | (moments[:, 0] > NEAR)
     share = torch.where(is_near, moments[:, 0], 1.0)
     spread = moments.new_empty(len(masks), size, size, vertices)

@@ -4,13 +4,15 @@ Beams and times of the operator have no meaning there beyond some percent.
 """
 
 import warnings
+from typing import TYPE_CHECKING
 
 import torch
 
-from cheblienet_models.graphs.mapped import MappedLevel
+if TYPE_CHECKING:
+    from cheblienet_models.graphs.graph import Graph  # which imports this
 
 
-def why_off(graph: MappedLevel) -> str:
+def why_off(graph: "Graph") -> str:
     """Fault of a graph's family and what to build instead; empty where it converges."""
     spec = graph.stored.spec
     if (mended := spec.weighting.convergent(spec)) is None:
@@ -23,7 +25,7 @@ def why_off(graph: MappedLevel) -> str:
     )
 
 
-def check_family(name: str, graph: MappedLevel) -> None:
+def check_family(name: str, graph: "Graph") -> None:
     """See that the eigenvalues of a graph converge under refinement.
 
     Args:
@@ -40,7 +42,7 @@ def check_family(name: str, graph: MappedLevel) -> None:
         )
 
 
-def warn_of_family(name: str, graph: MappedLevel) -> None:
+def warn_of_family(name: str, graph: "Graph") -> None:
     """Warn, once for each graph and its copies, that its eigenvalues stay off those of its metric.
 
     Programs that are compiled or exported do not look.

@@ -18,7 +18,14 @@ from torch import Tensor
 
 from cheblienet_models.arguments import check_signal, check_tensor, check_values, number
 from cheblienet_models.graphs.polynomials import Polynomial, at_zero, check_tolerance, heat
-from cheblienet_models.tensors import CsrParts, Product, custom_op, logical, vertex_major
+from cheblienet_models.tensors import (
+    CsrParts,
+    csr_tensor,
+    custom_op,
+    logical,
+    polynomials,
+    vertex_major,
+)
 
 SINGLE = 64
 """Up to this degree float32 is not widened: it rounds by 3e-6 of |x| at most."""
@@ -143,8 +150,8 @@ def _sums(
     rows = [_rows(c, start) for c in series]
     totals = [start * own[0] for own in rows]
     with torch.autocast(x.device.type, enabled=False):
-        product = Product(matrix._replace(values=matrix.values.to(dtype)))
-        for k, term in enumerate(product.polynomials(start.flatten(1), longest), 1):
+        cast = csr_tensor(matrix._replace(values=matrix.values.to(dtype)), len(x))
+        for k, term in enumerate(polynomials(cast, start.flatten(1), longest), 1):
             for total, own in zip(totals, rows, strict=True):
                 if k < len(own):
                     _add(total, term.view_as(total), own[k])

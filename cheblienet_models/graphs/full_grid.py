@@ -1,7 +1,7 @@
 """Between maps of a level's full sampling and signals on those of its points that are inside."""
 
 import math
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import torch
@@ -10,8 +10,11 @@ from torch import Tensor
 from cheblienet_graphs.samplings.healpix import ring_indices
 from cheblienet_graphs.store.reader import LevelFolder
 from cheblienet_models.arguments import check_shape, choice, number
-from cheblienet_models.graphs.mapped import Mapped, MappedLevel, made_of
+from cheblienet_models.graphs.mapped import Mapped, made_of
 from cheblienet_models.tensors import CsrParts, padded
+
+if TYPE_CHECKING:
+    from cheblienet_models.graphs.graph import Graph  # which imports this
 
 Order = Literal["nested", "ring"]
 SMALL = ("small_places", "small_sources", "small_weights")
@@ -56,7 +59,7 @@ class FullGrid(Mapped):
     small_sources: Tensor
     small_weights: Tensor
 
-    def __init__(self, graph: MappedLevel, order: Order) -> None:
+    def __init__(self, graph: "Graph", order: Order) -> None:
         super().__init__(made_of(graph.handle, FullGrid, order))
         self.label, self.grid, index = graph.label, graph.grid, graph.base_index
         self.num_points = math.prod(self.grid[1:]) if index is None else len(index)
@@ -108,7 +111,7 @@ class FullGrid(Mapped):
         return (x[..., self.small_sources] * self.small_weights.to(x.dtype)).sum(-1)
 
 
-def _places(graph: MappedLevel, order: Order) -> Tensor | None:
+def _places(graph: "Graph", order: Order) -> Tensor | None:
     """Of a graph's points in a flat map; None where each is in its own place."""
     index, count = graph.base_index, graph.grid[1]
     if choice("order", order, get_args(Order)) == "nested":

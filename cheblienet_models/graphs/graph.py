@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from torch import Tensor
 
+from cheblienet_graphs.store.layout import DIRECTIONAL
 from cheblienet_graphs.store.reader import LevelFolder
 from cheblienet_models.arguments import check_signal, flag, instance
 from cheblienet_models.errors import MissingEigenpairsError
@@ -14,7 +15,8 @@ from cheblienet_models.graphs.edges import EdgeList, Neighbors, neighbors_of
 from cheblienet_models.graphs.families import warn_of_family
 from cheblienet_models.graphs.full_grid import SMALL, FullGrid, Order, small_pixels
 from cheblienet_models.graphs.gradients import Gradients
-from cheblienet_models.graphs.mapped import MappedLevel, Reopen
+from cheblienet_models.graphs.identity import Identity
+from cheblienet_models.graphs.mapped import Directional, Mapped, Reopen
 from cheblienet_models.graphs.polynomials import Function, Polynomial, approximated, heat
 from cheblienet_models.tensors import CsrParts, csr_tensor, multiplied, shared
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data
 
 
-class Graph(MappedLevel):
+class Graph(Mapped):
     """One level of a pyramid: a sampled manifold, its edges, its Laplacian.
 
     All layers of a level share the same Graph, so the Laplacian is in memory once. Here
@@ -66,8 +68,11 @@ class Graph(MappedLevel):
             by them, else None.
     """
 
+    identity: Identity
     row_pointers: Tensor
     columns: Tensor
+    values: Tensor
+    base_index: Tensor | None
     degree: Tensor
     area: Tensor
     eigenvectors: Tensor | None
@@ -87,7 +92,9 @@ class Graph(MappedLevel):
         self.lambda_max, self.eigenvalue_scale = facts.lambda_max, facts.eigenvalue_scale
         self.num_vertices, self.num_edges = facts.vertices, facts.edges
         self._hold_matrix("", CsrParts.of(stored.matrix("laplacian")))
-        self._register_directional(stored)
+        self._scales = {k: one.lambda_max for k, one in (facts.directional or {}).items()}
+        for name in self._scales:
+            self._hold_matrix(f"{name}_", CsrParts.of(stored.matrix(f"{DIRECTIONAL}/{name}")))
         self._hold("eigenvectors", shared(stored.eigenvectors))
         self.gradients = Gradients(reopen, stored) if spec.gradients else None
         self.adopt_parts()
@@ -141,10 +148,8 @@ class Graph(MappedLevel):
         """The Laplacian with its spectrum within [-1, 1], as `filter` and `diffuse` apply it.
 
         Eigenvalues of a random sub-graph that is normalized by its own degrees may be larger than
-        lambda_max: that one is rescaled with 2, the bound of all.
-
-        Args:
-            training: as of `laplacian_parts`.
+        lambda_max: that one is rescaled with 2, the bound of all. `training` is as of
+        `laplacian_parts`.
         """
         pointers, columns, values = self.laplacian_parts(training=training)
         largest, mass = self.lambda_max, self.mass
@@ -153,6 +158,14 @@ class Graph(MappedLevel):
             values = values * share
             values[self.edges.diagonal] += share - 1
         return filters.Operator(self.label, CsrParts(pointers, columns, values), largest, mass)
+
+    @property
+    def directional(self) -> dict[str, Directional]:
+        """The Laplacians along "forward", "sideways" and "rotation"; none where it has none."""
+        return {
+            name: Directional(*self._finite_matrix(f"{name}_"), scale)
+            for name, scale in self._scales.items()
+        }
 
     @property
     def edges(self) -> EdgeList:
@@ -261,28 +274,14 @@ class Graph(MappedLevel):
         return self.inverse_fourier(x_hat * y_hat)
 
     def polynomial(self, function: Function, tolerance: float = 1e-6) -> Polynomial:
-        """The polynomial that `filter` applies for a function, with its degree and bound.
-
-        Args:
-            function: as of `filter`.
-            tolerance: as of `filter`.
-
-        Raises:
-            ValueError: as of `filter`.
-        """
+        """The polynomial that `filter` applies, with its degree and bound; arguments as there."""
         return approximated(function, self.lambda_max, tolerance)
 
     def diffusion_polynomial(self, t: float | Tensor, tolerance: float = 1e-6) -> Polynomial:
         """The polynomial that `diffuse` applies, with its degree and its proven bound.
 
-        `filter` takes it instead of a function; times are constants then.
-
-        Args:
-            t: as of `diffuse`.
-            tolerance: as of `diffuse`.
-
-        Raises:
-            ValueError: as of `diffuse`.
+        `filter` takes it instead of a function; times are constants then. Arguments are those of
+        `diffuse`.
         """
         return heat(filters.times_of(t), self.lambda_max, tolerance)
 

@@ -4,18 +4,19 @@ import copy
 import warnings
 import weakref
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import torch
 from torch import Tensor, nn
 
-from cheblienet_graphs.store.layout import DIRECTIONAL
-from cheblienet_graphs.store.reader import LevelFolder
 from cheblienet_models.arguments import instance
 from cheblienet_models.errors import StoreError
 from cheblienet_models.graphs.identity import EXTRA, Identity, apart, levels_apart, told
 from cheblienet_models.missing import all_finite, has_values
 from cheblienet_models.tensors import Constants, CsrParts
+
+if TYPE_CHECKING:
+    from cheblienet_models.graphs.graph import Graph  # which imports this
 
 
 class Directional(NamedTuple):
@@ -182,7 +183,7 @@ class OnGraph(nn.Module):
     Those of earlier versions name none: they load, with a warning, and nothing is compared.
     """
 
-    graph: "MappedLevel"
+    graph: "Graph"
     check_finite: bool = True
 
     def get_extra_state(self) -> Tensor:
@@ -229,50 +230,6 @@ class OnGraph(nn.Module):
         missing: list[str] = others[2]
         if key in missing:
             missing.remove(key)
-
-
-class MappedLevel(Mapped):
-    """A module of the constants of a level: what is known of its points, and directions.
-
-    Attributes:
-        stored: the level as the store has it.
-        label: of the level, for messages.
-        identity: of the level, which checkpoints have of each layer on it.
-        spec: of the pyramid, as JSON types.
-        grid: (orientations, *base shape).
-        sampling: as the specification names it.
-        base_index: (points,) places of those inside among all, ascending; None without a mask.
-        values: (nnz,) of the Laplacian.
-    """
-
-    stored: LevelFolder
-    label: str
-    identity: Identity
-    spec: dict[str, Any]
-    grid: tuple[int, ...]
-    sampling: str
-    base_index: Tensor | None
-    values: Tensor
-
-    def _register_directional(self, stored: LevelFolder) -> None:
-        """Hold the Laplacians along single directions, names prefixed by these."""
-        known = stored.of_level.directional or {}
-        for name in known:
-            matrix = stored.matrix(f"{DIRECTIONAL}/{name}")
-            self._hold_matrix(f"{name}_", CsrParts.of(matrix))
-        self._scales = {name: facts.lambda_max for name, facts in known.items()}
-
-    @property
-    def directional(self) -> dict[str, Directional]:
-        """The Laplacians along "forward", "sideways" and "rotation"; none where it has none."""
-        return {
-            name: Directional(*self._finite_matrix(f"{name}_"), scale)
-            for name, scale in self._scales.items()
-        }
-
-    def directional_parts(self) -> list[Tensor]:
-        """Row pointers, columns and values of each directional Laplacian, one after the other."""
-        return [part for name in self._scales for part in self._finite_matrix(f"{name}_")]
 
 
 def ignore_graphs_in_ddp(module: nn.Module) -> None:

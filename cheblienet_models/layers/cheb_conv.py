@@ -184,7 +184,7 @@ class ChebConv(OnGraph):
                 f"ChebConv on {graph.label} with operators='directional' has no random "
                 "sub-graphs, which are of the metric's Laplacian: call sample_edges(graph, 1)."
             )
-        return graph.directional_parts()
+        return [part for one in graph.directional.values() for part in one[:3]]
 
     def _derivatives(self) -> int:
         """How many times as many channels derivatives have as the signal."""

@@ -21,7 +21,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cheblienet_models.tensors import CsrParts, Product, custom_op, uncast
+from cheblienet_models import tensors
+from cheblienet_models.tensors import CsrParts, csr_tensor, custom_op, uncast
 
 MATRICES = ", ".join(
     f"Tensor{'?' * (n > 0)} {part}{n or ''}{'=None' * (n > 0)}"
@@ -115,10 +116,10 @@ def _(_g: Tensor, x: Tensor, weight: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
     return torch.empty_like(x), torch.empty_like(weight)
 
 
-def _products(laplacians: Sequence[Tensor]) -> tuple[list[Product], torch.dtype]:
+def _products(laplacians: Sequence[Tensor]) -> tuple[list[Tensor], torch.dtype]:
     """The matrices, and their dtype."""
     parts = zip(laplacians[::3], laplacians[1::3], laplacians[2::3], strict=True)
-    matrices = [Product(CsrParts(*laplacian)) for laplacian in parts]
+    matrices = [csr_tensor(CsrParts(*each), len(each[0]) - 1) for each in parts]
     return matrices, matrices[0].dtype
 
 
@@ -182,7 +183,7 @@ for operator, backward, keep in (
     operator.register_autograd(backward, setup_context=keep)
 
 
-def chebyshev_sum(matrices: Sequence[Product], x: Tensor, weight: Tensor) -> Tensor:
+def chebyshev_sum(matrices: Sequence[Tensor], x: Tensor, weight: Tensor) -> Tensor:
     """The sum x W_0 + sum_j sum_k T_k(L_j) x W_jk; recursions on the narrower of x and the result.
 
     Args:
@@ -198,7 +199,7 @@ def chebyshev_sum(matrices: Sequence[Product], x: Tensor, weight: Tensor) -> Ten
 
 
 def sum_by_powers(
-    matrices: Sequence[Product], x: Tensor, weight: Tensor, basis: Tensor | None = None
+    matrices: Sequence[Tensor], x: Tensor, weight: Tensor, basis: Tensor | None = None
 ) -> Tensor:
     """As `chebyshev_sum`, recursions running on x; their terms go to a basis where there is one."""
     first, *others = weight.unbind()
@@ -211,7 +212,7 @@ def sum_by_powers(
     return total
 
 
-def sum_by_clenshaw(matrices: Sequence[Product], x: Tensor, weight: Tensor) -> Tensor:
+def sum_by_clenshaw(matrices: Sequence[Tensor], x: Tensor, weight: Tensor) -> Tensor:
     """As `chebyshev_sum`, by b_k = x W_k + 2 L b_{k+1} - b_{k+2}, which runs on the result."""
     first, *others = weight.unbind()
     degree = len(others) // len(matrices)
@@ -230,7 +231,7 @@ def sum_by_clenshaw(matrices: Sequence[Product], x: Tensor, weight: Tensor) -> T
 
 
 def _by_clenshaw(
-    matrix: Product, rows: Tensor, weights: Sequence[Tensor], scratch: tuple[Tensor, Tensor]
+    matrix: Tensor, rows: Tensor, weights: Sequence[Tensor], scratch: tuple[Tensor, Tensor]
 ) -> tuple[Tensor, Tensor]:
     """The sum of T_k(L) x W_k, k = 1..n, which is L b_1 - b_2, in one of two buffers (V, B, out).
 
@@ -239,14 +240,14 @@ def _by_clenshaw(
     last, before = ((part, part.flatten(1), as_rows(part)) for part in scratch)
     torch.mm(rows, weights[-1], out=last[2])
     for step, of_term in enumerate(weights[-2::-1]):
-        matrix.into(before[1], last[1], 2, beta=-1 if step else 0)
+        before[1].addmm_(matrix, last[1], beta=-1 if step else 0, alpha=2)
         before[2].addmm_(rows, of_term)
         last, before = before, last
-    matrix.into(before[1], last[1], beta=-1 if len(weights) > 1 else 0)
+    before[1].addmm_(matrix, last[1], beta=-1 if len(weights) > 1 else 0)
     return before[0], last[0]
 
 
-def polynomials(matrices: Sequence[Product], x: Tensor, count: int) -> Iterator[Tensor]:
+def polynomials(matrices: Sequence[Tensor], x: Tensor, count: int) -> Iterator[Tensor]:
     """T_1(L_j) x, ..., T_n(L_j) x, (V B, C), of each matrix, in two buffers that take turns.
 
     Args:
@@ -258,11 +259,11 @@ def polynomials(matrices: Sequence[Product], x: Tensor, count: int) -> Iterator[
     flat, shape = x.flatten(1), as_rows(x).shape
     scratch = torch.empty_like(flat), torch.empty_like(flat)
     for matrix in matrices:
-        for term in matrix.polynomials(flat, degree + 1, scratch):
+        for term in tensors.polynomials(matrix, flat, degree + 1, scratch):
             yield term.view(shape)
 
 
-def weight_moments(matrices: Sequence[Product], x: Tensor, g: Tensor, count: int) -> Tensor:
+def weight_moments(matrices: Sequence[Tensor], x: Tensor, g: Tensor, count: int) -> Tensor:
     """The moment x^T g, then each x^T T_k(L_j) g, (count, in, out).
 
     Args:
@@ -282,7 +283,7 @@ def weight_moments(matrices: Sequence[Product], x: Tensor, g: Tensor, count: int
 
 
 def shared_recursion(
-    matrices: Sequence[Product], g: Tensor, x: Tensor, transposed: Tensor
+    matrices: Sequence[Tensor], g: Tensor, x: Tensor, transposed: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Both gradients of `chebyshev_sum` from one run of each T_k(L_j) g.
 
@@ -308,7 +309,7 @@ def shared_recursion(
 
 
 def _stacked_recursion(
-    matrices: Sequence[Product], g: Tensor, x: Tensor, transposed: Tensor
+    matrices: Sequence[Tensor], g: Tensor, x: Tensor, transposed: Tensor
 ) -> tuple[Tensor, Tensor]:
     """As `shared_recursion`, all T_k(L_j) g side by side, for few and large products."""
     count, narrow, wide = transposed.shape

@@ -18,10 +18,11 @@ from cheblienet_graphs.csr import Csr
 from cheblienet_graphs.samplings.maps import nearest
 from cheblienet_graphs.samplings.points import Points, unit_vectors
 from cheblienet_graphs.samplings.sampling import Sampling
+from cheblienet_graphs.store.reader import LevelFolder
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_models.resampling.grids import Pixels, grid_of
 from cheblienet_models.resampling.overlaps import shared_areas, summed
-from cheblienet_models.resampling.points import LevelPoints
+from cheblienet_models.resampling.points import sampling_of
 from cheblienet_models.tensors import CsrParts
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ FULL_TURN = 8.0
 
 @lru_cache(maxsize=KEPT)
 def matrices(
-    direction: Direction, method: Method, points: LevelPoints, latitudes: bytes, longitudes: bytes
+    direction: Direction, method: Method, stored: LevelFolder, latitudes: bytes, longitudes: bytes
 ) -> tuple[CsrParts, CsrParts]:
     """The matrix and its transpose, from float64 (lat,) and (lon,); cached.
 
@@ -57,7 +58,7 @@ def matrices(
     descending = lat[0] > lat[-1]
     grid, columns = grid_of(lat[::-1] if descending else lat, lon)
     build = {"bilinear": _bilinear, "conservative": _conservative, "nearest": _nearest}[method]
-    matrix = build(direction, grid, points.sampling)
+    matrix = build(direction, grid, sampling_of(stored))
     matrix.data[matrix.data <= ROUNDING] = 0
     matrix.eliminate_zeros()
     pixels = np.arange(grid.count).reshape(-1, grid.columns)[:: -1 if descending else 1]

@@ -1,8 +1,5 @@
 """The points of a level on the sphere, and about them those that its mask left out."""
 
-from dataclasses import dataclass, field
-from functools import cached_property
-
 import numpy as np
 
 from cheblienet_graphs.samplings.given_tables import PointArrays
@@ -18,39 +15,19 @@ GAP = 1.5
 void, where the full sampling is not known."""
 
 
-@dataclass(frozen=True)
-class LevelPoints:
-    """Points of a level: comparable by what was published, so that matrices can be kept.
+def sampling_of(stored: LevelFolder) -> Sampling:
+    """The points of a level on the sphere among all.
 
-    Args:
-        sha256: digest of the version's numbers.
-        level: 0 is the finest.
-        stored: the level.
+    Where those outside a mask are not known, among rings in the void.
     """
-
-    sha256: str
-    level: int
-    stored: LevelFolder = field(compare=False, repr=False)
-
-    @classmethod
-    def of(cls, stored: LevelFolder) -> "LevelPoints":
-        """Those of a level on the sphere."""
-        return cls(stored.numbers_sha256, stored.level, stored)
-
-    @cached_property
-    def sampling(self) -> Sampling:
-        """The level's points among all.
-
-        Where those outside a mask are not known, among rings in the void.
-        """
-        stored, known = self.stored, self.stored.sampling
-        if known.places is not None or stored.base_index is None:
-            return known
-        share, count = 4 * np.pi / stored.spec.full_points(self.level), known.num_points
-        areas = stored.area[:count].astype(np.float64) * share
-        every = np.concatenate([known.base_points, _void(known.base_points, areas)])
-        spec = stored.spec.with_points({self.level: PointArrays(every, None)})
-        return MaskedSampling(spec.full_sampling(self.level), np.arange(count))
+    known = stored.sampling
+    if known.places is not None or stored.base_index is None:
+        return known
+    share, count = 4 * np.pi / stored.spec.full_points(stored.level), known.num_points
+    areas = stored.area[:count].astype(np.float64) * share
+    every = np.concatenate([known.base_points, _void(known.base_points, areas)])
+    spec = stored.spec.with_points({stored.level: PointArrays(every, None)})
+    return MaskedSampling(spec.full_sampling(stored.level), np.arange(count))
 
 
 def _void(points: Floats, areas: Floats) -> Floats:

@@ -23,7 +23,6 @@ from cheblienet_models.resampling.grids import (
     span,
 )
 from cheblienet_models.resampling.matrices import Direction, Method, matrices
-from cheblienet_models.resampling.points import LevelPoints
 from cheblienet_models.tensors import (
     Constants,
     autocast_type,
@@ -76,9 +75,7 @@ class Resampler(Constants):
         self.fill = None if fill is None else number("fill", fill)
         self.label, self.num_points = graph.label, graph.num_points
         arrays = (self._latitudes.tobytes(), self._longitudes.tobytes())
-        matrix, transposed = matrices(
-            self._direction, method, LevelPoints.of(graph.stored), *arrays
-        )
+        matrix, transposed = matrices(self._direction, method, graph.stored, *arrays)
         self._hold_matrix("", matrix)
         self._hold_matrix(TRANSPOSED, transposed)
         self._sourceless = int((~self._has_source()).sum())

@@ -6,7 +6,7 @@ import pytest
 from refusing import refused
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_graphs.errors import RecipeError
+from cheblienet_graphs.errors import InputError
 from cheblienet_graphs.recipes import recipe, recipes
 
 PAPER = {
@@ -51,7 +51,7 @@ R2 = "[graph]\nmanifold = 'r2'\nsize = 8"
 def test_bad_files(tmp_path: Path, text: str, complaint: str) -> None:
     file = tmp_path / "bad.toml"
     file.write_text(text)
-    refused(f"bad.toml.*{complaint}", recipe, file, error=RecipeError)
+    refused(f"bad.toml.*{complaint}", recipe, file, error=InputError)
 
 
 def test_unknown_recipes_and_files() -> None:
@@ -61,7 +61,7 @@ def test_unknown_recipes_and_files() -> None:
         ("./null\0.toml", "can't be read"),
         *((name, "must be a file") for name in ("/tmp/..", "/dev/zero")),
     ):
-        refused(complaint, recipe, name, error=RecipeError)
+        refused(complaint, recipe, name, error=InputError)
 
 
 def test_paths_are_read_as_others_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from cheblienet_graphs.archives import zips
 from cheblienet_graphs.archives.zips import export_zip, import_zip
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.leftovers import leftovers
+from cheblienet_graphs.store.publishing import InStore
 from cheblienet_models import open_store
 
 
@@ -26,9 +27,9 @@ def test_zip_round_trip(store: Path, zipped: Path, tmp_path: Path) -> None:
     version, other = store / "torus" / "v001", tmp_path / "other.zarr"
     files = [path for path in version.rglob("*") if path.is_file()]
     assert zipped.stat().st_size < sum(path.stat().st_size for path in files) / 2
-    assert import_zip(zipped, other) == ("torus", "v001", True)
-    assert import_zip(zipped, other) == ("torus", "v001", False)
-    assert import_zip(zipped, other, "copy") == ("copy", "v001", True)
+    assert import_zip(zipped, other) == InStore(other, "torus", "v001", built=True)
+    assert import_zip(zipped, other) == InStore(other, "torus", "v001", built=False)
+    assert import_zip(zipped, other, "copy") == InStore(other, "copy", "v001", built=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["g.zip", "other.zarr"]
     assert verify(other) == []
     for path in files:
@@ -120,11 +121,11 @@ def test_an_archive_is_imported_again_only_where_what_is_there_is_damaged(
         assert run(["import", str(zipped), "--store", str(tmp_path / "other.zarr")]) == 0
         captured = capsys.readouterr()
         assert (captured.out, captured.err) == ("g@v001\n", expected)
-    assert import_zip(zipped, store) == ("g", "v001", False)
+    assert import_zip(zipped, store) == InStore(store, "g", "v001", built=False)
     degree = writable(store / "g/v001") / "levels/0/degree/c/0"
     degree.write_bytes(degree.read_bytes()[::-1])
-    assert import_zip(zipped, store) == ("g", "v002", True)
-    assert import_zip(zipped, store) == ("g", "v002", False)
+    assert import_zip(zipped, store) == InStore(store, "g", "v002", built=True)
+    assert import_zip(zipped, store) == InStore(store, "g", "v002", built=False)
     with pytest.raises(StoreError, match="other contents than were published"):
         export_zip(Folder(store / "g/v001"), tmp_path / "damaged.zip")
     assert {path.name for path in tmp_path.iterdir()} == {"g.zarr", "g.zip", "other.zarr"}

@@ -280,4 +280,4 @@ def test_further_facts_of_a_known_schema_are_read_over(version: Path, schema: st
     assert verify(version.parents[1]) == []
     assert open_store(version.parents[1], verify=True)["g"].levels
     other = version.parents[2] / "other.zarr"
-    assert import_zip(raw_zip(version, version.parents[2] / "x.zip"), other).new
+    assert import_zip(raw_zip(version, version.parents[2] / "x.zip"), other).built

@@ -202,8 +202,8 @@ def test_maps_and_archives_at_the_same_time_are_published_once(
 
     monkeypatch.setattr(Staging, "publish_as_is", publish_late)
     late = import_zip(tmp_path / "map.zip", other)
-    assert (late.new, late.version) == (False, "v001")
-    assert first[1].new
+    assert (late.built, late.version) == (False, "v001")
+    assert first[1].built
     assert catalog.versions(Folder(other / "map")) == ["v001"]
 
 
@@ -262,7 +262,7 @@ def test_files_of_a_version_are_never_written_into(three: Path, tmp_path: Path) 
         refs.untag(three, name, "paper")
         refs.remove(three, f"{name}@v002")
         export_zip(Folder(three / name / "v001"), tmp_path / "v001.zip")
-        assert not import_zip(tmp_path / "v001.zip", three).new
+        assert not import_zip(tmp_path / "v001.zip", three).built
         verify(three)
         leftovers(three)
         for path, (_, status) in before.items():
