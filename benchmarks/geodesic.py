@@ -19,7 +19,7 @@ from scripts import print_head, print_row
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
-from cheblienet_graphs.search.stencil import Stencils
+from cheblienet_graphs.search.stencil import StencilEngine
 from cheblienet_graphs.typing import Floats
 
 N_O, K, PIXELS = 6, 16, 64
@@ -106,7 +106,9 @@ def print_eps(eps_squared: float) -> None:
     lattice, metric = spec.full_sampling(0), spec.metric(0).scaled(1 / PIXELS)
     assert isinstance(lattice, Lattice)
     sampled = SampledManifold(lattice, spec.geometry, spec.metric(0))
-    radii = np.sqrt(Stencils.of(sampled, K).squared_radii) * PIXELS
+    squared = StencilEngine.of_rule(sampled, K).squared_radii
+    assert squared is not None
+    radii = np.sqrt(squared) * PIXELS
     diagonal = np.array(spec.geometry.weights(metric))
     (angles,) = lattice.fiber_coordinates.T
     near, far, agree = 0.0, 0.0, []

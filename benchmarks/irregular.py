@@ -117,7 +117,7 @@ def errors(kind: str, size: dict[str, Any]) -> tuple[float, float]:
     else:
         graph = graph_of(spec, device="cpu")
         version = resolve(temporary_store(), spec.sha256[:12])
-        rows = LevelFolder.published(version, read_facts(version), 0).weights.rows
+        rows = LevelFolder.published(version, read_facts(version), 0).weights
         weights = rows(np.arange(spec.num_vertices))
         scale = graph.eigenvalue_scale or math.nan
         error, largest = worst(weights, sampling.areas(), exact, scale)

@@ -92,9 +92,7 @@ class Sampled:
         degrees, columns = engine.neighbors(0, self.spec.num_vertices)
         rows = np.repeat(np.arange(self.spec.num_vertices), degrees)
         lengths = neighbors.lengths(neighbors.lists())
-        return Edges(
-            rows * self.spec.num_vertices + columns, lengths.squared_distances(rows, columns)
-        )
+        return Edges(rows * self.spec.num_vertices + columns, lengths(rows, columns))
 
     def by_the_rule(self, nearest: Nearest) -> Edges:
         """Edges that lists of nearest vertices give: whole shells, both ends listing each other."""
@@ -102,6 +100,7 @@ class Sampled:
         vertices = len(squared)
         if self.regular:
             rule, tolerance = self.level.neighbors.rule, offsets.SHELL
+            assert rule.squared_radii is not None
             radii = np.repeat(rule.squared_radii, self.cloud.points)
         else:
             tolerance = lists.SHELL

@@ -20,19 +20,6 @@ LONGEST_NUMBER = 256
 """Most bits of an integer; Python itself refuses to write very long ones."""
 
 
-class Found(str):
-    """Words for what was found, which stand in a message as they are."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
-MISSING = Found()
-"""Stands for a value that was not given."""
-
-
 @dataclass(frozen=True)
 class Remedy:
     """A parameter that would mend something. str() writes it as Python has it, in backticks.
@@ -55,6 +42,8 @@ Spell = Callable[[Remedy], str]
 class Words(str):
     """A text that knows the parameters it names; str() writes them as Python has them.
 
+    As what was found it stands in a message as it is, without quotes.
+
     Args:
         parts: in their order. Text stays as it is, whatever is in it; of Words the parts count.
     """
@@ -69,6 +58,9 @@ class Words(str):
         )
         return words
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __getnewargs__(self) -> tuple[str | Remedy, ...]:  # type: ignore[override]
         return self.parts
 
@@ -80,6 +72,10 @@ class Words(str):
     def spelled(self, spell: Spell) -> str:
         """The text with parameters written in another way, such as that of the command line."""
         return "".join(spell(part) if isinstance(part, Remedy) else part for part in self.parts)
+
+
+MISSING = Words()
+"""Stands for a value that was not given."""
 
 
 def another(field: str) -> Words:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from cheblienet_graphs.gradients.fields import FieldRows, field_rows
+from cheblienet_graphs.gradients.fields import Valued, field_rows
 from cheblienet_graphs.gradients.lattice import WINDOW, LatticeGradient
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.search.small_lattice import SmallLattice
@@ -113,7 +113,7 @@ class CopiedGradients:
     def __init__(self, lattice: Lattice, *, turned: bool) -> None:
         small = SmallLattice(lattice, (MARGIN for _ in lattice.shape))
         source = LatticeGradient(small.lattice, small.lattice, lattice.relative / lattice.width)
-        pieces = field_rows(source, small.lattice, 0, small.lattice.num_points, turned=turned)
+        pieces = field_rows(source.rows, small.lattice, 0, small.lattice.num_points, turned=turned)
         self.matrix = matrix(pieces, small.lattice.num_vertices)
         every = np.arange(small.lattice.num_vertices)
         sums = [sum_with_transpose(of, every, [every]) for of in by_field(self.matrix)]
@@ -129,22 +129,22 @@ class CopiedGradients:
         counts = np.diff(self._copied[part].block.indptr)
         return int(counts @ np.resize(self._small.times, len(counts)))
 
-    def of(self, part: str, start: int, stop: int) -> Iterator[FieldRows]:
+    def of(self, part: str, start: int, stop: int) -> Iterator[Valued]:
         """Those of a part, layout.FIELDS or layout.SYMMETRIC, over the points of whole lines."""
         lattice, copied = self._lattice, self._copied[part]
         few = max(1, ROWS_AT_ONCE // lattice.width) * lattice.width
         turns = range(0, self._rows, lattice.num_points)
         for first, last in cut([(turn + start, turn + stop) for turn in turns], few):
-            counts = copied.counts(first, last)
-            entries = copied.entries(first, np.append(0, np.cumsum(counts)))
-            yield FieldRows(first, counts, entries.columns, entries.values)
+            ends = np.append(0, np.cumsum(copied.counts(first, last)))
+            entries = copied.entries(first, ends)
+            yield RowBlock(first, last, ends, entries.columns), entries.values
 
 
-def matrix(pieces: Iterable[FieldRows], vertices: int) -> scipy.sparse.csr_array:
+def matrix(pieces: Iterable[Valued], vertices: int) -> scipy.sparse.csr_array:
     """(rows, V) all rows, which are in pieces in any order, float32."""
-    by_row = sorted(pieces, key=lambda piece: piece.row)
-    _, *parts = zip(*by_row, strict=True)
-    counts, columns, values = map(np.concatenate, parts)
+    by_row = sorted(pieces, key=lambda piece: piece[0].start)
+    parts = ((np.diff(block.indptr), block.columns, values) for block, values in by_row)
+    counts, columns, values = map(np.concatenate, zip(*parts, strict=True))
     entries = values.astype(np.float32), columns, np.append(0, np.cumsum(counts))
     return scipy.sparse.csr_array(entries, shape=(len(counts), vertices))
 

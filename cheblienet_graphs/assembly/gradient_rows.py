@@ -15,12 +15,12 @@ from cheblienet_graphs.assembly.copies import (
     sum_with_transpose,
 )
 from cheblienet_graphs.assembly.level_plan import LevelPlan
-from cheblienet_graphs.gradients.fields import FieldRows, field_rows
+from cheblienet_graphs.gradients.fields import Valued, field_rows
 from cheblienet_graphs.gradients.lattice import WINDOW, LatticeGradient
 from cheblienet_graphs.gradients.source import Source
 from cheblienet_graphs.manifolds import MANIFOLDS
 from cheblienet_graphs.search.choice import Choice
-from cheblienet_graphs.sparse import rows
+from cheblienet_graphs.sparse import RowBlock, rows
 from cheblienet_graphs.spec.fibers import units
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.staged import Range, cut
@@ -52,14 +52,14 @@ class ComputedGradients:
         self._fields = partial(field_rows, source, self._domain, turned=turned)
         self._made = lru_cache(1)(self._computed)  # a level often is one block
 
-    def of(self, part: str, start: int, stop: int) -> Iterable[FieldRows]:
+    def of(self, part: str, start: int, stop: int) -> Iterable[Valued]:
         """As of copies, over any points; sums with transposes are made from the staged fields."""
         return self._made(part, start, stop)
 
-    def _computed(self, part: str, start: int, stop: int) -> list[FieldRows]:
+    def _computed(self, part: str, start: int, stop: int) -> list[Valued]:
         return [*(self._fields if part == layout.FIELDS else self._sums)(start, stop)]
 
-    def _sums(self, start: int, stop: int) -> Iterator[FieldRows]:
+    def _sums(self, start: int, stop: int) -> Iterator[Valued]:
         """G + G^T of all fields."""
         own, count, vertices = self._over(start, stop), stop - start, self._domain.num_vertices
         near = cut(self._reaching(start, stop), ROWS_AT_ONCE)
@@ -68,7 +68,7 @@ class ComputedGradients:
             for first in range(0, len(own), count):
                 some = rows(total, first, first + count)
                 row = field * vertices + int(own[first])
-                yield FieldRows(row, np.diff(some.indptr), some.indices, some.data)
+                yield RowBlock(row, row + count, some.indptr, some.indices), some.data
 
     def _over(self, start: int, stop: int) -> Indices:
         """The vertices over some points, ascending."""
@@ -99,7 +99,7 @@ def _source(plan: LevelPlan, *, turned: bool) -> Source:
     """Where the rows of a level come from; those of the base where fields turn with theta."""
     spec, domain = plan.spec, plan.domain
     if domain.lattice is not None:
-        return LatticeGradient(domain.lattice, domain)
+        return LatticeGradient(domain.lattice, domain).rows
     # It needs torch, which lattices do without.
     from cheblienet_graphs.gradients.searched import SearchedGradient
 
@@ -109,7 +109,8 @@ def _source(plan: LevelPlan, *, turned: bool) -> Source:
     searches = plan.choice.engine in {"pruned", "keops"}
     choice = plan.choice if searches else Choice("pruned", "cpu")
     spacings = units(spec, plan.number)[: len(manifold.frame)]
-    return SearchedGradient(sampling, manifold, spacings, (fewest, fewest + MORE), choice)
+    counts = fewest, fewest + MORE
+    return SearchedGradient(sampling, manifold, spacings, counts, choice).rows
 
 
 def gradient_entries(plan: LevelPlan) -> dict[str, int]:

@@ -4,6 +4,8 @@ A gradient G is stored with S = G + G^T, so that a reader has G^T = S - G. Insid
 antisymmetric, so S has entries next to sides and masks only.
 """
 
+import numpy as np
+
 from cheblienet_graphs.assembly.building import Build
 from cheblienet_graphs.assembly.copies import PARTS
 from cheblienet_graphs.assembly.staged_level import StagedLevel
@@ -34,19 +36,20 @@ def gradient_sweep(level: StagedLevel, part: str, *, filled: bool) -> Sweep:
 def count_gradients(level: StagedLevel, out: Writer, block: Range, part: Given) -> Result:
     """Write the counts of rows over some points."""
     entries = 0
-    for piece in level.gradient_rows.of(str(part), *block):
-        out.write(level.scratch(f"{layout.GRADIENTS}-{part}"), piece.row, piece.counts)
-        entries += int(piece.counts.sum())
+    for rows, _ in level.gradient_rows.of(str(part), *block):
+        counts = np.diff(rows.indptr)
+        out.write(level.scratch(f"{layout.GRADIENTS}-{part}"), rows.start, counts)
+        entries += len(rows.columns)
     return {"entries": entries}
 
 
 def fill_gradients(level: StagedLevel, out: Writer, block: Range, part: Given) -> Result:
     """Write the columns and values of rows over some points."""
     csr = level.gradient_csr(str(part))
-    for piece in level.gradient_rows.of(str(part), *block):
-        first = int(csr.indptr.part(piece.row, piece.row + 1)[0])
-        out.write(csr.indices, first, piece.columns)
-        out.write(csr.data, first, piece.values)
+    for rows, values in level.gradient_rows.of(str(part), *block):
+        first = int(csr.indptr.part(rows.start, rows.start + 1)[0])
+        out.write(csr.indices, first, rows.columns)
+        out.write(csr.data, first, values)
     return {}
 
 

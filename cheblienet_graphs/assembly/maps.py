@@ -8,11 +8,11 @@ import numpy as np
 import scipy.sparse
 
 from cheblienet_graphs.assembly.versions import PublishedMap, newest_equal, recorded, told
-from cheblienet_graphs.errors import Found, SpecError, quoted
+from cheblienet_graphs.errors import SpecError, Words, quoted
 from cheblienet_graphs.limits import callback, flag
 from cheblienet_graphs.samplings.icosphere import mesh_edges
 from cheblienet_graphs.samplings.masked import centers
-from cheblienet_graphs.search.crossing import LOOKED_AT, Crossing, SourceRule
+from cheblienet_graphs.search.crossing import Crossing
 from cheblienet_graphs.search.placed import PlacedPoints, lengths
 from cheblienet_graphs.spec.map_spec import MapSpec, averages, side_sampling
 from cheblienet_graphs.store import layout
@@ -105,15 +105,13 @@ def _entries(
         return np.append(0, np.cumsum(counts)), columns, squared
     own = source.at_own_places()
     if spec.neighbors is not None and spec.neighbors > len(own):
-        found = Found(f"{spec.neighbors}, with {len(source):,} sources")
+        found = Words(f"{spec.neighbors}, with {len(source):,} sources")
         raise SpecError("neighbors", f"at most {len(own)}, as many as there are places", found)
-    rule = SourceRule(spec.neighbors or LOOKED_AT, spec.radius)
-    blocks, done = [], 0
+    blocks = []
     progress("sources of targets", 0, targets)
-    for block in Crossing(own, target, rule).blocks():
-        blocks.append(block)
-        done += len(block.counts)
-        progress("sources of targets", done, targets)
+    for block, there in Crossing(own, target, spec.neighbors, spec.radius).blocks():
+        blocks.append((np.diff(block.indptr), block.columns, there))
+        progress("sources of targets", block.stop, targets)
     counts, columns, squared = (np.concatenate(part) for part in zip(*blocks, strict=True))
     return source.with_all(np.append(0, np.cumsum(counts)), columns, squared)
 

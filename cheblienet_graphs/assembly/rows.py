@@ -167,7 +167,7 @@ class SearchedRows(BlockRows):
         measured = np.full((stop - start, self._weighting.count), np.nan)
         for some, (lists, mutual) in self.nearest.mutual(start, stop):
             own = np.repeat(np.arange(some.start, some.stop), mutual.sum(axis=1))
-            squared = self.lengths.squared_distances(own, lists[mutual])
+            squared = self.lengths(own, lists[mutual])
             measured[some.start - start : some.stop - start][mutual] = squared
         return measured
 

@@ -12,7 +12,7 @@ Norms of rows show which amplify noise too much.
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ import scipy.sparse
 from cheblienet_graphs import sparse
 from cheblienet_graphs.gradients.source import Rows, Source
 from cheblienet_graphs.samplings.sampling import Sampling
+from cheblienet_graphs.sparse import RowBlock
 from cheblienet_graphs.typing import Floats, Indices
 
 ZERO = 1e-15
@@ -32,26 +33,14 @@ STEEP = 6.0
 """Norms of rows, in units of the spacing, beyond which noise is amplified too much."""
 
 
-class FieldRows(NamedTuple):
-    """Consecutive rows of the matrix of all fields, one below the other.
-
-    Args:
-        row: the first one.
-        counts: (N,) entries of each row.
-        columns: (nnz,) ascending in each row.
-        values: (nnz,) per unit of length, or per radian.
-    """
-
-    row: int
-    counts: Indices
-    columns: Indices
-    values: npt.NDArray[np.floating[Any]]
+Valued = tuple[RowBlock, npt.NDArray[np.floating[Any]]]
+"""Consecutive rows, and (nnz,) values of their entries, per unit of length or per radian."""
 
 
 def field_rows(
     source: Source, sampling: Sampling, start: int, stop: int, *, turned: bool
-) -> Iterator[FieldRows]:
-    """All rows over some points, from those of the base or of the vertices.
+) -> Iterator[Valued]:
+    """All rows over some points, those of each field below those of the one before.
 
     Args:
         source: of the base, whose fields turn with theta; or of the vertices themselves.
@@ -61,11 +50,11 @@ def field_rows(
         turned: whether the source is of the base.
     """
     around = _around if turned else _direct
-    for rows in source.rows(start, stop):
+    for rows in source(start, stop):
         yield from around(sampling, rows)
 
 
-def _direct(sampling: Sampling, rows: Rows) -> Iterator[FieldRows]:
+def _direct(sampling: Sampling, rows: Rows) -> Iterator[Valued]:
     """Those of each orientation, after one another."""
     vertices, count = sampling.num_vertices, len(rows.own) // sampling.orientations
     for field, weights in enumerate(rows.weights):
@@ -75,7 +64,7 @@ def _direct(sampling: Sampling, rows: Rows) -> Iterator[FieldRows]:
             yield _packed(row, rows.columns[own], weights[own])
 
 
-def _around(sampling: Sampling, rows: Rows) -> Iterator[FieldRows]:
+def _around(sampling: Sampling, rows: Rows) -> Iterator[Valued]:
     """From rows of the base, those at each orientation."""
     fiber, points, vertices = sampling.fiber, sampling.num_points, sampling.num_vertices
     n_o, turns = sampling.orientations, len(fiber.turns)
@@ -95,7 +84,7 @@ def _around(sampling: Sampling, rows: Rows) -> Iterator[FieldRows]:
         yield _packed(2 * vertices + first, columns, opposite[:, order])
 
 
-def _packed(row: int, columns: Indices, values: Floats) -> FieldRows:
+def _packed(row: int, columns: Indices, values: Floats) -> Valued:
     """Rows without the columns that are none, or whose value is 0 but for rounding.
 
     Args:
@@ -105,7 +94,8 @@ def _packed(row: int, columns: Indices, values: Floats) -> FieldRows:
     """
     size = np.where(columns >= 0, abs(values), 0)
     kept = size > ROUNDING * size.max(axis=1, initial=0, keepdims=True)
-    return FieldRows(row, kept.sum(axis=1), columns[kept], values[kept])
+    ends = np.append(0, np.cumsum(kept.sum(axis=1)))
+    return RowBlock(row, row + len(kept), ends, columns[kept]), values[kept]
 
 
 def norms(matrix: scipy.sparse.csr_array, spacings: Floats) -> tuple[list[float], float]:

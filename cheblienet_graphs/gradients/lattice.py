@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from cheblienet_graphs.gradients.source import Rows, Source, least_norm
+from cheblienet_graphs.gradients.source import Rows, least_norm
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.typing import Floats, Indices
@@ -53,7 +53,7 @@ def along(side: int, spacing: float, *, periodic: bool) -> tuple[Indices, Floats
     return places, difference / spacing, smoothing
 
 
-class LatticeGradient(Source):
+class LatticeGradient:
     """The derivatives along x, y and z at the points of a lattice.
 
     Args:
@@ -72,7 +72,7 @@ class LatticeGradient(Source):
         ]
 
     def rows(self, start: int, stop: int) -> Iterator[Rows]:
-        """As `Source.rows`, of points."""
+        """A `Source` of points."""
         few = max(1, ENTRIES_AT_ONCE // (2 * WINDOW + 1) ** len(self.lattice.shape))
         for first in range(start, stop, few):
             own = np.arange(first, min(first + few, stop))

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from cheblienet_graphs.gradients.source import Rows, Source, components, equally_far, least_norm
+from cheblienet_graphs.gradients.source import Rows, components, equally_far, least_norm
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.search.choice import Choice
@@ -24,7 +24,7 @@ ROUNDING = 1e-12
 """Rows whose weights are all smaller, in units of 1 / the spacing, are 0."""
 
 
-class SearchedGradient(Source):
+class SearchedGradient:
     """The derivatives along the frame at the vertices of a sampling off lattices.
 
     Args:
@@ -55,7 +55,7 @@ class SearchedGradient(Source):
         return NeighborLists(self._sampled, self._most, self._choice, rings=rings)
 
     def rows(self, start: int, stop: int) -> Iterator[Rows]:
-        """As `Source.rows`, of vertices; weights per unit of length or radian."""
+        """A `Source` of vertices; weights are per unit of length or radian."""
         sampling, search = self._sampled.sampling, self._lists
         for first, lists, reach in search.of(start, stop):
             if (rings := search.enough_rings(reach)) > search.rings:  # in long, narrow domains

@@ -5,8 +5,7 @@ along direction a for all quadratic functions where sum_j w_j c_j = e_a and sum_
 Of all such weights those of least norm sum_j w_j^2 amplify noise least.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -49,15 +48,9 @@ class Rows(NamedTuple):
         return Rows(self.own, columns, np.take_along_axis(self.weights, order[None], axis=2))
 
 
-class Source(ABC):
-    """Rows of gradients, of points or of vertices over them."""
-
-    @abstractmethod
-    def rows(self, start: int, stop: int) -> Iterator[Rows]:
-        """The rows over points start..stop, those of some consecutive points after others.
-
-        The vertices of each part are orientation-major.
-        """
+Source = Callable[[int, int], Iterator[Rows]]
+"""Gives the rows over points start..stop, of points or of vertices, those of some consecutive
+points after others. The vertices of each part are orientation-major."""
 
 
 def components(

@@ -7,7 +7,7 @@ clusters in `test_dask.py`.
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 Task = tuple[Any, ...]
 T = TypeVar("T")
@@ -24,13 +24,18 @@ def let_go() -> None:
     received.cache_clear()
 
 
-class Pool(Protocol):
-    """Calls functions, somewhere."""
+class Pool:
+    """Calls functions, in the process that builds unless a class has others.
 
-    processes: int
-    """How many processes of this machine take memory for it."""
-    apart: bool = True
+    Args:
+        processes: how many of this machine take memory for it, or would, where it is only planned.
+    """
+
+    apart = False
     """Whether other processes do the work, so that tasks go to them."""
+
+    def __init__(self, processes: int = 1) -> None:
+        self.processes = processes
 
     def first(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """Call a function once, where the work is done."""
@@ -43,21 +48,5 @@ class Pool(Protocol):
             function: called with a task's arguments.
             tasks: arguments.
         """
-
-
-class Here(Pool):
-    """The process that builds.
-
-    Args:
-        processes: how many would do the work, where it is only planned.
-    """
-
-    apart = False
-
-    def __init__(self, processes: int = 1) -> None:
-        self.processes = processes
-
-    def each(self, function: Callable[..., T], tasks: Sequence[Task]) -> Iterator[tuple[Task, T]]:
-        """As `Pool.each`."""
         for task in tasks:
             yield task, function(*task)

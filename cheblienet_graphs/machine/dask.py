@@ -43,8 +43,11 @@ class Cluster(Pool):
         processes: how many of its workers are on this machine for this purpose.
     """
 
+    apart = True
+
     def __init__(self, client: "distributed.Client", processes: int) -> None:
-        self._client, self.processes = client, processes
+        super().__init__(processes)
+        self._client = client
 
     def first(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """As `Pool.first`."""

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from cheblienet_graphs.errors import CheblienetError, Remedy, SpecError
 from cheblienet_graphs.limits import WORKERS, integer
-from cheblienet_graphs.machine import Here, Pool, Task
+from cheblienet_graphs.machine import Pool, Task
 from cheblienet_graphs.machine.interrupts import check_guarded, not_for_children
 from cheblienet_graphs.machine.threads import threads_each
 
@@ -47,10 +47,10 @@ def opened_pool(
     if dask is None:
         processes = workers or 1
         alone = dry or processes == 1
-        return nullcontext(Here(processes)) if alone else opened_processes(processes)
+        return nullcontext(Pool(processes)) if alone else opened_processes(processes)
     from cheblienet_graphs.machine.dask import opened_cluster, processes_of  # an extra
 
-    return nullcontext(Here(processes_of(dask, workers))) if dry else opened_cluster(dask, workers)
+    return nullcontext(Pool(processes_of(dask, workers))) if dry else opened_cluster(dask, workers)
 
 
 class Processes(Pool):
@@ -61,8 +61,11 @@ class Processes(Pool):
         workers: how many.
     """
 
+    apart = True
+
     def __init__(self, executor: ProcessPoolExecutor, workers: int) -> None:
-        self._executor, self.processes = executor, workers
+        super().__init__(workers)
+        self._executor = executor
 
     def each(self, function: Callable[..., T], tasks: Sequence[Task]) -> Iterator[tuple[Task, T]]:
         """As `Pool.each`.

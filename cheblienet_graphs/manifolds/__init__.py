@@ -6,10 +6,10 @@ too.
 
 from cheblienet_graphs.manifolds.base import Metric
 from cheblienet_graphs.manifolds.flat import R2, R3, R3S2, SE2
-from cheblienet_graphs.manifolds.manifold import FlatManifold, Manifold, Point
+from cheblienet_graphs.manifolds.manifold import Manifold, Point
 from cheblienet_graphs.manifolds.sphere import S2, SO3
 
-_ALL: tuple[Manifold, ...] = (R2(), SE2(), S2(), SO3(), R3(), R3S2())
+_ALL: tuple[Manifold, ...] = (R2, SE2(), S2(), SO3(), R3, R3S2())
 
 MANIFOLDS = {manifold.name: manifold for manifold in _ALL}
 
@@ -25,7 +25,6 @@ def with_period(name: str, period: str | None) -> Manifold:
 __all__ = [
     "MANIFOLDS",
     "OVER_FULL_TURNS",
-    "FlatManifold",
     "Manifold",
     "Metric",
     "Point",

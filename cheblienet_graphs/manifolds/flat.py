@@ -4,18 +4,42 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from cheblienet_graphs.manifolds.base import AXES, PERIODS, PLANE, SPACE, Angles, Metric
-from cheblienet_graphs.manifolds.manifold import Diffusion, FlatManifold, Point
+from cheblienet_graphs.manifolds.base import AXES, PERIODS, PLANE, SPACE, Angles, Base, Metric
+from cheblienet_graphs.manifolds.manifold import Diffusion, Manifold, Point
 from cheblienet_graphs.manifolds.sphere import TINY
 
 FULL_TURN = PERIODS["2pi"]
 Vector = tuple[Any, Any, Any]
 
 
-class Translations(FlatManifold):
-    """Points of R^d; the distance is the Euclidean one (eps = 1)."""
+class Translations(Manifold):
+    """Points of R^d; the distance is the Euclidean one (eps = 1).
+
+    Args:
+        base: whose points they are.
+        axes: names of the coordinates, with their directions in words.
+        neighbors: K by default.
+        selling: largest degree of Selling's stencils.
+        anisotropic: as of `Manifold`.
+    """
 
     operator_in_words = "the Laplacian -div grad, per width^2"
+
+    def __init__(
+        self,
+        base: Base,
+        axes: dict[str, str],
+        *,
+        neighbors: int,
+        selling: int,
+        anisotropic: str | None = None,
+    ) -> None:
+        self.name, self.title = f"r{len(axes)}", f"R^{len(axes)}"
+        self.base, self.columns = base, tuple(axes)
+        self.frame, self.anisotropic = self.columns, anisotropic
+        self.default_neighbors, self.selling_neighbors = neighbors, selling
+        *first, last = (f"{axis} ({along})" for axis, along in axes.items())
+        self.coordinates_in_words = f"{', '.join(first)} and {last} in widths of the {{domain}}"
 
     def logarithms(self, g: Point, h: Point) -> Iterator[Point]:
         """The displacement h - g, the only candidate."""
@@ -27,32 +51,13 @@ class Translations(FlatManifold):
         return tuple((1.0, tuple(float(a == b) for b in axes)) for a in axes)
 
 
-class R2(Translations):
-    """Points (x, y)."""
-
-    name = "r2"
-    title = "R^2"
-    columns = frame = ("x", "y")
-    base = PLANE
-    default_neighbors = 8
-    selling_neighbors = 4
-    anisotropic = "se2"
-    coordinates_in_words = "x (right) and y (down) in widths of the {domain}"
+_PLANE_AXES = {"x": "right", "y": "down"}
+_SPACE_AXES = {"x": "width", "y": "height", "z": "depth"}
+R2 = Translations(PLANE, _PLANE_AXES, neighbors=8, selling=4, anisotropic="se2")
+R3 = Translations(SPACE, _SPACE_AXES, neighbors=18, selling=6)
 
 
-class R3(Translations):
-    """Points (x, y, z)."""
-
-    name = "r3"
-    title = "R^3"
-    columns = frame = ("x", "y", "z")
-    base = SPACE
-    default_neighbors = 18
-    selling_neighbors = 6
-    coordinates_in_words = "x (width), y (height) and z (depth) in widths of the {domain}"
-
-
-class SE2(FlatManifold):
+class SE2(Manifold):
     """Elements (x, y, theta), theta in radians modulo the period.
 
     Modulo pi, theta and theta + pi are the same orientation: that of a line. Modulo 2 pi they are
@@ -109,7 +114,7 @@ class SE2(FlatManifold):
         return (1.0, (cos, sin)), (metric.eps**2, (-sin, cos))
 
 
-class R3S2(FlatManifold):
+class R3S2(Manifold):
     """Elements (x, y, z, nx, ny, nz), n a unit vector; n and -n are the same axis.
 
     The metric is |dy . n|^2 + eps^-2 |dy x n|^2 + xi^2 |dn|^2: invariant under SE(3), as under

@@ -111,6 +111,17 @@ class Manifold(ABC):
         """The least d^2 of rotations by this angle or more, up to a quarter of the period."""
         raise NotImplementedError
 
+    def diffusion(self, sample: tuple[float, ...], metric: Metric) -> Diffusion:
+        """1 / R_aa with the left-invariant direction f_a along the base, for each, if it is flat.
+
+        The matrix sum_a f_a f_a^T / R_aa is what Selling's formula decomposes.
+
+        Args:
+            sample: of the fiber.
+            metric: R.
+        """
+        raise NotImplementedError
+
     def fiber_distances(
         self, elements: Point, points: Elements, others: Elements, metric: Metric, own: range
     ) -> Iterator[Elements]:
@@ -146,18 +157,3 @@ class Manifold(ABC):
         from cheblienet_graphs.manifolds.spectra import SPECTRA
 
         return SPECTRA[self.name](count, metric, extent or (1.0,) * self.base.dimension, self.fiber)
-
-
-class FlatManifold(Manifold):
-    """A manifold over a flat base, whose directions are the same everywhere."""
-
-    @abstractmethod
-    def diffusion(self, sample: tuple[float, ...], metric: Metric) -> Diffusion:
-        """1 / R_aa with the left-invariant direction f_a along the base, for each.
-
-        The matrix sum_a f_a f_a^T / R_aa is what Selling's formula decomposes.
-
-        Args:
-            sample: of the fiber.
-            metric: R.
-        """

@@ -177,7 +177,7 @@ def neighborhood_of(
 
 def _view(graph: OpenedGraph, level: int, places: Places, vertex: int) -> View:
     arrays, manifold, points = graph.level(level), graph.spec.geometry, places.points.num_points
-    row = arrays.weights.rows(np.array([vertex]))
+    row = arrays.weights(np.array([vertex]))
     neighbors, point = row.indices.astype(np.int64), vertex % points
     offsets = places.offsets(places.vectors[point], places.vectors[neighbors % points])
     headings, frame = np.empty((0, places.dimension)), _frame(places, vertex)

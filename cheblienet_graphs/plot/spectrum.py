@@ -13,7 +13,7 @@ from cheblienet_graphs.report.moments import MeasuredLevel
 from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.report.spectra import exact_eigenvalues, first_eigenvalues
 from cheblienet_graphs.spec import words
-from cheblienet_graphs.spectrum.numeric import Eigenvalues
+from cheblienet_graphs.spectrum.lanczos import Eigenvalues
 from cheblienet_graphs.typing import Floats, Indices
 
 FEW = 16

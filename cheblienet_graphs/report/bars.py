@@ -22,7 +22,8 @@ from cheblienet_graphs.report.spectra import computed_eigenvalues
 from cheblienet_graphs.report.verdict import faults, few_samples
 from cheblienet_graphs.sparse import CAST_AT_ONCE
 from cheblienet_graphs.spec import GraphSpec, fibers
-from cheblienet_graphs.spectrum.numeric import ROUNDING, Eigenpairs, Eigenvalues, extreme_eigenpairs
+from cheblienet_graphs.spectrum.lanczos import Eigenvalues
+from cheblienet_graphs.spectrum.numeric import ROUNDING, Eigenpairs, extreme_eigenpairs
 from cheblienet_graphs.typing import Floats
 
 STORED = 2.0**-22

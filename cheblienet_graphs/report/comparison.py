@@ -17,7 +17,7 @@ from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Floats
 
 if TYPE_CHECKING:
-    from cheblienet_graphs.spectrum.numeric import Eigenvalues  # slow to import, builds do without
+    from cheblienet_graphs.spectrum.lanczos import Eigenvalues  # slow to import, builds do without
 
 FIRST = 6
 """Number of the smallest eigenvalues that are compared at least, 0 among them."""

@@ -19,7 +19,7 @@ from cheblienet_graphs.sparse import ENTRIES, row_blocks, rows
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.fibers import units
 from cheblienet_graphs.spec.map_spec import extent
-from cheblienet_graphs.store.matrices import MappedWeights
+from cheblienet_graphs.store.reader import LevelFolder
 from cheblienet_graphs.typing import Floats
 
 WITH_POLES = ("equiangular", "gaussian", "reduced-gaussian")
@@ -62,18 +62,18 @@ def _largest_difference(a: scipy.sparse.csr_array, b: scipy.sparse.csr_array) ->
     return float(abs(a - b).max())
 
 
-def weight_statistics(weights: MappedWeights, *, entries: int = ENTRIES) -> dict[str, float]:
+def weight_statistics(level: LevelFolder, *, entries: int = ENTRIES) -> dict[str, float]:
     """The smallest, median and largest weight of the edges, exactly; none where there are none.
 
     Args:
-        weights: W, symmetric: each edge counts once, which halves the memory.
+        level: whose W is symmetric: each edge counts once, which halves the memory.
         entries: stored entries of a block of rows.
     """
-    laplacian = weights.laplacian
+    laplacian = level.laplacian
     known = np.empty((laplacian.nnz - laplacian.shape[0]) // 2)
     count = 0
     for start, stop in row_blocks(laplacian.indptr, entries):
-        block = weights.rows(np.arange(start, stop)).tocoo()
+        block = level.weights(np.arange(start, stop)).tocoo()
         once = block.data[block.col > block.row + start]
         known[count : count + len(once)] = once
         count += len(once)

@@ -120,7 +120,7 @@ def neighbors_of(
         if at is None
         else _nearest_vertex(spec, arrays.sampling, at)
     )
-    row = arrays.weights.rows(np.array([known]))
+    row = arrays.weights(np.array([known]))
     start, ends = arrays.coordinates[[known]], np.array(arrays.coordinates[row.indices])
     components, distances = _shortest_logarithms(arrays.sampled, start, ends)
     order = np.lexsort((row.indices, distances.round(12)))

@@ -151,7 +151,7 @@ def level_report(arrays: MeasuredLevel, count: int, progress: Progress) -> Level
         further_error=comparison.further_error,
         finding=replace(judged, levels=(number,)),
         equivariance=errors,
-        weights=diagnostics.weight_statistics(arrays.weights),
+        weights=diagnostics.weight_statistics(arrays),
         derivatives=derivatives,
         inside=None if spec.mask is None else points.inside_share,
         cut=points.cut_statistics,

@@ -16,12 +16,11 @@ from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling, periods
 from cheblienet_graphs.search.stencil import reach
 from cheblienet_graphs.sparse import components, null_shift, row_blocks, rows
-from cheblienet_graphs.store.matrices import MappedWeights
 from cheblienet_graphs.store.reader import LevelFolder
 from cheblienet_graphs.typing import Floats, Indices
 
 if TYPE_CHECKING:
-    from cheblienet_graphs.spectrum.numeric import Eigenvalues  # slow to import, builds do without
+    from cheblienet_graphs.spectrum.lanczos import Eigenvalues  # slow to import, builds do without
 
 EDGES_AT_ONCE = 2**17
 """Edges whose second moments are in memory together."""
@@ -114,7 +113,7 @@ class MeasuredLevel(LevelFolder):
         from scipy.spatial import KDTree  # slow to import, stencil builds do without
 
         distance, _ = KDTree(domain.outside).query(domain.base_points)
-        return np.flatnonzero(distance > _longest_chord(domain, self.weights))
+        return np.flatnonzero(distance > _longest_chord(self))
 
     @property
     def _reach(self) -> int:
@@ -167,7 +166,7 @@ def effective_metrics(level: MeasuredLevel, points: Indices) -> list[EffectiveMe
     """
     if not len(points):
         return []
-    indptr, sampled = level.weights.laplacian.indptr, level.sampled
+    indptr, sampled = level.laplacian.indptr, level.sampled
     orientations, count = sampled.sampling.orientations, sampled.sampling.num_points
     area = _areas(sampled.sampling, points)
     vertices = _vertices(sampled.sampling, points).ravel()
@@ -191,7 +190,7 @@ def _moments(level: MeasuredLevel, vertices: Indices) -> tuple[Floats, Floats, F
     Returns:
         (N,) as in `EffectiveMetric`, (N, dim, dim) sqrt(R) M sqrt(R), and (N, dim).
     """
-    edges, sampled = level.weights.rows(vertices).tocoo(), level.sampled
+    edges, sampled = level.weights(vertices).tocoo(), level.sampled
     (row, column), weights = edges.coords, edges.data
 
     def summed(values: Floats) -> Floats:
@@ -293,7 +292,7 @@ def eigenvalue_scale(level: MeasuredLevel) -> float | None:
 
 def some_points(level: MeasuredLevel, points: Indices, edges: int) -> Indices:
     """Some of these points, one drawn from each of equally long stretches, from a fixed seed."""
-    entries = level.weights.laplacian.nnz
+    entries = level.laplacian.nnz
     count = max(1, int(edges * level.sampled.sampling.num_points / entries))
     if count >= len(points):
         return points
@@ -301,9 +300,10 @@ def some_points(level: MeasuredLevel, points: Indices, edges: int) -> Indices:
     return points[np.random.default_rng(0).integers(ends[:-1], ends[1:])]
 
 
-def _longest_chord(points: Sampling, weights: MappedWeights) -> float:
+def _longest_chord(level: MeasuredLevel) -> float:
     """The largest Cartesian distance on the base between two vertices that an edge joins."""
-    base, longest, laplacian = points.base_points, 0.0, weights.laplacian
+    points, laplacian, longest = level.sampling, level.laplacian, 0.0
+    base = points.base_points
     for start, stop in row_blocks(laplacian.indptr):
         row, column = rows(laplacian, start, stop).tocoo().coords
         steps = base[column % points.num_points] - base[(row + start) % points.num_points]

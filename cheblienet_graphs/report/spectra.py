@@ -12,9 +12,9 @@ from cheblienet_graphs.manifolds.spectra import over_boxes
 from cheblienet_graphs.report.comparison import unknown_spectrum
 from cheblienet_graphs.report.moments import MeasuredLevel
 from cheblienet_graphs.report.opened import open_graph
+from cheblienet_graphs.spectrum.lanczos import Eigenvalues
 from cheblienet_graphs.spectrum.numeric import (
     Eigenpairs,
-    Eigenvalues,
     End,
     extreme_eigenpairs,
     smallest_eigenvalues,

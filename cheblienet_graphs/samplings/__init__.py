@@ -9,7 +9,7 @@ from cheblienet_graphs.samplings.grids import Equiangular, Gaussian, Healpix, Re
 from cheblienet_graphs.samplings.icosphere import Icosphere, RefinedIcosphere
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.points import Random
-from cheblienet_graphs.samplings.sampling import SamplingKind, Setting, Size
+from cheblienet_graphs.samplings.sampling import SamplingKind, Size
 
 _ALL: tuple[type[SamplingKind], ...] = (
     *(Lattice, Icosphere, RefinedIcosphere, Healpix, Equiangular, Gaussian, ReducedGaussian),
@@ -17,4 +17,4 @@ _ALL: tuple[type[SamplingKind], ...] = (
 )
 SAMPLINGS = {kind.name: kind for kind in _ALL}
 
-__all__ = ["SAMPLINGS", "SamplingKind", "Setting", "Size"]
+__all__ = ["SAMPLINGS", "SamplingKind", "Size"]

@@ -11,7 +11,6 @@ over into the other, and on the equator.
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -27,20 +26,6 @@ AROUND = ((0, 0), (1, 0), (1, 1), (0, 1), (0, 0))
 """x and y of a pixel's corners from the southern one, its inside on the left."""
 REMEDY = Words("Leave out one of any two such points.")
 """Remedy for points that are too close."""
-
-
-class Bands(NamedTuple):
-    """Circles of latitude, as many in the north as in the south, and the bands that they stand for.
-
-    Args:
-        counts: (rows,) points of each, from the north.
-        shift: of the first points from longitude 0, in steps between two.
-        depths: (rows / 2 + 1,) 1 - |z| of the limits of the bands, from a pole to the equator.
-    """
-
-    counts: Indices
-    shift: float
-    depths: Floats
 
 
 def chunks(which: Indices) -> Iterator[tuple[Indices, Indices]]:
@@ -103,19 +88,23 @@ def _lunes(points: Floats) -> tuple[Indices, Floats, Floats, Floats]:
     return np.tile(owner, 8), starts, ends, np.tile(within, 4)
 
 
-def band_sides(rows: Bands, which: Indices, cell: Indices) -> list[Sides]:
-    """Rectangles of a sampling in rows, with limits halfway between its points.
+def band_sides(
+    counts: Indices, shift: float, depths: Floats, which: Indices, cell: Indices
+) -> list[Sides]:
+    """Rectangles in bands of latitude, with limits halfway between the points of each.
 
     Args:
-        rows: of the sampling.
-        which: (n,) of its points.
+        counts: (rows,) points of each, from the north; as many rows are in the south.
+        shift: of the first points from longitude 0, in steps between two.
+        depths: (rows / 2 + 1,) 1 - |z| of the limits of the bands, from a pole to the equator.
+        which: (n,) of the points.
         cell: (n,) numbers of their cells.
     """
-    first = np.cumsum(rows.counts) - rows.counts
+    first = np.cumsum(counts) - counts
     row = np.searchsorted(first, which, side="right") - 1
-    column, step = which - first[row] + rows.shift - 0.5, 2 * np.pi / rows.counts[row]
-    half = len(rows.depths) - 1
-    depths = np.append(rows.depths[:-1], 1.0)
+    column, step = which - first[row] + shift - 0.5, 2 * np.pi / counts[row]
+    half = len(depths) - 1
+    depths = np.append(depths[:-1], 1.0)
     sides: list[Sides] = []
     for is_north in (True, False):
         here = np.flatnonzero((row < half) == is_north)

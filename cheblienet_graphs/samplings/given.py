@@ -5,15 +5,18 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from cheblienet_graphs.errors import Found, Remedy, SpecError, Words
+from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.limits import ASPECT, POINTS
 from cheblienet_graphs.manifolds.base import Base
 from cheblienet_graphs.samplings.given_tables import PointArrays, on_the_plane, on_the_sphere
 from cheblienet_graphs.samplings.points import Scattered
-from cheblienet_graphs.samplings.sampling import Setting, Size
+from cheblienet_graphs.samplings.sampling import Size
 from cheblienet_graphs.typing import Floats
+
+if TYPE_CHECKING:
+    from cheblienet_graphs.spec import GraphSpec
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,7 @@ class GivenPoints:
         raise SpecError(
             "coordinates",
             "given as arrays: this specification was read back, and knows points by digest only",
-            Found(f"{self.count:,} points with sha256 {self.sha256[:12]}..."),
+            Words(f"{self.count:,} points with sha256 {self.sha256[:12]}..."),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -177,14 +180,14 @@ class Given(Scattered):
         return f"given by their coordinates, areas: {areas}{domain}"
 
     @classmethod
-    def sampled(cls, size: Size, setting: Setting) -> "Given":
+    def sampled(cls, size: Size, spec: "GraphSpec") -> "Given":
         """The points of the level, with those of the next one where they are known.
 
         Raises:
             SpecError: only their digest is known.
         """
         _ = size.known
-        return cls(setting.orientations, setting.fiber, size, setting.periodic)
+        return cls(spec.orientations, spec.fiber, size, spec.periodic)
 
     @property
     def extent(self) -> tuple[float, float] | None:

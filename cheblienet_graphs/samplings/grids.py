@@ -17,7 +17,7 @@ from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.limits import BANDLIMIT, GAUSSIAN, NSIDE, ROW, integer, numbers
 from cheblienet_graphs.manifolds.base import Base
 from cheblienet_graphs.samplings import healpix
-from cheblienet_graphs.samplings.cells import Bands, band_sides, chunks, healpix_sides
+from cheblienet_graphs.samplings.cells import band_sides, chunks, healpix_sides
 from cheblienet_graphs.samplings.maps import Parents
 from cheblienet_graphs.samplings.points import Points, Scattered, isometries_about_z
 from cheblienet_graphs.samplings.sampling import Size
@@ -106,15 +106,11 @@ class Equiangular(Points):
         sine /= sine.mean()
         return sine
 
-    @property
-    def bands(self) -> Bands:
-        """Rows, with limits halfway between them."""
-        limits = np.linspace(0, np.pi / 2, self.size + 1)
-        return Bands(np.full(2 * self.size, 2 * self.size), 0.5, 2 * np.sin(limits / 2) ** 2)
-
     def sides(self, which: Indices) -> Iterator[list[Sides]]:
-        """Sides of rectangles in latitude and longitude."""
-        return (band_sides(self.bands, *part) for part in chunks(which))
+        """Sides of rectangles in latitude and longitude, with limits halfway between rows."""
+        rows = np.full(2 * self.size, 2 * self.size)
+        depths = 2 * np.sin(np.linspace(0, np.pi / 2, self.size + 1) / 2) ** 2
+        return (band_sides(rows, 0.5, depths, *part) for part in chunks(which))
 
     @property
     def parents(self) -> Parents:
@@ -189,16 +185,12 @@ class Gaussian(Scattered):
         nodes, weights = roots_legendre(len(self.row_lengths(self.size)))
         return nodes, weights
 
-    @property
-    def bands(self) -> Bands:
-        """Rows, each as high as its weight."""
+    def sides(self, which: Indices) -> Iterator[list[Sides]]:
+        """Sides of rectangles in latitude and longitude, each row as high as its weight."""
         rows, weights = np.array(self.row_lengths(self.size)), self._quadrature[1]
         heights = weights[: len(rows) // 2]
-        return Bands(rows, 0.0, np.append(0, np.cumsum(heights) / heights.sum()))
-
-    def sides(self, which: Indices) -> Iterator[list[Sides]]:
-        """Sides of rectangles in latitude and longitude, whose areas are those of the points."""
-        return (band_sides(self.bands, *part) for part in chunks(which))
+        depths = np.append(0, np.cumsum(heights) / heights.sum())
+        return (band_sides(rows, 0.0, depths, *part) for part in chunks(which))
 
     @cached_property
     def angles(self) -> tuple[Floats, Floats]:

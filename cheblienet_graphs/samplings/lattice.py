@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -13,8 +13,11 @@ from cheblienet_graphs.limits import SIDE, numbers
 from cheblienet_graphs.manifolds.base import NO_FIBER, Base, Fiber
 from cheblienet_graphs.samplings.axes import image_of
 from cheblienet_graphs.samplings.maps import Parents
-from cheblienet_graphs.samplings.sampling import SamplingKind, Setting, Size
+from cheblienet_graphs.samplings.sampling import SamplingKind, Size
 from cheblienet_graphs.typing import Floats, Indices
+
+if TYPE_CHECKING:
+    from cheblienet_graphs.spec import GraphSpec
 
 Places: TypeAlias = tuple[Indices, ...]
 """Indices along each axis, in the order of the shape."""
@@ -138,11 +141,10 @@ class Lattice(SamplingKind):
         return f"{' x '.join(map(str, size))} {cells} ({' x '.join(sides)})"
 
     @classmethod
-    def sampled(cls, size: Size, setting: Setting) -> "Lattice":
+    def sampled(cls, size: Size, spec: "GraphSpec") -> "Lattice":
         """A lattice of this size."""
-        spacings = (setting.spacing or ())[::-1]
-        fibered = setting.orientations, setting.fiber
-        return cls(cls.grid(size), *fibered, setting.periodic, spacings)
+        spacings = (spec.spacing or ())[::-1]
+        return cls(cls.grid(size), spec.orientations, spec.fiber, spec.periodic, spacings)
 
     def without_fiber(self) -> "Lattice":
         """The points alone, without orientations."""

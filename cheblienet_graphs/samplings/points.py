@@ -8,7 +8,7 @@ coarser level has the first of the finest level's points, which are as uniform.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -17,10 +17,13 @@ from cheblienet_graphs.limits import POINTS
 from cheblienet_graphs.manifolds.base import NO_FIBER, Base, Fiber
 from cheblienet_graphs.samplings.cells import voronoi_sides
 from cheblienet_graphs.samplings.maps import Parents, nearest, numbers_of
-from cheblienet_graphs.samplings.sampling import SamplingKind, Setting, Size
+from cheblienet_graphs.samplings.sampling import SamplingKind, Size
 from cheblienet_graphs.samplings.sides import Sides
 from cheblienet_graphs.samplings.voronoi import ANOTHER_SEED, cell_areas
 from cheblienet_graphs.typing import Floats, Indices
+
+if TYPE_CHECKING:
+    from cheblienet_graphs.spec import GraphSpec
 
 POLE = 1e-12
 """Within this distance of the axis a point counts as a pole, where gamma is 0 by convention."""
@@ -103,9 +106,9 @@ class Points(SamplingKind):
     periodic: bool = False
 
     @classmethod
-    def sampled(cls, size: Size, setting: Setting) -> "Points":
+    def sampled(cls, size: Size, spec: "GraphSpec") -> "Points":
         """The points of this size."""
-        return cls(setting.orientations, setting.fiber, size, setting.periodic)
+        return cls(spec.orientations, spec.fiber, size, spec.periodic)
 
     def without_fiber(self) -> "Points":
         """The points alone, without orientations."""
@@ -273,10 +276,10 @@ class Random(Scattered):
         return cls.points(fine)
 
     @classmethod
-    def sampled(cls, size: Size, setting: Setting) -> "Random":
+    def sampled(cls, size: Size, spec: "GraphSpec") -> "Random":
         """Points in the unit square, or on the sphere."""
-        fibered, drawn = (setting.orientations, setting.fiber), (setting.seed or 0, setting.finest)
-        return cls(*fibered, size, setting.periodic, *drawn, setting.base.flat)
+        drawn = spec.seed or 0, spec.level_size(0), spec.geometry.base.flat
+        return cls(spec.orientations, spec.fiber, size, spec.periodic, *drawn)
 
     @property
     def extent(self) -> tuple[float, float] | None:

@@ -18,6 +18,7 @@ from cheblienet_graphs.typing import Floats, Indices
 if TYPE_CHECKING:
     from cheblienet_graphs.samplings.lattice import Lattice
     from cheblienet_graphs.samplings.voronoi import Diagram
+    from cheblienet_graphs.spec import GraphSpec
 
 Size = Any
 """(width, height[, depth]) of a lattice, `GivenPoints`, "O32" of a Gaussian grid, one integer for
@@ -245,29 +246,6 @@ class SampledManifold(Generic[S]):
     metric: Metric
 
 
-@dataclass(frozen=True)
-class Setting:
-    """What the samplings of all levels of a specification have in common.
-
-    Args:
-        base: that is sampled.
-        fiber: over each point.
-        orientations: samples of the fiber, n_o.
-        periodic: whether opposite sides are glued.
-        seed: of random points; None where nothing is random.
-        finest: size of the finest level.
-        spacing: sides of voxels along x, y and z, 1 along x; None where all are equal.
-    """
-
-    base: Base
-    fiber: Fiber
-    orientations: int
-    periodic: bool
-    seed: int | None
-    finest: Size
-    spacing: tuple[float, ...] | None = None
-
-
 class SamplingKind(Sampling):
     """A way of choosing points: what its class knows of any size; `sampled` makes the points."""
 
@@ -335,8 +313,8 @@ class SamplingKind(Sampling):
 
     @classmethod
     @abstractmethod
-    def sampled(cls, size: Size, setting: Setting) -> "SamplingKind":
-        """The points of a size, the finest or a coarser one, times orientations."""
+    def sampled(cls, size: Size, spec: "GraphSpec") -> "SamplingKind":
+        """The points of a size, a specification's finest or a coarser one, times orientations."""
 
     @classmethod
     def sizes(cls, size: Size) -> list[Size]:

@@ -8,8 +8,8 @@ overlap, and all have the same edges, those along sides left out.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -31,7 +31,7 @@ def lattice_components(engine: StencilEngine) -> tuple[int, int | None]:
     groups = list(_groups([around.stencil for around in engine.neighborhoods]))
     if lattice.periodic:
         around = np.diag(lattice.shape).tolist()
-        exact = sum(Generated.by([*group, *around]).index for group in groups)
+        exact = sum(cosets([*group, *around], lattice.shape) for group in groups)
         return exact, exact
     limit = max(ENTRIES, engine.total_degree // SHARE)
     for window in _windows(lattice, max(reach(stencils))):
@@ -41,7 +41,7 @@ def lattice_components(engine: StencilEngine) -> tuple[int, int | None]:
         count = _counted(part)
         if count == 1 or window == lattice:
             return count, count
-    least = sum(Generated.by(group).cosets(lattice.shape) for group in groups)
+    least = sum(cosets(group, lattice.shape) for group in groups)
     return least, None
 
 
@@ -76,48 +76,30 @@ def _counted(engine: StencilEngine) -> int:
         label = lowest
 
 
-@dataclass(frozen=True)
-class Generated:
-    """A subgroup of Z^d, by generators in echelon form.
+def cosets(vectors: Iterable[Sequence[int]], sides: Sequence[int]) -> int:
+    """The number of cosets with points in a box, of the subgroup of Z^d that vectors generate.
 
-    Args:
-        rows: axis -> the generator whose first nonzero entry, a positive one, is on that axis.
+    It is a lower bound where the box is tiny, and exact on a torus, whose periods are among them.
+    With several generators in echelon form: points whose place along each one's axis is below its
+    first entry are in different cosets. With one: every point but the first of each coset is that
+    generator away from another point of the box.
     """
-
-    rows: Mapping[int, tuple[int, ...]]
-
-    @classmethod
-    def by(cls, vectors: Iterable[Sequence[int]]) -> "Generated":
-        """The subgroup that these vectors generate, by Euclid's algorithm."""
-        rows: dict[int, tuple[int, ...]] = {}
-        for vector in vectors:
-            _insert(rows, tuple(vector))
-        return cls(rows)
-
-    @property
-    def index(self) -> int:
-        """Number of cosets in Z^d, which is finite on a torus."""
-        return math.prod(row[axis] for axis, row in self.rows.items())
-
-    def cosets(self, sides: Sequence[int]) -> int:
-        """The number of cosets with points in a box; a lower bound where the box is tiny.
-
-        With several generators: points whose place along each generator's axis is below its first
-        entry are in different cosets. With one: every point but the first of each coset is that
-        generator away from another point of the box.
-        """
-        if len(self.rows) == 1:
-            (row,) = self.rows.values()
-            inner = [max(side - abs(step), 0) for side, step in zip(sides, row, strict=True)]
-            return math.prod(sides) - math.prod(inner)
-        return math.prod(
-            min(side, self.rows[axis][axis]) if axis in self.rows else side
-            for axis, side in enumerate(sides)
-        )
+    rows: dict[int, tuple[int, ...]] = {}
+    for vector in vectors:
+        _insert(rows, tuple(vector))
+    if len(rows) == 1:
+        (row,) = rows.values()
+        inner = [max(side - abs(step), 0) for side, step in zip(sides, row, strict=True)]
+        return math.prod(sides) - math.prod(inner)
+    firsts = (rows[axis][axis] if axis in rows else side for axis, side in enumerate(sides))
+    return math.prod(map(min, sides, firsts))
 
 
 def _insert(rows: dict[int, tuple[int, ...]], vector: tuple[int, ...]) -> None:
-    """Add a vector to generators in echelon form."""
+    """Add a vector to generators in echelon form, by the axis of their first, positive entry.
+
+    By Euclid's algorithm.
+    """
     for axis in range(len(vector)):
         if vector[axis] == 0:
             continue

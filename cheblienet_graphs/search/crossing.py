@@ -7,15 +7,15 @@ where that is not far enough.
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 from scipy.spatial import KDTree
 
-from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
+from cheblienet_graphs.errors import MISSING, Remedy, SpecError, Words
 from cheblienet_graphs.manifolds.moments import array
 from cheblienet_graphs.search.placed import PlacedPoints, first_of_each
+from cheblienet_graphs.sparse import RowBlock
 from cheblienet_graphs.typing import Floats, Indices
 
 SHELL = 1e-6
@@ -36,59 +36,27 @@ Entries = tuple[Indices, Indices, Floats]
 """Rows, columns and d^2."""
 
 
-class Block(NamedTuple):
-    """Sources of consecutive targets, target after target, columns ascending.
-
-    Args:
-        counts: (targets,) how many each has.
-        columns: (entries,) the sources.
-        squared: (entries,) d^2 to them.
-    """
-
-    counts: Indices
-    columns: Indices
-    squared: Floats
-
-
-@dataclass(frozen=True)
-class SourceRule:
-    """Which sources a target lists: those nearest to it, or all within a radius.
-
-    Args:
-        count: K of the nearest, with those as far as the last of them, to SHELL of d^2; with a
-            radius how many are looked at first.
-        radius: in units of length of the metric.
-    """
-
-    count: int
-    radius: float | None = None
-
-    @property
-    def field(self) -> str:
-        """The parameter that it follows from."""
-        return "neighbors" if self.radius is None else "radius"
-
-    def limits(self, squared: Floats) -> Floats:
-        """(rows,) d^2 up to which sources are listed, of (rows, M) d^2; inf where M is too few."""
-        if self.radius is not None:
-            return np.full(len(squared), self.radius**2)
-        last: Floats = np.partition(squared, self.count - 1, axis=1)[:, self.count - 1]
-        return last * (1 + SHELL)
-
-
 class Crossing:
     """Searches for the sources of targets, on the same manifold with the same metric.
 
     Args:
         sources: on a torus in [0, period).
         targets: likewise.
-        rule: says which sources a target lists.
+        neighbors: K, where a target lists the K nearest sources, and those as far as the last of
+            them, to SHELL of d^2; else None.
+        radius: within which it lists all, in units of length of the metric; else None.
     """
 
-    def __init__(self, sources: PlacedPoints, targets: PlacedPoints, rule: SourceRule) -> None:
-        self._sources, self._targets, self._rule = sources, targets, rule
-        self._own = targets.cloud()
-        self._look(sources.likely_reach(rule.count + 1))
+    def __init__(
+        self,
+        sources: PlacedPoints,
+        targets: PlacedPoints,
+        neighbors: int | None,
+        radius: float | None = None,
+    ) -> None:
+        self._sources, self._targets, self._radius = sources, targets, radius
+        self._own, self._count = targets.cloud(), neighbors or LOOKED_AT
+        self._look(sources.likely_reach(self._count + 1))
 
     def _look(self, reach: float) -> None:
         """Have the images of sources within a distance of the domain."""
@@ -96,21 +64,22 @@ class Crossing:
             self._cloud = self._sources.cloud(reach)
         except SpecError as error:
             accepted = f"less here: sources would be looked for {reach:.3g} away, over many periods"
-            raise SpecError(self._rule.field, accepted, MISSING) from error
+            field = "neighbors" if self._radius is None else "radius"
+            raise SpecError(field, accepted, MISSING) from error
         self._reach, self._tree = reach, KDTree(self._cloud.base)
 
-    def blocks(self) -> Iterator[Block]:
-        """The sources of all targets.
+    def blocks(self) -> Iterator[tuple[RowBlock, Floats]]:
+        """The sources of all targets, as rows of a matrix, and (nnz,) d^2 to them.
 
         Raises:
             SpecError: a radius holds no source of some target, or too many images are within reach.
         """
-        first = min(self._rule.count + SPARE, len(self._sources))
+        first = min(self._count + SPARE, len(self._sources))
         step = max(1, PAIRS_AT_ONCE // (4 * first))
         for start in range(0, len(self._targets), step):
             yield self._block(np.arange(start, min(start + step, len(self._targets))), first)
 
-    def _block(self, rows: Indices, looked_at: int) -> Block:
+    def _block(self, rows: Indices, looked_at: int) -> tuple[RowBlock, Floats]:
         """The sources of some targets; more are looked at where these are not enough."""
         pieces, pending = [], rows
         while len(pending):
@@ -128,7 +97,16 @@ class Crossing:
         counts = np.bincount(row - rows[0], minlength=len(rows))
         if not counts.all():
             raise self._too_small(rows[counts == 0])
-        return Block(counts, columns[order], squared[order])
+        ends = np.append(0, np.cumsum(counts))
+        start, stop = int(rows[0]), int(rows[-1]) + 1
+        return RowBlock(start, stop, ends, columns[order]), squared[order]
+
+    def _limits(self, squared: Floats) -> Floats:
+        """(rows,) d^2 up to which sources are listed, of (rows, M) d^2; inf where M is too few."""
+        if self._radius is not None:
+            return np.full(len(squared), self._radius**2)
+        last: Floats = np.partition(squared, self._count - 1, axis=1)[:, self._count - 1]
+        return last * (1 + SHELL)
 
     def _listed(self, rows: Indices, count: int) -> tuple[Entries, Indices]:
         """Entries of targets, by (rows, columns, d^2), and the targets that need more looked at."""
@@ -138,7 +116,7 @@ class Crossing:
         if self._sources.periods is not None:
             nearest_first = np.lexsort((squared, sources), axis=1)
             squared[~first_of_each(sources, nearest_first)] = np.inf
-        limits = self._rule.limits(squared)
+        limits = self._limits(squared)
         bound = self._cloud.bound(np.maximum(chords[:, -1] - CHORD, 0), count)
         done = limits * (1 + ROUNDING) < np.minimum(bound, self._cloud.complete_within**2)
         chosen = done[:, None] & (squared <= limits[:, None])
@@ -155,8 +133,8 @@ class Crossing:
         alone = replace(
             self._targets, columns=self._targets.columns[rows], base=self._targets.base[rows]
         )
-        nearest = Crossing(self._sources, alone, SourceRule(1)).blocks()
-        least = math.sqrt(max(float(block.squared.max()) for block in nearest))
-        found = Found(f"none of target {rows[0]:,}, whose nearest source is farther")
+        nearest = Crossing(self._sources, alone, 1).blocks()
+        least = math.sqrt(max(float(squared.max()) for _, squared in nearest))
+        found = Words(f"none of target {rows[0]:,}, whose nearest source is farther")
         fewer = Words("Use ", Remedy("radius", float(f"{1.001 * least:.4g}")), " or more.")
         return SpecError("radius", "such that each target has a source", found, fewer)

@@ -13,7 +13,7 @@ from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.rule import Lengths, Scratch, too_few
-from cheblienet_graphs.search.stencil import StencilEngine, Stencils
+from cheblienet_graphs.search.stencil import StencilEngine
 
 if TYPE_CHECKING:
     from cheblienet_graphs.search.lists import MutualNeighbors, NeighborLists
@@ -39,13 +39,13 @@ class NeighborRule:
     choice: Choice
 
     @cached_property
-    def rule(self) -> Stencils:
+    def rule(self) -> StencilEngine:
         """The neighbor rule on a lattice, and the lengths of its edges.
 
         Raises:
             SpecError: there are no edges.
         """
-        return Stencils.of(cast("SampledManifold[Lattice]", self.sampled), self.count)
+        return StencilEngine.of_rule(cast("SampledManifold[Lattice]", self.sampled), self.count)
 
     def engine(
         self, scratch: Scratch = np.empty, advance: Advance = lambda *_: None
@@ -60,7 +60,7 @@ class NeighborRule:
             SpecError: there are none on a lattice.
         """
         if self.choice.engine == "stencil":
-            return self.rule.engine
+            return self.rule
         from cheblienet_graphs.search.lists import MutualNeighbors
 
         points, vertices = self.sampled.sampling.num_points, self.sampled.sampling.num_vertices
@@ -104,7 +104,7 @@ class NeighborRule:
         Args:
             lists: among all images that edges can reach.
         """
-        return self.rule if self._on_lattice else lists.cloud
+        return (self.rule if self._on_lattice else lists.cloud).squared_distances
 
     def too_few(self) -> SpecError:
         """The error where no two vertices list each other: names the smallest K that works."""

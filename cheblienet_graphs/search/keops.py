@@ -65,7 +65,7 @@ class KeopsSearch:
         return max(1, PAIRS_AT_ONCE[self._device.type] // each)
 
     def nearest(self, start: int, stop: int, shells: Shells) -> tuple[Tensor, Tensor]:
-        """As `Search.nearest`."""
+        """As `PrunedSearch.nearest`."""
         orientations, images = self._cloud.orientations, self._cloud.images
         own = torch.arange(orientations)[:, None] * images + torch.arange(start, stop)
         own = own.reshape(-1, 1).to(self._device)

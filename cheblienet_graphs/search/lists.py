@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +14,16 @@ from cheblienet_graphs.machine.threads import own_device, threads_each, torch_th
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.search import offsets
 from cheblienet_graphs.search.choice import Choice
-from cheblienet_graphs.search.nearest import Search, Shells
+from cheblienet_graphs.search.nearest import Shells
 from cheblienet_graphs.search.placed import Cloud, PlacedPoints
 from cheblienet_graphs.search.pruned import PrunedSearch
 from cheblienet_graphs.typing import Floats, Indices
+
+if TYPE_CHECKING:
+    from cheblienet_graphs.search.keops import KeopsSearch
+
+Search: TypeAlias = "PrunedSearch | KeopsSearch"
+"""Finds nearest vertices exactly."""
 
 SHELL = 1e-6
 """Relative width of a shell where distances are not exactly repeated, as on the sphere."""

@@ -1,7 +1,6 @@
-"""What searches share: their interface, and the neighbor rule on many vertices, in torch."""
+"""What searches share: the neighbor rule on many vertices, in torch."""
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -53,25 +52,3 @@ class Shells:
             reach = radii.repeat_interleave(len(vertex) // len(radii)) * (1 + self.tolerance)
             members = (ascending <= reach[:, None]).sum(dim=1)
         return reach, vertex.masked_fill(place >= members[:, None], -1)[:, :-1]
-
-
-class Search(Protocol):
-    """Finds nearest vertices exactly."""
-
-    @property
-    def points_at_once(self) -> int:
-        """Base points to search at once, which takes a few seconds at most."""
-
-    def nearest(self, start: int, stop: int, shells: Shells) -> tuple[Tensor, Tensor]:
-        """The nearest vertices of those over the base points start..stop.
-
-        Args:
-            start: first base point.
-            stop: last base point + 1.
-            shells: say which are neighbors.
-
-        Returns:
-            (n_o, stop - start) d^2 up to which vertices were needed, as `Shells.listed` has it, and
-            (n_o, stop - start, K) int64 neighbors, `orientation * images + image`, padded with -1.
-            On the CPU.
-        """

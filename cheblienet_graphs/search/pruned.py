@@ -69,7 +69,18 @@ class PrunedSearch:
         return min(MOST_POINTS, max(1, MOMENT * self._pairs // each))
 
     def nearest(self, start: int, stop: int, shells: Shells) -> tuple[Tensor, Tensor]:
-        """As `Search.nearest`."""
+        """The nearest vertices of those over the base points start..stop.
+
+        Args:
+            start: first base point.
+            stop: last base point + 1.
+            shells: say which are neighbors.
+
+        Returns:
+            (n_o, stop - start) d^2 up to which vertices were needed, as `Shells.listed` has it, and
+            (n_o, stop - start, K) int64 neighbors, `orientation * images + image`, padded with -1.
+            On the CPU.
+        """
         points = np.arange(start, stop)
         orientations = self._cloud.orientations
         seen = torch.zeros(orientations, len(points), dtype=torch.float64)

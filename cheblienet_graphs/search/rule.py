@@ -8,7 +8,7 @@ infinite lattice, so vertices at the boundary have fewer neighbors but no longer
 
 from bisect import bisect_left
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,12 +20,8 @@ from cheblienet_graphs.typing import Floats, Indices
 Scratch = Callable[[tuple[int, ...], str], npt.NDArray[Any]]
 """(shape, dtype) -> a new array, possibly on disk."""
 
-
-class Lengths(Protocol):
-    """Lengths of edges, the same whichever engine found these."""
-
-    def squared_distances(self, rows: Indices, columns: Indices) -> Floats:
-        """(N,) d^2 of edges, from their rows (N,) and columns (N,)."""
+Lengths = Callable[[Indices, Indices], Floats]
+"""Rows (N,), columns (N,) of edges -> their d^2, the same whichever engine found them."""
 
 
 def too_few(neighbors: int, has_edges: Callable[[int], bool]) -> SpecError:

@@ -93,25 +93,37 @@ def at_sides(places: Places, shape: Sequence[int]) -> list[npt.NDArray[np.bool_]
     return [(place == 0) | (place == side - 1) for place, side in zip(places, shape, strict=True)]
 
 
-@dataclass(frozen=True)
-class Stencils:
-    """The neighbor rule on a lattice, and the lengths of its edges.
+def reach(stencils: Sequence[Stencil]) -> tuple[int, ...]:
+    """Largest offset of all stencils along each axis, in the order of the shape."""
+    every = np.concatenate([s.offsets for s in stencils])
+    return tuple(abs(every).max(axis=0, initial=0).tolist())
+
+
+class StencilEngine:
+    """Neighbors by index arithmetic: a row is its own index plus constant offsets.
 
     Args:
         lattice: of the vertices.
         stencils: the neighbors of a vertex, by its orientation.
-        squared_lengths: d^2 to each neighbor, in squared widths of the domain.
-        squared_radii: (n_o,) r^2 by orientation, in the same unit.
+        along_sides: further ones of vertices at the first and last place along an axis, by axis and
+            orientation, for an open lattice; none by default.
+        squared_radii: (n_o,) r^2 by orientation in squared widths of the domain, where they are
+            those of the neighbor rule.
     """
 
-    lattice: Lattice
-    stencils: tuple[Stencil, ...]
-    squared_lengths: tuple[Floats, ...]
-    squared_radii: Floats
+    def __init__(
+        self,
+        lattice: Lattice,
+        stencils: Sequence[Stencil],
+        along_sides: Sequence[Sequence[Stencil]] = (),
+        squared_radii: Floats | None = None,
+    ) -> None:
+        self.lattice, self.stencils, self.along_sides = lattice, stencils, along_sides
+        self.squared_radii = squared_radii
 
     @classmethod
-    def of(cls, sampled: SampledManifold[Lattice], neighbors: int) -> "Stencils":
-        """The stencils of the rule with K = `neighbors`; lengths in units of the lattice's width.
+    def of_rule(cls, sampled: SampledManifold[Lattice], neighbors: int) -> "StencilEngine":
+        """The stencils of the neighbor rule with K = `neighbors`.
 
         Raises:
             SpecError: K is smaller than every first shell, so there would be no edge.
@@ -123,15 +135,26 @@ class Stencils:
             raise too_few(neighbors, lambda count: any(map(len, distances.stencils(count)[1])))
         if lattice.periodic:
             stencils = tuple(_wrapped(s, k, lattice) for k, s in enumerate(stencils))
-        area = lattice.spacing**2
-        return cls(
-            lattice, stencils, tuple(s.squared_distance * area for s in stencils), radii * area
-        )
+        return cls(lattice, stencils, squared_radii=radii * lattice.spacing**2)
 
     @cached_property
-    def engine(self) -> "StencilEngine":
-        """The neighbors on the whole lattice."""
-        return StencilEngine(self.lattice, self.stencils)
+    def neighborhoods(self) -> tuple[Neighborhood, ...]:
+        """All neighbors, by orientation."""
+        none = [()] * len(self.stencils)
+        sides = zip(*self.along_sides, strict=True) if self.along_sides else none
+        pairs = zip(self.stencils, sides, strict=True)
+        return tuple(Neighborhood.of(stencil, steps) for stencil, steps in pairs)
+
+    @cached_property
+    def reach(self) -> tuple[int, ...]:
+        """The largest offset along each axis."""
+        return reach([around.stencil for around in self.neighborhoods])
+
+    @property
+    def squared_lengths(self) -> tuple[Floats, ...]:
+        """By orientation d^2 to each neighbor of the stencils, in squared widths of the domain."""
+        area = self.lattice.spacing**2
+        return tuple(s.squared_distance * area for s in self.stencils)
 
     def squared_distances(self, rows: Indices, columns: Indices) -> Floats:
         """(N,) d^2 of edges.
@@ -165,49 +188,16 @@ class Stencils:
     def _keys(self, k: Indices | int, other: Indices, steps: Places) -> Indices:
         """A key for each offset; offsets are looked up, as a table of all would be large."""
         keys: Indices = k * self.lattice.orientations + other
-        for step, most in zip(steps, self.engine.reach, strict=True):
+        for step, most in zip(steps, self.reach, strict=True):
             keys = keys * (2 * most + 1) + step + most
         return keys
-
-
-def reach(stencils: Sequence[Stencil]) -> tuple[int, ...]:
-    """Largest offset of all stencils along each axis, in the order of the shape."""
-    every = np.concatenate([s.offsets for s in stencils])
-    return tuple(abs(every).max(axis=0, initial=0).tolist())
-
-
-class StencilEngine:
-    """Neighbors by index arithmetic: a row is its own index plus constant offsets.
-
-    Args:
-        lattice: of the vertices.
-        stencils: the neighbors of a vertex, by its orientation.
-        along_sides: further ones of vertices at the first and last place along an axis, by axis and
-            orientation, for an open lattice; none by default.
-
-    Attributes:
-        neighborhoods: all of them, by orientation.
-        reach: the largest offset along each axis.
-    """
-
-    def __init__(
-        self,
-        lattice: Lattice,
-        stencils: Sequence[Stencil],
-        along_sides: Sequence[Sequence[Stencil]] = (),
-    ) -> None:
-        self.lattice, self.stencils, self.along_sides = lattice, stencils, along_sides
-        sides = zip(*along_sides, strict=True) if along_sides else [()] * len(stencils)
-        self.neighborhoods = tuple(
-            Neighborhood.of(stencil, steps) for stencil, steps in zip(stencils, sides, strict=True)
-        )
-        self.reach = reach([around.stencil for around in self.neighborhoods])
 
     def on(self, lattice: Lattice) -> "StencilEngine":
         """The same stencils on a lattice of another size."""
         other = copy.copy(self)
         other.lattice = lattice
-        other.__dict__.pop("small", None)
+        for known in ("small", "_table"):
+            other.__dict__.pop(known, None)
         return other
 
     @cached_property

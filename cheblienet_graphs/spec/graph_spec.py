@@ -17,7 +17,7 @@ from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.limits import Number, refuse_unknown
 from cheblienet_graphs.manifolds import Manifold, Metric, with_period
 from cheblienet_graphs.manifolds.base import Fiber
-from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Setting, Size
+from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size
 from cheblienet_graphs.samplings.axes import axis_set
 from cheblienet_graphs.samplings.given import GivenPoints
 from cheblienet_graphs.samplings.given_tables import PointArrays
@@ -251,22 +251,18 @@ class GraphSpec:
         """Points of a level's full sampling, orientations not counted."""
         return self.sampling_kind.points(self.level_size(level))
 
+    @property
+    def periodic(self) -> bool:
+        """Whether opposite sides of a flat domain are glued."""
+        return self.boundary == "periodic"
+
     def full_sampling(self, level: int) -> SamplingKind:
         """The sampling of a level, 0 the finest: all points, whatever the mask.
 
         Raises:
             SpecError: points are given, and the specification knows their digest alone.
         """
-        setting = Setting(
-            self.geometry.base,
-            self.fiber,
-            self.orientations,
-            periodic=self.boundary == "periodic",
-            seed=self.seed,
-            finest=self.level_size(0),
-            spacing=self.spacing,
-        )
-        return self.sampling_kind.sampled(self.level_size(level), setting)
+        return self.sampling_kind.sampled(self.level_size(level), self)
 
     def domain(self, level: int) -> Sampling:
         """The points of a level's graph: all, or those inside where there is a mask.

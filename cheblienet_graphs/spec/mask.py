@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.errors import Found, Remedy, SpecError, Words
+from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.inputs.files import unmasked
 from cheblienet_graphs.inputs.inside import inside_of_array
 from cheblienet_graphs.inputs.masks import LatLonMask, inside_region
@@ -68,7 +68,7 @@ class Mask:
         digest = hashlib.sha256(inside.astype(np.uint8).tobytes()).hexdigest()
         places = [_places(inside)]
         if not len(places[0]):
-            raise SpecError("mask", "True, inside, somewhere", Found("no point inside"))
+            raise SpecError("mask", "True, inside, somewhere", Words("no point inside"))
         for fine in samplings[:-1]:
             pooling = fine.pooling()
             inside = np.logical_or.reduceat(inside[pooling.indices], pooling.indptr[:-1])
@@ -94,7 +94,7 @@ class Mask:
             parts = coarsened(fraction)
         places, by_level = zip(*levels, strict=True)
         if not all(map(len, places)):
-            found = Found(f"less on all pixels of level {[*map(len, places)].index(0)}")
+            found = Words(f"less on all pixels of level {[*map(len, places)].index(0)}")
             accepted = "such that a fifth of some pixel of every level is inside"
             raise SpecError("mask", accepted, found, Words("Give fewer ", Remedy("levels"), "."))
         return cls(digest, tuple(map(len, places)), places, by_level)
@@ -290,14 +290,14 @@ def _array(geometry: Manifold, mask: Any) -> npt.NDArray[Any]:
     if isinstance(mask, LatLonMask):
         if geometry.base.flat:
             accepted = f"an array of pixels on {geometry.name}"
-            raise SpecError("mask", accepted, Found("one on latitudes and longitudes"))
+            raise SpecError("mask", accepted, Words("one on latitudes and longitudes"))
         return mask.inside
     if isinstance(mask, Volume):
         return mask.values
     accepted = "an array of booleans"
     array = unmasked("mask", mask, accepted)
     if array.dtype.kind in "OSU" and not array.ndim:
-        raise SpecError("mask", accepted, Found(type(mask).__name__))
+        raise SpecError("mask", accepted, Words(type(mask).__name__))
     return array
 
 

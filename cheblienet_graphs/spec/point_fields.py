@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import MISSING, Found, Remedy, SpecError, Words
+from cheblienet_graphs.errors import MISSING, Remedy, SpecError, Words
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.limits import Given, choice, integer, left_out, numbers, parsed
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold
@@ -109,7 +109,7 @@ def _sampling(geometry: Manifold, given: Given) -> tuple[type[SamplingKind], Siz
     for field, value in sizes.items():
         if value is not None and field != kind.field:
             remedy = Words("Its size is given by ", Remedy(kind.field), " alone.")
-            shown = Found(f"shape {value.shape}") if hasattr(value, "shape") else value
+            shown = Words(f"shape {value.shape}") if hasattr(value, "shape") else value
             left_out(field, shown, f"on {geometry.name} with {kind.name} sampling", remedy)
     if sizes[kind.field] is None:
         where = f"given: it is the size of {geometry.name} with {kind.name} sampling"

@@ -11,6 +11,7 @@ are eigenvalues of the symbol of a strip along it, those at a corner of a block 
 
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse
@@ -85,21 +86,21 @@ def bound_by_symbols(
     for orientations, part in inside.parts():
         if (top := summit(part, reached, work)) is None:
             return None
-        if top.wave is None:
+        if top.place is None:
             continue
         if top.bound > reached * enough:
-            fading = _fading_wave(part, orientations, lattice, top.wave)
+            fading = _fading_wave(part, orientations, lattice, top.place)
             reached = max(reached, _quotient(fading, product))
-        waves.append(Wave(part, top.wave, sides, top.bound))
+        waves.append(replace(top, sides=sides))
     for across in () if proven else (0, 1):
         smaller, strip = (Symbol.at_side(matrix, lattice, across, depth) for depth in STRIPS)
         if (top := summit(strip, reached, work)) is None:
             return None
-        if top.wave is None:
+        if top.place is None:
             continue
-        reached = max(reached, _quotient(_wave_at_side(strip, lattice, top.wave, across), product))
-        bound = top.bound + strip.largest(top.wave) - smaller.largest(top.wave)
-        waves.append(Wave(strip, top.wave, sides[1 - across : 2 - across], bound))
+        reached = max(reached, _quotient(_wave_at_side(strip, lattice, top.place, across), product))
+        bound = top.bound + strip.largest(top.place) - smaller.largest(top.place)
+        waves.append(replace(top, bound=bound, sides=sides[1 - across : 2 - across]))
     for parts in STEPS:
         waves = [
             wave.confined(parts, work / len(STEPS)) if enough < wave.bound / reached < FAR else wave
@@ -115,9 +116,9 @@ def _of_periodic(inside: Symbol, lattice: Lattice, work: float) -> float | None:
     for orientations, part in inside.parts():
         if (top := summit(part, reached, work)) is None:
             return None
-        if top.wave is None:
+        if top.place is None:
             continue
-        value = _of_own_wave(part, lattice, top.wave)
+        value = _of_own_wave(part, lattice, top.place)
         close = top.bound <= value * (1 + CLOSE)
         if not close:
             if math.prod(lattice.shape) * len(orientations) ** 3 > work:

@@ -11,7 +11,8 @@ A single vector sees each distinct eigenvalue once, however multiple it is.
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
@@ -100,18 +101,23 @@ def recursion(
 
 
 @dataclass(frozen=True)
-class Distinct:
-    """Distinct eigenvalues, and whether their residuals became small.
+class Eigenvalues:
+    """Eigenvalues of a matrix.
 
     Args:
-        values: (M,) ascending.
-        converged: whether, by the residuals, no eigenvalue before the last is missing.
-        products: number of products taken.
+        values: (M,) ascending; descending where the largest were asked for. Repeated by
+            multiplicity; with "lanczos" some copies may be missed.
+        converged: whether all residuals are small.
+        method: "bloch", "dense", "chebyshev", "shift-invert" or "lanczos".
     """
 
     values: Floats
     converged: bool
-    products: int
+    method: str
+
+    def first(self, count: int) -> Self:
+        """The first of them, with their vectors if there are any."""
+        return replace(self, values=self.values[:count])
 
 
 def lanczos_eigenvalues(
@@ -123,8 +129,10 @@ def lanczos_eigenvalues(
     project: Callable[[Floats], None] | None = None,
     max_products: int = MAX_PRODUCTS,
     progress: Progress | None = None,
-) -> Distinct:
+) -> Eigenvalues:
     """The smallest distinct eigenvalues of a symmetric matrix, with three vectors.
+
+    Where they converged, by the residuals, none before the last is missing.
 
     Args:
         product: x -> A x, (V,) float64; its spectrum lies in [-1, 1].
@@ -139,7 +147,7 @@ def lanczos_eigenvalues(
     if project:
         project(start)
         if dot(start, start) < EXHAUSTED * size:
-            return Distinct(np.empty(0), converged=True, products=0)
+            return Eigenvalues(np.empty(0), converged=True, method="lanczos")
     steps = recursion(product, start, project)
     del start  # else it would be kept as a fourth vector
     limit = math.inf if cutoff is None else cutoff
@@ -156,7 +164,8 @@ def lanczos_eigenvalues(
             values = values[:needed]
             same = len(known) == len(values) and bool((abs(known - values) < CONVERGED).all())
             if exhausted or (settled and same) or step == max_products:
-                return Distinct(values[values <= limit], settled and (exhausted or same), step)
+                converged = settled and (exhausted or same)
+                return Eigenvalues(values[values <= limit], converged, "lanczos")
             known = values if settled else np.empty(0)
             check = step + max(10, step // 8)
             if progress:

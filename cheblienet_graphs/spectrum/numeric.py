@@ -23,7 +23,7 @@ from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.machine.threads import one_blas_thread
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.sparse import CAST_AT_ONCE, Product, mapped_product
-from cheblienet_graphs.spectrum.lanczos import MAX_PRODUCTS, Progress, start_vector
+from cheblienet_graphs.spectrum.lanczos import MAX_PRODUCTS, Eigenvalues, Progress, start_vector
 from cheblienet_graphs.spectrum.symmetric import (
     BlochBlocks,
     eigenvalues_by_sector,
@@ -55,26 +55,6 @@ NARROWEST = 2e-4
 the null space: the least that the largest degree can resolve."""
 BLOCK_BYTES = 2**30
 """Largest block of vectors; about five of them are in memory together."""
-
-
-@dataclass(frozen=True)
-class Eigenvalues:
-    """Eigenvalues of Delta.
-
-    Args:
-        values: (M,) ascending; descending where the largest were asked for. Repeated by
-            multiplicity; with "lanczos" some copies may be missed.
-        converged: whether all residuals are small.
-        method: "bloch", "dense", "chebyshev", "shift-invert" or "lanczos".
-    """
-
-    values: Floats
-    converged: bool
-    method: str
-
-    def first(self, count: int) -> Self:
-        """The first of them, with their vectors if there are any."""
-        return replace(self, values=self.values[:count])
 
 
 @dataclass(frozen=True)
@@ -121,8 +101,8 @@ def smallest_eigenvalues(
         return Eigenvalues(_of_delta(values, lambda_max), converged=True, method="bloch")
     product = mapped_product(rescaled, shift)
     symmetries = involutions(product, sampling)
-    values, converged = eigenvalues_by_sector(product, size, count, symmetries, progress=progress)
-    return Eigenvalues(_of_delta(values, lambda_max), converged, "lanczos")
+    found = eigenvalues_by_sector(product, size, count, symmetries, progress=progress)
+    return replace(found, values=_of_delta(found.values, lambda_max))
 
 
 @one_blas_thread()

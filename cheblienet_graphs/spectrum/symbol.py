@@ -150,22 +150,11 @@ class Symbol:
         return scipy.sparse.csr_array((np.ones(count), place), shape=(count, size**2))
 
 
-@dataclass(frozen=True)
-class Summit:
-    """Where the largest eigenvalue of a symbol is.
-
-    Args:
-        bound: at least the largest eigenvalue of all H(k), by `TOLERANCE` at most.
-        wave: (d,) a wave vector where it is within the same of that, radians per pixel; None
-            where no eigenvalue is beyond the floor.
-    """
-
-    bound: float
-    wave: Floats | None
-
-
-def summit(symbol: Symbol, floor: float = 0.0, work: float = math.inf) -> Summit | None:
+def summit(symbol: Symbol, floor: float = 0.0, work: float = math.inf) -> "Wave | None":
     """Find the largest eigenvalue of all H(k), with proof; None where that takes too long.
+
+    Its bound is at least that eigenvalue, by `TOLERANCE` at most, and its place within the same of
+    it; it has none where no eigenvalue is beyond the floor.
 
     Boxes of wave vectors are halved until none can have a larger eigenvalue. Within a box H differs
     from its linear part by `bend` at most, and the largest eigenvalue of that part, a convex
@@ -193,7 +182,7 @@ def summit(symbol: Symbol, floor: float = 0.0, work: float = math.inf) -> Summit
             largest, highest = float(values.max()), waves[values.argmax()]
         kept = linear + symbol.bend(widths) > largest * (1 + TOLERANCE)
         if not kept.any():
-            return Summit(largest * (1 + TOLERANCE), highest)
+            return Wave(symbol, highest, largest * (1 + TOLERANCE))
         widths = widths / 2
         waves = (waves[kept, None] + corners * widths).reshape(-1, dimension)
     return None
@@ -219,19 +208,19 @@ def last(blocks: Complex) -> Floats:
 
 @dataclass(frozen=True)
 class Wave:
-    """The wave of the largest eigenvalue of a symbol, on the signals of a box.
+    """The wave of the largest eigenvalue of a symbol, on all signals or on those of a box.
 
     Args:
         symbol: H.
-        place: (d,) the wave vector.
-        sides: (d,) pixels N of the box.
+        place: (d,) the wave vector, radians per pixel; None where none is known.
         bound: of the eigenvalues.
+        sides: (d,) pixels N of the box; None for all signals.
     """
 
     symbol: Symbol
-    place: Floats
-    sides: Floats
+    place: Floats | None
     bound: float
+    sides: Floats | None = None
 
     def confined(self, parts: int, work: float) -> "Wave":
         """The same with a bound smaller than that of all waves, where the box has one.
@@ -247,6 +236,8 @@ class Wave:
             parts: N / m.
             work: as `summit` has it.
         """
+        if self.place is None or self.sides is None:
+            return self
         symbol, wave = self.symbol, np.pi * np.round(self.place / np.pi)
         steps = np.maximum(2 * np.round(self.sides / parts / 2), 2).astype(np.int64)
         first = np.diag(np.pi / (self.sides + 1))

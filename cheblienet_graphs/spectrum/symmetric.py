@@ -26,6 +26,7 @@ from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.sparse import Product, mapped_product
 from cheblienet_graphs.spectrum.lanczos import (
     MAX_PRODUCTS,
+    Eigenvalues,
     Progress,
     lanczos_eigenvalues,
     start_vector,
@@ -170,7 +171,7 @@ def eigenvalues_by_sector(
     symmetries: Sequence[Permutation],
     *,
     progress: Progress | None = None,
-) -> tuple[Floats, bool]:
+) -> Eigenvalues:
     """The smallest eigenvalues, those of several sectors repeated, by MAX_PRODUCTS at most.
 
     Args:
@@ -179,20 +180,22 @@ def eigenvalues_by_sector(
         count: M.
         symmetries: as `involutions` finds them.
         progress: called with the numbers of products done and at most.
-
-    Returns:
-        (M,) ascending, and whether all recursions converged.
     """
     values: Floats = np.empty(0)
     converged, done = True, 0
 
-    def report(products: int, _: int) -> None:
+    def counted(x: Floats) -> Floats:
+        nonlocal done
+        done += 1
+        return product(x)
+
+    def report(*_: int) -> None:
         if progress:
-            progress(done + products, MAX_PRODUCTS)
+            progress(done, MAX_PRODUCTS)
 
     for signs in itertools.product((1.0, -1.0), repeat=len(symmetries)):
         sector = lanczos_eigenvalues(
-            product,
+            counted,
             size,
             count,
             cutoff=float(values[-1]) if len(values) == count else None,
@@ -201,8 +204,8 @@ def eigenvalues_by_sector(
             progress=report,
         )
         values = np.sort(np.append(values, sector.values))[:count]
-        converged, done = converged and sector.converged, done + sector.products
-    return values, converged
+        converged &= sector.converged
+    return Eigenvalues(values, converged, "lanczos")
 
 
 def _projection(

@@ -14,13 +14,14 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from cheblienet_graphs.errors import SchemaError, SpecError, quoted
+from cheblienet_graphs.errors import SchemaError, SpecError, StoreError, quoted
+from cheblienet_graphs.limits import Range
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.fibers import units
 from cheblienet_graphs.spec.map_spec import MapSpec
 from cheblienet_graphs.store import layout, rules
 from cheblienet_graphs.store.folder import DOCUMENT
-from cheblienet_graphs.store.rules import Number, Rule, WrongFactError, checked, read
+from cheblienet_graphs.store.rules import Rule, checked, is_within, read
 from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.weights.directional import DIRECTIONS
 
@@ -105,7 +106,7 @@ def _spec(kind: type[Spec], raw: Mapping[str, Any]) -> Spec:
     try:
         spec = kind.from_dict(known)
     except (SpecError, TypeError) as error:
-        raise WrongFactError(f"spec is none: {error}") from error
+        raise StoreError(f"spec is none: {error}") from error
     sides = layout.SIDES if kind is MapSpec else ()
     normal = spec.to_dict()
     if repr(known) == repr(normal):  # as in files of ours
@@ -126,7 +127,7 @@ def _known(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
 def _files(manifest: Mapping[str, Any]) -> Iterator[tuple[str, FileFacts]]:
     for key, value in manifest.items():
         if not PATH.fullmatch(key) or len(key) > LONGEST_PATH:
-            raise WrongFactError(f"manifest has {quoted(key)}, which is no path of a version")
+            raise StoreError(f"manifest has {quoted(key)}, which is no path of a version")
         entry: layout.Attributes = value if isinstance(value, dict) else {}
         sha256, nbytes = map(entry.get, FILE)
         if not (rules.SHA256(sha256) and rules.COUNT(nbytes)):
@@ -247,7 +248,7 @@ def graph_facts(attributes: layout.Attributes) -> VersionFacts:
     """The facts in the attributes of a graph's version.
 
     Raises:
-        WrongFactError: one is of another form than ours, or contradicts another.
+        StoreError: one is of another form than ours, or contradicts another.
     """
     common = shared(attributes, GraphSpec)
     spec, levels = common["spec"], attributes.get("levels")
@@ -267,13 +268,13 @@ def _level(spec: GraphSpec, number: int, facts: Any) -> LevelFacts:
         "vertices": vertices,
         "isolated": rules.is_integer(0, vertices - 2),
         "dropped_edges": rules.COUNT,
-        "in_plane_fraction": Number(rules.FROM_0, 1) if spec.orientations > 1 else 1.0,
+        "in_plane_fraction": Range(0, 1) if spec.orientations > 1 else 1.0,
         **_metric_rules(spec, number, facts.get("xi")),
         "bandwidth": None if spec.kernel is None else rules.SIZE,
-        "lambda_max": 2.0 if spec.lambda_max == 2 else Number(0, most),
+        "lambda_max": 2.0 if spec.lambda_max == 2 else Range(rules.ABOVE_0, most),
     }
     if lacking := sorted(expected.keys() - facts.keys()):
-        raise WrongFactError(f"{name} lacks {lacking[0]}")
+        raise StoreError(f"{name} lacks {lacking[0]}")
     if facts.get("eigenvalue_scale") is not None:  # not recorded by older versions
         plain = spec.weighting.moment is not None and spec.laplacian == "combinatorial"
         expected["eigenvalue_scale"] = 1.0 if plain and spec.mask is None else rules.SIZE
@@ -303,8 +304,8 @@ def _operator_rules(facts: Mapping[str, Any], vertices: int) -> dict[str, Any]:
 def _metric_rules(spec: GraphSpec, number: int, xi: Any) -> dict[str, Any]:
     """Xi follows from the spec unless it was solved for; its square follows from it."""
     if spec.xi == "auto":
-        solved = Number(1 / rules.LARGEST, rules.LARGEST)
-        return {"xi": solved, "xi_squared": float(xi * xi) if solved(xi) else None}
+        solved = Range(1 / rules.LARGEST, rules.LARGEST)
+        return {"xi": solved, "xi_squared": float(xi * xi) if is_within(xi, solved) else None}
     known = spec.metric(number).xi if spec.geometry.oriented else None
     return {"xi": known, "xi_squared": None if known is None else known * known}
 
@@ -315,7 +316,7 @@ def _operator(name: str, facts: Any, vertices: int) -> OperatorFacts:
 
 
 def _gradients(name: str, spacings: Floats, facts: Any) -> GradientFacts:
-    norm = Number(rules.FROM_0, rules.LARGEST)  # 0 where all vanish: two pixels around a torus
+    norm = Range(0, rules.LARGEST)  # 0 where all vanish: two pixels around a torus
     expected = {
         "nnz": rules.COUNT,
         "symmetric_nnz": rules.COUNT,

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from cheblienet_graphs.errors import StoreError
+from cheblienet_graphs.limits import Range
 from cheblienet_graphs.spec.map_spec import MapSpec
 from cheblienet_graphs.store import catalog, layout, rules
 from cheblienet_graphs.store.facts import (
@@ -89,7 +90,7 @@ def either_facts(attributes: layout.Attributes, where: str) -> VersionFacts | Ma
     check_schema(attributes, where)
     try:
         return _map(attributes) if layout.MAP in attributes else graph_facts(attributes)
-    except rules.WrongFactError as error:
+    except StoreError as error:
         raise StoreError(
             f"{where} was changed or not written by cheblienet: its {str(error).rstrip('.')}. "
             "Import or build it again."
@@ -115,7 +116,7 @@ def _map(attributes: layout.Attributes) -> MapFacts:
         "target_grid": list(spec.target.grid(0)),
         "source_grid": list(spec.source.grid(0)),
         "nnz": rules.is_integer(targets, targets * sources),
-        "farthest": rules.Number(-1 / rules.LARGEST, rules.LARGEST),
+        "farthest": Range(-1 / rules.LARGEST, rules.LARGEST),
     }
     sizes = MapSizes(**rules.read("map", attributes[layout.MAP], expected))
     return MapFacts(**common, sizes=sizes)

@@ -1,20 +1,12 @@
-"""Matrices of published versions, mapped and checked, and the weights of edges in them."""
-
-import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+"""Matrices of published versions, mapped and checked."""
 
 import numpy as np
-import numpy.typing as npt
 
 from cheblienet_graphs.csr import Csr
 from cheblienet_graphs.errors import StoreError, quoted
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.arrays import forget_pages, mapped_array
 from cheblienet_graphs.store.folder import Folder
-
-if TYPE_CHECKING:
-    import scipy.sparse
 
 SUMS = 1e-5
 """Largest error of a sum of averages."""
@@ -87,32 +79,3 @@ def mapped_averages(
     if not (abs(sums - 1) <= SUMS).all():
         raise StoreError(f"{group} must have rows that sum to 1.")
     return matrix
-
-
-@dataclass(frozen=True)
-class MappedWeights:
-    """W of a level, from the stored Laplacian: w_ij = -Delta_ij sqrt(n_i n_j), without a diagonal.
-
-    n are the degrees where the Laplacian is the normalized one, the areas where it is the
-    combinatorial one.
-
-    Args:
-        laplacian: (V, V) the stored one, rescaled, over mapped files.
-        lambda_max: its scale.
-        mass: (V,) n, possibly mapped.
-    """
-
-    laplacian: "scipy.sparse.csr_array"
-    lambda_max: float
-    mass: npt.NDArray[np.float32]
-
-    def rows(self, vertices: npt.NDArray[np.int64]) -> "scipy.sparse.csr_array":
-        """(N, V) float64 rows of W, those of N vertices."""
-        import scipy.sparse  # training does without
-
-        stored = self.laplacian[vertices].tocoo()
-        edge = stored.col != vertices[stored.row]
-        row, column = stored.row[edge], stored.col[edge]
-        roots = (np.sqrt(self.mass[end], dtype=np.float64) for end in (vertices[row], column))
-        weights: Any = -stored.data[edge] * (self.lambda_max / 2) * math.prod(roots)
-        return scipy.sparse.csr_array((weights, (row, column)), shape=stored.shape)

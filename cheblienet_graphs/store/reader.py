@@ -4,6 +4,7 @@ Opening checks what can't be trusted later: shapes and types, pointers and colum
 masses, places, averages. Values that only products read are looked at where they are used.
 """
 
+import math
 import stat
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,7 +28,7 @@ from cheblienet_graphs.store import catalog, layout
 from cheblienet_graphs.store.arrays import mapped_array, mapped_places, within
 from cheblienet_graphs.store.facts import LevelFacts, VersionFacts
 from cheblienet_graphs.store.folder import Folder
-from cheblienet_graphs.store.matrices import MappedWeights, mapped_averages, mapped_csr
+from cheblienet_graphs.store.matrices import mapped_averages, mapped_csr
 from cheblienet_graphs.store.rules import LARGEST
 from cheblienet_graphs.typing import Floats
 
@@ -247,10 +248,19 @@ class LevelFolder:
         """(V,) divisors of the Laplacian: the degrees, or the areas."""
         return self.degree if self.spec.laplacian == "normalized" else self.area
 
-    @cached_property
-    def weights(self) -> MappedWeights:
-        """W, to be read row by row."""
-        return MappedWeights(self.laplacian, self.of_level.lambda_max, self.mass)
+    def weights(self, vertices: npt.NDArray[np.int64]) -> "scipy.sparse.csr_array":
+        """(N, V) float64 rows of W, those of N vertices; it has no diagonal.
+
+        w_ij = -Delta_ij sqrt(n_i n_j), n the mass.
+        """
+        import scipy.sparse  # training does without
+
+        stored = self.laplacian[vertices].tocoo()
+        edge = stored.col != vertices[stored.row]
+        row, column = stored.row[edge], stored.col[edge]
+        roots = (np.sqrt(self.mass[end], dtype=np.float64) for end in (vertices[row], column))
+        weights: Any = -stored.data[edge] * (self.of_level.lambda_max / 2) * math.prod(roots)
+        return scipy.sparse.csr_array((weights, (row, column)), shape=stored.shape)
 
     @cached_property
     def sampling(self) -> Sampling:

@@ -4,36 +4,22 @@ import datetime as dt
 import math
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-from cheblienet_graphs.errors import quoted
+from cheblienet_graphs.errors import StoreError, quoted
+from cheblienet_graphs.limits import Range
 from cheblienet_graphs.store import layout
 
 LARGEST_COUNT = 2**63 - 1
 LARGEST = 1e15
 """Largest number that is no count."""
-FROM_0 = math.nextafter(0, -1)
-"""Numbers above it are 0 and more."""
+ABOVE_0 = math.nextafter(0, 1)
+"""The least positive number."""
 ROUNDING = 1e-9
 """Largest relative difference of a number between two machines."""
 
 Rule = Callable[[Any], bool]
 """Whether a fact may have a value."""
-
-
-class WrongFactError(Exception):
-    """A wrong fact; the message has its name and what it is."""
-
-
-class Number(NamedTuple):
-    """A finite number above `low`, up to `high`."""
-
-    low: float
-    high: float
-
-    def __call__(self, value: Any) -> bool:
-        """Whether a value is one."""
-        return type(value) in {int, float} and self.low < value <= self.high
 
 
 def is_integer(low: int, high: int) -> Rule:
@@ -44,6 +30,11 @@ def is_integer(low: int, high: int) -> Rule:
 def is_text(pattern: str) -> Rule:
     """A text of which all matches a pattern."""
     return lambda value: isinstance(value, str) and bool(re.fullmatch(pattern, value))
+
+
+def is_within(value: Any, range_: Range[float]) -> bool:
+    """Whether it is a number in a range."""
+    return type(value) in {int, float} and range_.low <= value <= range_.high
 
 
 def is_object(value: Any) -> bool:
@@ -62,7 +53,7 @@ def is_time(value: Any) -> bool:
 SHORT = is_text(r"[ -~]{1,64}")
 SHA256 = is_text(r"[0-9a-f]{64}")
 COUNT = is_integer(0, LARGEST_COUNT)
-SIZE = Number(0, LARGEST)
+SIZE = Range(ABOVE_0, LARGEST)
 
 
 def read(name: str, facts: Any, rules: Mapping[str, Any]) -> dict[str, Any]:
@@ -72,7 +63,7 @@ def read(name: str, facts: Any, rules: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def checked(name: str, value: Any, rule: Any) -> Any:
-    """The value itself, if it fits a rule: a `Rule`, the value that it must be, or a list of these.
+    """The value itself, if it fits: a `Rule`, a range, the value that it must be, a list of these.
 
     Numbers are that value up to rounding; of other JSON values 1, 1.0 and true differ.
 
@@ -80,10 +71,10 @@ def checked(name: str, value: Any, rule: Any) -> Any:
         Numbers that may be no integers as floats, lists with a rule for each element as tuples.
 
     Raises:
-        WrongFactError: it does not fit.
+        StoreError: it does not fit; the message has its name and what it is.
     """
     if not _fits(value, rule):
-        raise WrongFactError(f"{name} can't be {quoted(value)}")
+        raise StoreError(f"{name} can't be {quoted(value)}")
     return _kept(value, rule)
 
 
@@ -93,12 +84,14 @@ def _fits(value: Any, rule: Any) -> bool:
     if isinstance(rule, list):
         return isinstance(value, list) and len(value) == len(rule) and all(map(_fits, value, rule))
     if isinstance(rule, float):
-        known = Number(0, LARGEST**2)(value)
+        known = is_within(value, Range(ABOVE_0, LARGEST**2))
         return known and math.isclose(value, rule, rel_tol=ROUNDING)
+    if isinstance(rule, Range):
+        return is_within(value, rule)
     return layout.same(value, rule)
 
 
 def _kept(value: Any, rule: Any) -> Any:
     if isinstance(rule, list):
         return tuple(map(_kept, value, rule))
-    return float(value) if isinstance(rule, float | Number) else value
+    return float(value) if isinstance(rule, float | Range) else value

@@ -9,18 +9,17 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cheblienet_graphs.errors import Remedy, SpecError, Words
-from cheblienet_graphs.manifolds import FlatManifold
 from cheblienet_graphs.manifolds.manifold import Diffusion
 from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.search.offsets import OffsetDistances, Stencil
-from cheblienet_graphs.search.stencil import StencilEngine, Stencils, reach
+from cheblienet_graphs.search.stencil import StencilEngine, reach
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.lattice import LatticeWeights, Weighted
 from cheblienet_graphs.weights.sides import Edges, along_sides
@@ -83,7 +82,7 @@ def matched_weights(
     from cheblienet_graphs.weights.matching import VANISHED  # loads solvers
 
     lattice, infinite = sampled.sampling, InfiniteLattice(sampled)
-    by_rule = Stencils.of(infinite.sampled, weights.count).stencils
+    by_rule = StencilEngine.of_rule(infinite.sampled, weights.count).stencils
     united = infinite.united(by_rule, infinite.selling()[0])
     check_room(lattice, united, instead)
     squared = np.concatenate([stencil.squared_distance for stencil in united])
@@ -149,7 +148,7 @@ def with_room(sampled: SampledManifold[Lattice], count: int) -> tuple[bool, bool
     stencils, _ = infinite.selling()
     if _needed(sampled.sampling, stencils):
         return False, False
-    united = infinite.united(Stencils.of(infinite.sampled, count).stencils, stencils)
+    united = infinite.united(StencilEngine.of_rule(infinite.sampled, count).stencils, stencils)
     return True, not _needed(sampled.sampling, united)
 
 
@@ -170,7 +169,7 @@ class InfiniteLattice:
     def __init__(self, sampled: SampledManifold[Lattice]) -> None:
         self.sampled = replace(sampled, sampling=replace(sampled.sampling, periodic=False))
         self._lattice = self.sampled.sampling
-        self.manifold = cast("FlatManifold", sampled.manifold)
+        self.manifold = sampled.manifold
         self._metric = sampled.metric.scaled(self._lattice.spacing)
         fiber = self._lattice.fiber
         self._on_axes = bool(fiber.columns) and not fiber.cyclic

@@ -11,7 +11,7 @@ import numpy as np
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.search.offsets import Stencil
-from cheblienet_graphs.search.stencil import StencilEngine, Stencils
+from cheblienet_graphs.search.stencil import StencilEngine
 from cheblienet_graphs.sparse import exact_sum, rounded
 from cheblienet_graphs.typing import Floats
 
@@ -107,10 +107,10 @@ def kernel_weights(kernel: "Kernel", sampled: SampledManifold[Lattice]) -> Latti
     Raises:
         SpecError: K is smaller than every first shell, so there would be no edge.
     """
-    rule = Stencils.of(sampled, kernel.count)
-    engine = rule.engine
-    block, squared = engine.rows_on_small([[squared] for squared in rule.squared_lengths])
+    engine = StencilEngine.of_rule(sampled, kernel.count)
+    lengths = engine.squared_lengths
+    block, squared = engine.rows_on_small([[squared] for squared in lengths])
     total = rounded(exact_sum(block.sums(squared), engine.small.times))
     mean = total / engine.total_degree
-    values = tuple(kernel.of_squared_lengths(squared, mean) for squared in rule.squared_lengths)
+    values = tuple(kernel.of_squared_lengths(squared, mean) for squared in lengths)
     return LatticeWeights(engine, values, kernel.width(mean))

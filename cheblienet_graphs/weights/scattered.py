@@ -51,7 +51,7 @@ def matched_edges(
         _parallel_steps(sampling, manifold, steps),
         vertices,
     )
-    squared = lengths.squared_distances(rows, columns)
+    squared = lengths(rows, columns)
     mean = float(squared.mean())
     keys = np.minimum(rows, columns) * vertices + np.maximum(rows, columns)
     unknown = np.unique(keys, return_inverse=True)[1].reshape(-1)  # edge of each direction

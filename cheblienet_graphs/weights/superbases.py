@@ -22,7 +22,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from cheblienet_graphs.manifolds import FlatManifold, Metric
+from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.manifolds.base import Fiber
 from cheblienet_graphs.manifolds.manifold import Diffusion
 from cheblienet_graphs.samplings.axes import Axes
@@ -51,7 +51,7 @@ TILT_TARGETS = (2.0, 2.0, 0.0, 0.0, 0.0)
 
 
 def selling(
-    manifold: FlatManifold, metric: Metric, lattice: Lattice
+    manifold: Manifold, metric: Metric, lattice: Lattice
 ) -> list[tuple[Indices, Indices, Floats]]:
     """The stencil of each orientation: offsets within it, and the next samples of its fiber.
 

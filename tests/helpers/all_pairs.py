@@ -31,7 +31,7 @@ def listed(engine: Engine, lengths: Lengths, vertices: int, block: int | None = 
         stop = min(start + block, vertices)
         degrees, columns = engine.neighbors(start, stop)
         rows = np.repeat(np.arange(start, stop), degrees)
-        squared = lengths.squared_distances(rows, columns)
+        squared = lengths(rows, columns)
         by_pair |= dict(
             zip(zip(rows.tolist(), columns.tolist(), strict=True), squared.tolist(), strict=True)
         )

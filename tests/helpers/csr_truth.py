@@ -37,8 +37,8 @@ def mapped(group: Folder) -> scipy.sparse.csr_array:
 
 def edge_weights(version: Folder, level: int) -> scipy.sparse.csr_array:
     """(V, V) W of a level in memory, as reports read it."""
-    weights = LevelFolder.published(version, read_facts(version), level).weights
-    return weights.rows(np.arange(weights.laplacian.shape[0]))
+    arrays = LevelFolder.published(version, read_facts(version), level)
+    return arrays.weights(np.arange(arrays.of_level.vertices))
 
 
 def dense_weights(version: zarr.Group, level: int = 0) -> np.ndarray:

@@ -32,7 +32,7 @@ def test_stored_laplacian_is_the_defined_one(tmp_path: Path, fields: dict[str, o
     n = spec.num_vertices
     degrees, columns = engine.neighbors(0, n)
     rows = np.repeat(np.arange(n), degrees)
-    squared = lengths.squared_distances(rows, columns)
+    squared = lengths(rows, columns)
     t = spec.bandwidth * squared.mean()
     u = squared / (4 * t)
     kernel = {

@@ -13,7 +13,7 @@ from marks import slow_but
 
 from cheblienet_graphs import GraphSpec, SpecError, build
 from cheblienet_graphs.assembly import pipeline
-from cheblienet_graphs.machine import Here
+from cheblienet_graphs.machine import Pool
 from cheblienet_graphs.machine.threads import own_device
 from cheblienet_graphs.search.choice import Choice
 
@@ -24,7 +24,7 @@ SPECS = {
 }
 
 
-class Elsewhere(Here):
+class Elsewhere(Pool):
     """Workers that have a GPU; what they do is done here, without."""
 
     def first(self, function: Callable[..., Any], *arguments: Any, **named: Any) -> Choice:

@@ -29,7 +29,7 @@ KINDS = {
         "MutualNeighbors",
         "PrunedSearch",
     ),
-    *("KDTree", "Cloud", "Stencils", "RowBlock"),
+    *("KDTree", "Cloud", "RowBlock"),
     *("Staging", "Build", "Icosphere", "Random", "StencilEngine", "NeighborRule"),
 }
 

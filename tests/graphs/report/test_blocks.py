@@ -46,12 +46,12 @@ def test_equivariance_errors_by_definition(versions: Path, name: str) -> None:
 @pytest.mark.parametrize("name", SPECS)
 def test_weights_are_those_of_the_whole_matrix(versions: Path, name: str) -> None:
     version = versions / name / "v001"
-    weights, whole = level_of(version).weights, edge_weights(Folder(version), 0)
+    level, whole = level_of(version), edge_weights(Folder(version), 0)
     chosen, values = np.array([5, 3, 3, 40]), whole.data
-    assert np.array_equal(weights.rows(chosen).toarray(), whole.toarray()[chosen])
+    assert np.array_equal(level.weights(chosen).toarray(), whole.toarray()[chosen])
     expected = {"min": values.min(), "median": np.median(values), "max": values.max()}
     for entries in (17, 10**6):
-        assert weight_statistics(weights, entries=entries) == pytest.approx(expected, rel=1e-15)
+        assert weight_statistics(level, entries=entries) == pytest.approx(expected, rel=1e-15)
 
 
 @pytest.mark.slow
@@ -62,8 +62,7 @@ def test_memory_does_not_grow_with_the_edges(tmp_path: Path) -> None:
     build(spec, tmp_path / "g.zarr", name="g")
     version = tmp_path / "g.zarr/g/v001"
     level = level_of(version)
-    weights = level.weights
-    laplacian, points = weights.laplacian, spec.full_sampling(0)
+    laplacian, points = level.laplacian, spec.full_sampling(0)
     x = np.ones(points.num_vertices)
     few = min(10 * x.nbytes, 8 * laplacian.nnz / 5)
     for examine, most in (
@@ -74,7 +73,7 @@ def test_memory_does_not_grow_with_the_edges(tmp_path: Path) -> None:
         (lambda: equivariance_errors(laplacian, points, entries=2**12), few),
         (lambda: is_symmetric(laplacian, 2**12), few),
         # The median takes each edge once: half of the stored entries.
-        (lambda: weight_statistics(weights, entries=2**12), 6 * laplacian.nnz),
+        (lambda: weight_statistics(level, entries=2**12), 6 * laplacian.nnz),
     ):
         examine()
         assert allocated_by(examine) < most

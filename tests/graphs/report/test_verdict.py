@@ -14,7 +14,7 @@ from cheblienet_graphs.report.comparison import AGREEING, compared
 from cheblienet_graphs.report.findings import Finding
 from cheblienet_graphs.report.moments import EffectiveMetric
 from cheblienet_graphs.report.verdict import CONSISTENCY, verdict
-from cheblienet_graphs.spectrum.numeric import Eigenvalues
+from cheblienet_graphs.spectrum.lanczos import Eigenvalues
 
 PERIODIC = {"boundary": "periodic", "weights": "selling", "levels": 1}
 

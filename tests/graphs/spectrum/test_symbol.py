@@ -1,13 +1,14 @@
 """Symbols against dense matrices and many waves."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cheblienet_graphs.spectrum.symbol import TOLERANCE, Symbol, Wave, summit
+from cheblienet_graphs.spectrum.symbol import TOLERANCE, Symbol, summit
 
 
 def random_symbol(seed: int, size: int, dimension: int, reach: int) -> Symbol:
@@ -51,7 +52,7 @@ def test_no_wave_has_a_larger_eigenvalue(seed: int, size: int, dimension: int, r
     waves = np.random.default_rng(seed).uniform(-math.pi, math.pi, (4000, dimension))
     reached = np.linalg.eigvalsh(graph.around(waves)[0])[:, -1]
     assert reached.max() <= highest.bound
-    at_the_wave = np.linalg.eigvalsh(graph.around(highest.wave[None])[0])[0, -1]
+    at_the_wave = np.linalg.eigvalsh(graph.around(highest.place[None])[0])[0, -1]
     assert at_the_wave == pytest.approx(highest.bound, rel=2 * TOLERANCE)
 
 
@@ -70,7 +71,7 @@ def test_no_signal_of_a_box_has_a_larger_eigenvalue(
     highest = summit(graph)
     assert highest is not None
     sides = (side, side + 3)[:dimension]
-    wave = Wave(graph, highest.wave, np.array(sides, np.float64), highest.bound)
+    wave = replace(highest, sides=np.array(sides, np.float64))
     bound = wave.confined(parts, math.inf).bound
     assert np.linalg.eigvalsh(on_box(graph, sides))[-1] <= bound * (1 + 1e-12)
     assert bound <= highest.bound
@@ -91,7 +92,7 @@ def test_waves_confined_as_in_closed_form(sides: tuple[int, ...]) -> None:
     long = np.array(sides, np.float64)
     exact = sum(4 + 2 * math.cos(math.pi / (side + 1)) for side in sides)
     lost = 6 * dimension - exact
-    wave = Wave(graph, highest.wave, long, highest.bound)
+    wave = replace(highest, sides=long)
     bounds = [wave.confined(parts, math.inf).bound for parts in (4, 8, 16)]
     assert bounds == sorted(bounds, reverse=True)
     assert exact <= bounds[-1] <= exact + 0.2 * lost
