@@ -268,15 +268,14 @@ class Folder(os.PathLike[str]):
                 if self._kept.is_open:
                     above = self._descriptor_in(self._kept, self._segments[:-1])
                     return _opened_in(above, self.name, flags)
-        above = os.open(self._path, os.O_RDONLY | os.O_DIRECTORY)
+        above = [os.open(self._path, os.O_RDONLY | os.O_DIRECTORY)]
         try:
             for segment in self._segments[:-1]:
-                folder = _opened_in(above, segment, os.O_DIRECTORY)
-                os.close(above)
-                above = folder
-            return _opened_in(above, self._segments[-1], flags)
-        finally:
-            os.close(above)
+                above.append(_opened_in(above[-1], segment, os.O_DIRECTORY))
+            return _opened_in(above[-1], self._segments[-1], flags)
+        finally:  # all at the end: a signal between two lines would have one closed again
+            for descriptor in above:
+                os.close(descriptor)
 
     def _descriptor_in(self, kept: _Descriptors, segments: tuple[str, ...]) -> int:
         """A descriptor of a folder that stays open, of the segments below the path."""
