@@ -44,6 +44,8 @@ nitpick_ignore = [
     ("py:class", "cheblienet_graphs.samplings.sampling.Sampling"),
     ("py:class", "cheblienet_graphs.samplings.sampling.SamplingKind"),
     ("py:class", "cheblienet_graphs.weights.weighting.Weighting"),
+    ("py:class", "cheblienet_graphs.assembly.level_plan.LevelPlan"),  # Plan says what it has
+    ("py:class", "cheblienet_graphs.errors.Words"),
     ("py:class", "cheblienet_graphs.manifolds.manifold.Manifold"),
     ("py:class", "cheblienet_graphs.manifolds.base.Fiber"),
     ("py:class", "cheblienet_graphs.manifolds.base.Metric"),
