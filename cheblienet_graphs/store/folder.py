@@ -268,13 +268,13 @@ class Folder(os.PathLike[str]):
                 if self._kept.is_open:
                     above = self._descriptor_in(self._kept, self._segments[:-1])
                     return _opened_in(above, self.name, flags)
-        above = [os.open(self._path, os.O_RDONLY | os.O_DIRECTORY)]
+        opened = [os.open(self._path, os.O_RDONLY | os.O_DIRECTORY)]
         try:
             for segment in self._segments[:-1]:
-                above.append(_opened_in(above[-1], segment, os.O_DIRECTORY))
-            return _opened_in(above[-1], self._segments[-1], flags)
+                opened.append(_opened_in(opened[-1], segment, os.O_DIRECTORY))
+            return _opened_in(opened[-1], self._segments[-1], flags)
         finally:  # all at the end: a signal between two lines would have one closed again
-            for descriptor in above:
+            for descriptor in opened:
                 os.close(descriptor)
 
     def _descriptor_in(self, kept: _Descriptors, segments: tuple[str, ...]) -> int:
