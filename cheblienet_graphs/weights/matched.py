@@ -11,10 +11,9 @@ from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.search.choice import STENCILS, Choice, only
 from cheblienet_graphs.weights.kernel import Kernel
 from cheblienet_graphs.weights.selling import instead_of_stencils
-from cheblienet_graphs.weights.weighting import ListedEdges, T, Weighting
+from cheblienet_graphs.weights.weighting import ListedEdges, Search, T, Weighting
 
 if TYPE_CHECKING:
-    from cheblienet_graphs.assembly.rows import SearchedRows
     from cheblienet_graphs.samplings import SamplingKind
     from cheblienet_graphs.samplings.lattice import Lattice
     from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
@@ -129,7 +128,7 @@ class Matched(Kernel):
         return listed()
 
     def edges(
-        self, spec: "GraphSpec", sampled: "SampledManifold[Sampling]", search: "SearchedRows"
+        self, spec: "GraphSpec", sampled: "SampledManifold[Sampling]", search: Search
     ) -> ListedEdges:
         """The edges of a search, united with steps to nearly parallel neighbors."""
         from cheblienet_graphs.weights.scattered import matched_edges

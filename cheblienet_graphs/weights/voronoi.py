@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 from cheblienet_graphs.errors import Remedy, SpecError, Words
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.search.choice import DIAGRAM, Choice, only
-from cheblienet_graphs.weights.weighting import ListedEdges, Weighting
+from cheblienet_graphs.weights.weighting import ListedEdges, Search, Weighting
 
 APART = Words("Take points that are farther apart, or ", Remedy("weights", "kernel"), ".")
 
 if TYPE_CHECKING:
-    from cheblienet_graphs.assembly.rows import SearchedRows
     from cheblienet_graphs.samplings import SamplingKind
     from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
     from cheblienet_graphs.spec import GraphSpec
@@ -53,7 +52,7 @@ class Voronoi(Weighting):
         return most_sides(vertices, flat=spec.geometry.base.flat)
 
     def edges(
-        self, spec: "GraphSpec", sampled: "SampledManifold[Sampling]", search: "SearchedRows"
+        self, spec: "GraphSpec", sampled: "SampledManifold[Sampling]", search: Search
     ) -> ListedEdges:
         """Those of cells with a common side."""
         from cheblienet_graphs.samplings.voronoi import on_a_circle

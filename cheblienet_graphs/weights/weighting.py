@@ -7,7 +7,7 @@ within methods.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeVar
 
 from cheblienet_graphs.errors import Remedy, Words
 from cheblienet_graphs.limits import Given, left_out
@@ -15,15 +15,28 @@ from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.search.choice import Choice, choose
 
 if TYPE_CHECKING:
-    from cheblienet_graphs.assembly.rows import SearchedRows
     from cheblienet_graphs.samplings import SamplingKind
     from cheblienet_graphs.samplings.lattice import Lattice
     from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
+    from cheblienet_graphs.search.lists import MutualNeighbors
+    from cheblienet_graphs.search.rule import Lengths
     from cheblienet_graphs.spec import GraphSpec
     from cheblienet_graphs.typing import Floats, Indices
     from cheblienet_graphs.weights.lattice import LatticeWeights
 
 T = TypeVar("T")
+
+
+class Search(Protocol):
+    """A search of the K nearest neighbors: the edges it found, and what measures any edge."""
+
+    @property
+    def nearest(self) -> "MutualNeighbors":
+        """The neighbors of all vertices."""
+
+    @property
+    def lengths(self) -> "Lengths":
+        """The squared length of edges."""
 
 
 class ListedEdges(NamedTuple):
@@ -194,7 +207,7 @@ class Weighting(ABC):
         return listed()
 
     def edges(
-        self, spec: "GraphSpec", sampled: "SampledManifold[Sampling]", search: "SearchedRows"
+        self, spec: "GraphSpec", sampled: "SampledManifold[Sampling]", search: Search
     ) -> ListedEdges:
         """All edges off a lattice with their weights.
 

@@ -20,17 +20,22 @@ SPECS = {
 }
 
 KINDS = {
-    *(
-        "LevelPlan",
-        "StagedLevel",
-        "LatticeRows",
-        "SearchedRows",
-        "NeighborLists",
-        "MutualNeighbors",
-        "PrunedSearch",
-    ),
-    *("KDTree", "Cloud", "RowBlock"),
-    *("Staging", "Build", "Icosphere", "Random", "StencilEngine", "NeighborRule"),
+    "Build",
+    "Cloud",
+    "Icosphere",
+    "KDTree",
+    "LatticeRows",
+    "LevelPlan",
+    "MutualNeighbors",
+    "NeighborLists",
+    "NeighborRule",
+    "PrunedSearch",
+    "Random",
+    "RowBlock",
+    "SearchedRows",
+    "StagedLevel",
+    "Staging",
+    "StencilEngine",
 }
 
 
