@@ -19,10 +19,10 @@ from scipy.sparse import csr_array, eye_array
 from scripts import parser_of, print_head, print_row, smallest_eigenvalues, temporary_store
 
 from cheblienet_graphs import CheblienetError, GraphSpec, build, inspect
+from cheblienet_graphs.measure.moments import MeasuredLevel
+from cheblienet_graphs.measure.opened import open_graph
+from cheblienet_graphs.measure.spectra import exact_eigenvalues
 from cheblienet_graphs.report.level import LevelReport
-from cheblienet_graphs.report.moments import MeasuredLevel
-from cheblienet_graphs.report.opened import open_graph
-from cheblienet_graphs.report.spectra import exact_eigenvalues
 from cheblienet_graphs.typing import Floats
 
 COUNT = 25

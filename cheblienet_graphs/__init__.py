@@ -27,12 +27,12 @@ if TYPE_CHECKING:  # __getattr__ tells type checkers nothing
     from cheblienet_graphs.inputs.volumes import Volume as Volume
     from cheblienet_graphs.inputs.volumes import read_nifti as read_nifti
     from cheblienet_graphs.inputs.volumes import write_nifti as write_nifti
-    from cheblienet_graphs.report.edges_of import neighbors_of as neighbors_of
+    from cheblienet_graphs.measure.spectra import eigenpairs as eigenpairs
+    from cheblienet_graphs.measure.spectra import eigenvalues as eigenvalues
+    from cheblienet_graphs.report.difference import compare as compare
     from cheblienet_graphs.report.inspect import inspect as inspect
     from cheblienet_graphs.report.inspect import inspect_map as inspect_map
-    from cheblienet_graphs.report.opened import compare as compare
-    from cheblienet_graphs.report.spectra import eigenpairs as eigenpairs
-    from cheblienet_graphs.report.spectra import eigenvalues as eigenvalues
+    from cheblienet_graphs.report.neighbors import neighbors_of as neighbors_of
     from cheblienet_graphs.search.point_lists import nearest_neighbors as nearest_neighbors
     from cheblienet_graphs.spec.graph_spec import GraphSpec as GraphSpec
     from cheblienet_graphs.spec.map_spec import MapSpec as MapSpec
@@ -59,13 +59,13 @@ _PUBLIC = {
     "Volume": "inputs.volumes",
     "build": "assembly.pipeline",
     "build_map": "assembly.maps",
-    "compare": "report.opened",
-    "eigenpairs": "report.spectra",
-    "eigenvalues": "report.spectra",
+    "compare": "report.difference",
+    "eigenpairs": "measure.spectra",
+    "eigenvalues": "measure.spectra",
     "inspect": "report.inspect",
     "inspect_map": "report.inspect",
     "nearest_neighbors": "search.point_lists",
-    "neighbors_of": "report.edges_of",
+    "neighbors_of": "report.neighbors",
     "open_group": "store.reader",
     "open_or_build": "assembly.pipeline",
     "plan": "assembly.plan",

@@ -49,7 +49,7 @@ def _remedy(attempt: Callable[[], str]) -> str:
     try:
         return attempt()
     except CheblienetError as error:
-        return error.words
+        return str(error)
     except Exception as error:  # noqa: BLE001  # whatever is wrong with the machine is the answer
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         return f"{reason:.300} Use another engine or device until that is mended."

@@ -5,10 +5,8 @@ aligned here, too.
 """
 
 import reprlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
-from typing import Any, Self
 
 VALUE = 80
 """Most characters of a value."""
@@ -20,106 +18,49 @@ LONGEST_NUMBER = 256
 """Most bits of an integer; Python itself refuses to write very long ones."""
 
 
-@dataclass(frozen=True)
-class Remedy:
-    """A parameter that would mend something. str() writes it as Python has it, in backticks.
+class Unquoted(str):
+    """A description of what was found, which messages show as it is, without quotes."""
 
-    Args:
-        field: its name.
-        value: to be given; None where it is named alone.
-    """
-
-    field: str
-    value: Any = None
-
-    def __str__(self) -> str:
-        return f"`{self.field}`" if self.value is None else f"`{self.field}={self.value!r}`"
-
-
-Spell = Callable[[Remedy], str]
-
-
-class Words(str):
-    """A text that knows the parameters it names; str() writes them as Python has them.
-
-    As what was found it stands in a message as it is, without quotes.
-
-    Args:
-        parts: in their order. Text stays as it is, whatever is in it; of Words the parts count.
-    """
-
-    __slots__ = ("parts",)
-    parts: tuple[str | Remedy, ...]
-
-    def __new__(cls, *parts: str | Remedy) -> Self:  # noqa: D102
-        words = super().__new__(cls, "".join(map(str, parts)))
-        words.parts = tuple(
-            inner for part in parts for inner in (part.parts if isinstance(part, cls) else (part,))
-        )
-        return words
+    __slots__ = ()
 
     def __repr__(self) -> str:
         return str(self)
 
-    def __getnewargs__(self) -> tuple[str | Remedy, ...]:  # type: ignore[override]
-        return self.parts
 
-    @property
-    def remedies(self) -> list[Remedy]:
-        """The parameters it names, in their order."""
-        return [part for part in self.parts if isinstance(part, Remedy)]
-
-    def spelled(self, spell: Spell) -> str:
-        """The text with parameters written in another way, such as that of the command line."""
-        return "".join(spell(part) if isinstance(part, Remedy) else part for part in self.parts)
-
-
-MISSING = Words()
+MISSING = Unquoted()
 """Stands for a value that was not given."""
-
-
-def another(field: str) -> Words:
-    """The end of many messages: "choose another `store`."."""
-    return Words("choose another ", Remedy(field), ".")
 
 
 class CheblienetError(Exception):
     """The work could not be done; the message says what was wrong, what was found, what to do.
 
-    It is one line of at most 2,000 characters, whatever it quotes.
-
-    Args:
-        message: its parts, as of `Words`.
+    It is one line of at most 2,000 characters, whatever it quotes. Parameters stand in backticks as
+    Python has them, `neighbors` or `weights='matched'`; the command line prints options instead.
     """
 
-    def __init__(self, *message: str | Remedy) -> None:
-        self.words = Words(*message)
-        super().__init__(one_line(self.words))
-
-    def spelled(self, spell: Spell) -> str:
-        """The message with parameters written in another way, one line as well."""
-        return one_line(self.words.spelled(spell))
+    def __init__(self, message: str) -> None:
+        super().__init__(one_line(message))
 
 
 class SpecError(CheblienetError, ValueError):
     """A value of a specification is out of range.
 
-    `field` is the name of the field in GraphSpec; the message starts with it.
+    Args:
+        field: name of the parameter; the message starts with it.
+        accepted: what the value must be.
+        found: the value, or `Unquoted` words for what was found.
+        remedy: sentences on what to do.
     """
 
     def __init__(self, field: str, accepted: str, found: object, remedy: str = "") -> None:
         self.field = field
         self._given = field, accepted, found, remedy
         got = f" Got {shown}." if (shown := quoted(found)) else ""
-        self.complaint = Words("must be ", accepted, ".", got, " " if remedy else "", remedy)
-        super().__init__(field, " ", self.complaint)
+        self.complaint = f"must be {accepted}.{got} {remedy}".rstrip()
+        super().__init__(f"{field} {self.complaint}")
 
     def __reduce__(self) -> tuple[type["SpecError"], tuple[str, str, object, str]]:
         return type(self), self._given
-
-    def spelled(self, spell: Spell) -> str:
-        """The same; its field is a parameter, too."""
-        return one_line(f"{spell(Remedy(self.field))} {self.complaint.spelled(spell)}")
 
 
 class InputError(CheblienetError):

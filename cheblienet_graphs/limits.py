@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from cheblienet_graphs.errors import SpecError, Words, quoted
+from cheblienet_graphs.errors import SpecError, quoted
 
 N = TypeVar("N", bound=float)
 
@@ -116,7 +116,7 @@ def left_out(field: str, value: object, where: str, remedy: str = "") -> None:
         SpecError: it is, being other than None.
     """
     if value is not None:
-        raise SpecError(field, Words("left out ", where), value, remedy)
+        raise SpecError(field, f"left out {where}", value, remedy)
 
 
 def number(field: str, value: object, low: float, high: float, kind: str = "a number") -> float:

@@ -13,14 +13,8 @@ from cheblienet_cli import options
 from cheblienet_cli.options import Decorator, Group, Once, examples, from_table, option, together
 from cheblienet_cli.output import print_table, show
 from cheblienet_cli.specification import options_of
-from cheblienet_cli.spelling import option as option_of
-from cheblienet_graphs.errors import (
-    InputError,
-    OtherGraphWarning,
-    Remedy,
-    SpecError,
-    one_line,
-)
+from cheblienet_cli.spelling import spelled
+from cheblienet_graphs.errors import InputError, OtherGraphWarning, SpecError, one_line
 from cheblienet_graphs.limits import WORKERS
 from cheblienet_graphs.machine.threads import done_by
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold
@@ -107,8 +101,8 @@ def specification(manifold: Manifold, chosen: Mapping[str, Any]) -> "graphs.Grap
     except SpecError as error:
         if not files.get(error.field):
             raise
-        parts = f"{files[error.field]}: ", Remedy(error.field), " ", error.complaint
-        raise InputError(*parts) from error
+        named = f"{files[error.field]}: `{error.field}` {error.complaint}"
+        raise InputError(named) from error
 
 
 @build.command()
@@ -180,19 +174,21 @@ def _plan(spec: "graphs.GraphSpec", how: dict[str, Any], as_json: bool) -> None:
         show({"spec": spec.to_dict(), "spec_sha256": spec.sha256, "levels": levels} | size)
         return
     bound = "" if planned.exact else "at most "
-    lines = words.sentences(spec, option_of)
+    lines = words.sentences(spec)
     for number, level in enumerate(planned.levels):
         edges = f"{bound}{level.edges:,} edges"
         lines.append(f"level {number}: {level.vertices:,} vertices, {edges}")
     arrays = words.human_bytes(planned.nbytes)
     lines.append(f"{bound}{arrays} of arrays would be written; nothing was")
-    click.echo("\n".join(lines))
+    show("\n".join(lines))
 
 
 def _build(
     spec: "graphs.GraphSpec", how: dict[str, Any], as_json: bool, *, quiet: bool, verbose: bool
 ) -> None:
     """Build, and print what was built."""
+    from cheblienet_graphs.report import checks  # help does without
+
     result = None
     try:
         with (
@@ -202,12 +198,12 @@ def _build(
             result = graphs.build(spec, progress=update, **how)
         if as_json:
             report = asdict(replace(result, checks=())) | {"store": str(how["store"])}
-            report |= {"checks": [check.to_json(option_of) for check in result.checks]}
+            report |= {"checks": [checks.to_json(spec, check) for check in result.checks]}
             show(report | {"spec": spec.to_dict(), "spec_sha256": spec.sha256})
         else:
             click.echo(f"{result.name}@{result.version}")
         for line in [] if quiet else _lines(spec, how, result, verbose=verbose):
-            click.echo(line, err=True)
+            click.echo(spelled(line), err=True)
     except BaseException as error:
         if result:
             error.add_note(f"{result.name}@{result.version} is published.")
@@ -218,11 +214,11 @@ def _lines(
     spec: "graphs.GraphSpec", how: dict[str, Any], result: "graphs.Published", *, verbose: bool
 ) -> Iterator[str]:
     """What was built: size, fidelity, place; all that is known of it where that is wanted."""
-    from cheblienet_graphs.assembly import checks  # help does without
+    from cheblienet_graphs.report import checks  # help does without
     from cheblienet_graphs.spec import words
 
     if verbose:
-        yield from words.sentences(spec, option_of)
+        yield from words.sentences(spec)
         yield from words.reached(spec, result.levels)
     finest = result.levels[0]
     yield words.size(finest["vertices"], finest["edges"], spec.levels, result.nbytes)
@@ -231,7 +227,7 @@ def _lines(
             went_on = "Continued an" if result.resumed else "There was no"
             yield f"{went_on} interrupted build of this graph."
         told = checks.sentences if verbose else checks.summary
-        yield from told(spec, result.checks, option_of)
+        yield from told(spec, result.checks)
         if verbose and how.get("dask", "local") == "local":
             yield done_by(result.processes, result.threads)
     yield from placed(result, how["store"])

@@ -7,7 +7,6 @@ import click
 from cheblienet_cli import options
 from cheblienet_cli.options import Once
 from cheblienet_cli.output import show
-from cheblienet_cli.spelling import spelled
 
 
 @click.command(cls=Once)
@@ -21,11 +20,10 @@ def doctor(as_json: bool) -> None:
 
     outcomes = []
     for outcome in examine():
-        remedy = spelled(outcome.remedy)
-        outcomes.append(asdict(outcome) | {"remedy": remedy})
+        outcomes.append(asdict(outcome))
         if not as_json:
-            verdict = "works" if outcome.works else f"does not work: {remedy}"
-            click.echo(f"{outcome.subject:<8}  {outcome.device:<4}  {verdict}")
+            verdict = "works" if outcome.works else f"does not work: {outcome.remedy}"
+            show(f"{outcome.subject:<8}  {outcome.device:<4}  {verdict}")
     if as_json:
         show(outcomes)
     if any(outcome["needed"] and not outcome["works"] for outcome in outcomes):

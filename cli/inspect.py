@@ -8,7 +8,6 @@ import cheblienet_graphs as graphs
 from cheblienet_cli import options
 from cheblienet_cli.options import FILE, Once, examples, option
 from cheblienet_cli.output import show
-from cheblienet_cli.spelling import option as option_of
 from cheblienet_graphs.limits import EIGENVALUES, integer
 from cheblienet_graphs.progress import progress_bar
 from cheblienet_graphs.store import catalog, layout
@@ -24,9 +23,6 @@ DIFFERENT = 3
 @option(
     "--eigenvalues M", f"Number of smallest eigenvalues of Delta, in {EIGENVALUES}.", default="6"
 )
-@option(
-    "--extrapolate", "Eigenvalues less their estimated errors, too; --full and --json have them."
-)
 @option("--full", "Every measurement, the spectra of all levels, units, digests.")
 @option("--html FILE", "Write a page with all of it and figures, or replace it.", type=FILE)
 @options.as_json
@@ -35,7 +31,6 @@ def inspect(
     store: Path,
     level: int | None,
     eigenvalues: str,
-    extrapolate: bool,
     full: bool,
     html: Path | None,
     as_json: bool,
@@ -46,8 +41,8 @@ def inspect(
     NAME may be omitted if the store has one graph. @REF is a version such as @v001, or a tag.
     --html needs matplotlib: pip install 'cheblienet[plot]'.
     """
-    from cheblienet_graphs.report.inspect import examined  # help does without
-    from cheblienet_graphs.report.opened import open_graph
+    from cheblienet_graphs.measure.opened import open_graph  # help does without
+    from cheblienet_graphs.report.inspect import examined
 
     number = integer("eigenvalues", eigenvalues, *EIGENVALUES)
     if layout.MAP in layout.check_version(catalog.resolve(store, name)):
@@ -67,14 +62,14 @@ def inspect(
         graph = open_graph(store, name)
         report = examined(graph, number, level, update)
         if html is not None:
-            document = page.page(report, graph, option=option_of, progress=update)
+            document = page.page(report, graph, progress=update)
     if html is not None:
         page.write_page(document, html)
         click.echo(str(html))
     elif as_json or full:
-        show(report.to_json(option_of) if as_json else report.full_text(option_of))
+        show(report.to_json() if as_json else report.full_text())
     else:
-        click.echo(report.short_text(option_of, extrapolate=extrapolate))
+        show(str(report))
         click.echo("Every measurement: --full. A page with figures: --html FILE.", err=True)
 
 
@@ -100,35 +95,19 @@ def diff(
         click.get_current_context().exit(DIFFERENT)
 
 
-@click.command(
-    cls=Once,
-    epilog=examples(
-        "clg neighbors se2-96x96x6 --at 0.5,0.5,30", "clg neighbors stations --at 52.5,13.4"
-    ),
-)
+@click.command(cls=Once, epilog=examples("clg neighbors se2-96x96x6 --vertex 4608"))
 @click.argument("name", metavar="[NAME[@REF]]", required=False)
 @options.store
-@option("--vertex V", "Index of the vertex.")
-@option(
-    "--at PLACE",
-    "The vertex nearest to a place instead: X,Y(,Z) in widths of the domain, or LAT,LON; then the "
-    "angle of an orientation, or NX,NY,NZ of an axis. Angles are in degrees.",
-)
+@option("--vertex V", "Index of the vertex.", required=True)
 @options.level
 @options.as_json
 def neighbors(
     name: str | None,
     store: Path,
-    vertex: str | None,
-    at: str | None,
+    vertex: str,
     level: int | None,
     as_json: bool,
 ) -> None:
-    """List the edges of one vertex, the nearest first: components, distance and weight.
-
-    Components are those of the displacement to the neighbor in the left-invariant frame. Forward
-    and sideways are in the metric's unit of length, rotation in radians. With axes they are: along,
-    two across, and two tilts.
-    """
-    edges = graphs.neighbors_of(store, name, vertex=vertex, at=at, level=level or 0)
+    """List the edges of one vertex, the nearest first: coordinates, distance and weight."""
+    edges = graphs.neighbors_of(store, name, vertex=vertex, level=level or 0)
     show(edges.to_json() if as_json else str(edges))

@@ -13,8 +13,8 @@ import time
 from collections.abc import Sequence
 from typing import NoReturn
 
+from cheblienet_cli import spelling
 from cheblienet_cli.loading import end_while_libraries_load
-from cheblienet_cli.spelling import option, spelled
 from cheblienet_graphs import errors
 from cheblienet_graphs.errors import one_line, quoted
 
@@ -150,7 +150,7 @@ def _explained(error: Exception) -> str:
     if _memory_is_short(error):
         return "out of memory; build fewer vertices or free some."
     if isinstance(error, errors.CheblienetError):
-        return error.spelled(option)
+        return spelling.message(error)
     if _files_are_short(error):
         return "too many open files; close some, or allow more with `ulimit -n`."
     if isinstance(error, OSError) and error.filename and error.strerror:
@@ -215,7 +215,7 @@ def _with_notes(message: str, error: BaseException) -> str:
     """
     chain = _chain(error, contexts=isinstance(error, ENDINGS))
     notes = [note for cause in chain for note in getattr(cause, "__notes__", [])]
-    return " ".join(dict.fromkeys([message, *map(spelled, notes)]))
+    return " ".join(dict.fromkeys([message, *map(spelling.spelled, notes)]))
 
 
 def _terminate(_number: int, _frame: object) -> NoReturn:

@@ -127,7 +127,7 @@ def _side(side: str, text: str) -> "graphs.GraphSpec":
     except click.UsageError as error:
         raise click.UsageError(f"--{side}: {error.format_message()}") from None
     except SpecError as error:
-        raise click.UsageError(f"--{side}: {error.spelled(spelling.option)}") from None
+        raise click.UsageError(f"--{side}: {spelling.message(error)}") from None
 
 
 def _points(manifold: str, words: list[str]) -> "graphs.GraphSpec":

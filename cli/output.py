@@ -6,11 +6,13 @@ from typing import Any
 
 import click
 
+from cheblienet_cli.spelling import spelled
 from cheblienet_graphs.errors import aligned
 
 
 def show(value: Any) -> None:
-    """Print a text, or JSON types as one line."""
+    """Print a text, or JSON types as one line, parameters as options."""
+    value = spelled(value)
     click.echo(value if isinstance(value, str) else json.dumps(value, allow_nan=False))
 
 

@@ -37,7 +37,7 @@ nitpick_ignore_regex = [
 ]
 nitpick_ignore = [
     # What figures are made from, opened by one function and given to the others as it is.
-    ("py:class", "cheblienet_graphs.report.opened.OpenedGraph"),
+    ("py:class", "cheblienet_graphs.measure.opened.OpenedGraph"),
     # Arguments that only the packages themselves give.
     ("py:class", "cheblienet_graphs.samplings.lattice.Lattice"),
     ("py:class", "cheblienet_graphs.samplings.given_tables.PointArrays"),
@@ -45,7 +45,6 @@ nitpick_ignore = [
     ("py:class", "cheblienet_graphs.samplings.sampling.SamplingKind"),
     ("py:class", "cheblienet_graphs.weights.weighting.Weighting"),
     ("py:class", "cheblienet_graphs.assembly.level_plan.LevelPlan"),  # Plan says what it has
-    ("py:class", "cheblienet_graphs.errors.Words"),
     ("py:class", "cheblienet_graphs.manifolds.manifold.Manifold"),
     ("py:class", "cheblienet_graphs.manifolds.base.Fiber"),
     ("py:class", "cheblienet_graphs.manifolds.base.Metric"),

@@ -234,7 +234,7 @@ def of_graphs(store: Path) -> Iterator[Call]:
     yield call(graphs.eigenpairs, **report, count=2, which="largest")
     yield call(graphs.eigenvalues, **report)
     yield call(graphs.inspect, **report, eigenvalues=2, progress=None)
-    yield call(graphs.neighbors_of, **report, vertex=0, at=None)
+    yield call(graphs.neighbors_of, **report, vertex=0)
     turned = {"points": np.eye(6, 3) * 40, "manifold": "se2", "eps": 0.5, "xi": 0.1}
     turned |= {"period": "pi", "periodic": None, "units": "degrees", "engine": "auto"}
     yield call(graphs.nearest_neighbors, **turned, k=2, device="cpu")

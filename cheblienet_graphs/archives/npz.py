@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from cheblienet_graphs.errors import StoreError, another
+from cheblienet_graphs.errors import StoreError
 from cheblienet_graphs.store import documents, layout
 from cheblienet_graphs.store.durable import save_whole, sha256_of
 from cheblienet_graphs.store.facts import LevelFacts, VersionFacts
@@ -83,11 +83,12 @@ def check_output(file: Path, parameter: str = "output") -> None:
     special = file.exists() and not file.is_file() and not file.is_dir()
     if special or file.absolute().parent == DEVICES:
         raise StoreError(
-            f"{file} is a device or a pipe, which would be replaced by a file; ", another(parameter)
+            f"{file} is a device or a pipe, which would be replaced by a file; "
+            f"choose another `{parameter}`."
         )
     for folder in file.absolute().resolve().parents:
         if (folder / DOCUMENT).is_file() and layout.read_attributes(Folder(folder)) is not None:
-            raise StoreError(f"{file} is in the store {folder}; ", another(parameter))
+            raise StoreError(f"{file} is in the store {folder}; choose another `{parameter}`.")
 
 
 def _saved(version: Folder, facts: VersionFacts, folder: Path) -> Iterator[tuple[str, Any]]:
@@ -155,16 +156,16 @@ def _refuse_other(folder: Path) -> None:
         StoreError: something else is there.
     """
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise StoreError(f"{folder} is no folder; ", another("output"))
+        raise StoreError(f"{folder} is no folder; choose another `output`.")
     if folder.exists() and folder.samefile("."):  # a program in it would be left in what is gone
         raise StoreError(
-            f"{folder} is the working folder, which would be replaced; ", another("output")
+            f"{folder} is the working folder, which would be replaced; choose another `output`."
         )
     there = list(folder.iterdir()) if folder.exists() else []
     named = _exported_before(folder)
     if not all(path.name in named and _is_exported(path) for path in there):
         raise StoreError(
-            f"{folder} holds something else than an earlier export; ", another("output")
+            f"{folder} holds something else than an earlier export; choose another `output`."
         )
 
 

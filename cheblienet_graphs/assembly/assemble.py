@@ -14,8 +14,8 @@ from cheblienet_graphs.assembly.level_plan import LevelPlan
 from cheblienet_graphs.assembly.rows import LISTED, SQUARED
 from cheblienet_graphs.assembly.staged_level import StagedLevel
 from cheblienet_graphs.csr import Csr, index_type
-from cheblienet_graphs.errors import CheblienetError, Remedy, SpecError, Words
-from cheblienet_graphs.report.moments import MeasuredLevel, eigenvalue_scale
+from cheblienet_graphs.errors import CheblienetError, SpecError, Unquoted
+from cheblienet_graphs.measure.moments import MeasuredLevel, eigenvalue_scale
 from cheblienet_graphs.search.choice import STENCILS
 from cheblienet_graphs.search.stencil import reach
 from cheblienet_graphs.sparse import mapped_product, rounded
@@ -191,8 +191,8 @@ def _check(plan: LevelPlan, entries: int, vanished: int) -> None:
         raise SpecError(
             "region" if spec.region is not None else "mask",
             f"such that level {number} has {along}edges inside",
-            Words(f"none between {points:,} point{'s'[: points > 1]} inside"),
-            Words("Give a larger one", *((", or fewer ", Remedy("levels")) if number else ()), "."),
+            Unquoted(f"none between {points:,} point{'s'[: points > 1]} inside"),
+            "Give a larger one, or fewer `levels`." if number else "Give a larger one.",
         )
     if vanished:
         raise SpecError("bandwidth", vanishing(vanished), spec.bandwidth)

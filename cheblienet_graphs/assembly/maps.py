@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 
 from cheblienet_graphs.assembly.versions import PublishedMap, newest_equal, recorded, told
-from cheblienet_graphs.errors import SpecError, Words, quoted
+from cheblienet_graphs.errors import SpecError, Unquoted, quoted
 from cheblienet_graphs.limits import callback, flag
 from cheblienet_graphs.samplings.icosphere import mesh_edges
 from cheblienet_graphs.samplings.masked import centers
@@ -105,7 +105,7 @@ def _entries(
         return np.append(0, np.cumsum(counts)), columns, squared
     own = source.at_own_places()
     if spec.neighbors is not None and spec.neighbors > len(own):
-        found = Words(f"{spec.neighbors}, with {len(source):,} sources")
+        found = Unquoted(f"{spec.neighbors}, with {len(source):,} sources")
         raise SpecError("neighbors", f"at most {len(own)}, as many as there are places", found)
     blocks = []
     progress("sources of targets", 0, targets)

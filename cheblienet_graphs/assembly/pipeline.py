@@ -22,12 +22,12 @@ from cheblienet_graphs.assembly.plan import (
 )
 from cheblienet_graphs.assembly.versions import same_digest
 from cheblienet_graphs.csr import INT32_LIMIT
-from cheblienet_graphs.errors import StoreError, another
+from cheblienet_graphs.errors import StoreError
 from cheblienet_graphs.limits import byte_count, callback, flag, integer
 from cheblienet_graphs.machine.processes import opened_pool
 from cheblienet_graphs.machine.threads import threads_each
+from cheblienet_graphs.measure.verdict import advice
 from cheblienet_graphs.progress import progress_bar
-from cheblienet_graphs.report.verdict import remedy
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.store import layout, staged
 from cheblienet_graphs.store.durable import check_writable
@@ -195,7 +195,7 @@ def _staging(store: Path, name: str, levels: list[LevelPlan], *, resume: bool) -
 
 def _write(build: Build, plans: Sequence[LevelPlan]) -> Iterator[tuple[LevelFacts, LevelCheck]]:
     """Stage all levels with the maps between them."""
-    advise = cache(partial(remedy, plans[0].spec))
+    advise = cache(partial(advice, plans[0].spec))
     plans = solved_plans(plans, build.alpha, build.search_lists, build.progress)
     for plan in plans:
         yield write_level(build, plan, advise)
@@ -249,7 +249,7 @@ def open_or_build(
         except OSError as error:
             why = error.strerror or error
             absent = f"{store} has no graph of this specification and can't be written: {why}; "
-            raise StoreError(absent, another("store")) from error
+            raise StoreError(f"{absent}choose another `store`.") from error
         if not (found := same_digest(spec, store, name)):
             with progress_bar() as progress:
                 found = build(

@@ -9,7 +9,7 @@ import numpy as np
 from cheblienet_graphs.assembly.gradient_rows import gradient_entries
 from cheblienet_graphs.assembly.level_plan import LevelPlan, level_plans
 from cheblienet_graphs.csr import index_type
-from cheblienet_graphs.errors import Remedy, SpecError, Words
+from cheblienet_graphs.errors import SpecError, Unquoted
 from cheblienet_graphs.limits import byte_count
 from cheblienet_graphs.samplings.given_tables import again_on_poles
 from cheblienet_graphs.samplings.sampling import Sampling
@@ -81,7 +81,7 @@ def check_spec(given: object) -> None:
         return
     for level, (places, _) in points.arrays.items():
         if count := len(again_on_poles(places)):
-            found = Words(f"{count:,} of level {level} that are on a pole again")
+            found = Unquoted(f"{count:,} of level {level} that are on a pole again")
             remedy = "Leave these out, or use them in maps, as a source or a target."
             raise SpecError("coordinates", "different points in a graph", found, remedy)
 
@@ -151,7 +151,7 @@ def rows_within(level: LevelPlan, memory_limit: int | str | None, processes: int
     rows = int((limit - kept * processes - _vectors(level)) / processes / row)
     if rows < LEAST_BLOCK_ROWS:
         least = processes * (kept + LEAST_BLOCK_ROWS * row) + _vectors(level)
-        remedy = Words("Use fewer ", Remedy("workers"), ".") if processes > 1 else ""
+        remedy = "Use fewer `workers`." if processes > 1 else ""
         several = "s" if processes > 1 else ""
         raise SpecError(
             "memory_limit",

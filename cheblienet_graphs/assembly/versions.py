@@ -14,13 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import cheblienet_graphs
 from cheblienet_graphs.assembly.checks import LevelCheck
-from cheblienet_graphs.errors import (
-    CheblienetError,
-    OtherGraphWarning,
-    Remedy,
-    StoreError,
-    UnreadableError,
-)
+from cheblienet_graphs.errors import CheblienetError, OtherGraphWarning, StoreError, UnreadableError
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.map_spec import MapSpec
 from cheblienet_graphs.store import catalog, layout
@@ -201,9 +195,8 @@ def told(result: Result, spec: GraphSpec | MapSpec) -> Result:
     other, changes = changes_of(graph, result.version, spec, built=result.built)
     result = replace(result, other=other, changes=changes)
     if result.difference:
-        own = f"or give each a {Remedy('name')} of its own."
         warnings.warn(
-            f"{result.difference} Open {result.name}@{result.version}, {own}",
+            f"{result.difference} Open {result.name}@{result.version}, or use another `name`.",
             OtherGraphWarning,
             stacklevel=_callers_level(),
         )

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cheblienet_graphs.errors import SpecError, Words, quoted
+from cheblienet_graphs.errors import SpecError, Unquoted, quoted
 from cheblienet_graphs.typing import Floats, Indices
 
 
@@ -160,10 +160,10 @@ def lat_lon_dimensions(array: Any) -> dict[str, Any]:
         if axis is None:
             continue
         if why := objection(axis, str(name), attributes):
-            raise SpecError(axis, "in degrees of the sphere itself", Words(why), CONVERT)
+            raise SpecError(axis, "in degrees of the sphere itself", Unquoted(why), CONVERT)
         if axis in found:
             names = f"{quoted(found[axis])} and {quoted(name)}"
-            raise SpecError(axis, "one dimension", Words(names))
+            raise SpecError(axis, "one dimension", Unquoted(names))
         found[axis] = name
     return found
 
@@ -186,13 +186,13 @@ def in_degrees(name: str, given: Any) -> Any:
         axis = name.removesuffix("s")
         own = attributes if axis in AXES else {"units": attributes.get("units", "")}
         if why := objection(axis if axis in AXES else "latitude", name, own):
-            raise SpecError(name, "in degrees of the sphere itself", Words(why), CONVERT)
+            raise SpecError(name, "in degrees of the sphere itself", Unquoted(why), CONVERT)
     if unit_of(given) is None:
         return given
     try:
         return given.to_value("deg") if hasattr(given, "to_value") else given.m_as("degree")
     except Exception as error:
-        found = Words(f"the unit {quoted(unit_of(given))}")
+        found = Unquoted(f"the unit {quoted(unit_of(given))}")
         raise SpecError(name, "angles", found, "Give degrees.") from error
 
 

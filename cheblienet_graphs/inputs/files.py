@@ -15,7 +15,7 @@ from cheblienet_graphs.errors import (
     CheblienetError,
     InputError,
     SpecError,
-    Words,
+    Unquoted,
     listed,
     needing,
     one_line,
@@ -115,11 +115,11 @@ def unmasked(field: str, value: object, accepted: str = "an array") -> npt.NDArr
         raise SpecError(field, filled, MISSING)
     if (unit := unit_of(value)) is not None:
         alone = "Give its values, as .value does."
-        raise SpecError(field, "without a unit", Words(f"the unit {quoted(unit)}"), alone)
+        raise SpecError(field, "without a unit", Unquoted(f"the unit {quoted(unit)}"), alone)
     try:
         return np.asarray(value)
     except (ValueError, TypeError, RuntimeError) as error:
-        found = value if isinstance(value, list | tuple) else Words(type(value).__name__)
+        found = value if isinstance(value, list | tuple) else Unquoted(type(value).__name__)
         raise SpecError(field, accepted, found, f"numpy says: {reason(error)}.") from error
 
 

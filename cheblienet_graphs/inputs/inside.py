@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.errors import MISSING, Remedy, SpecError, Words, quoted
+from cheblienet_graphs.errors import MISSING, SpecError, quoted
 
 Booleans: TypeAlias = npt.NDArray[np.bool_]
 Values: TypeAlias = npt.NDArray[Any]
@@ -24,7 +24,7 @@ SAVE = "save booleans"
 
 def ambiguous(what: str) -> SpecError:
     """A mask whose values don't say which are inside, and why: "holds NaN"."""
-    accepted = Words("such that its values say what is inside; this one ", what)
+    accepted = f"such that its values say what is inside; this one {what}"
     return SpecError("mask", accepted, MISSING)
 
 
@@ -61,7 +61,7 @@ def inside_of_array(values: Values) -> Booleans:
         return np.asarray(values > np.iinfo(values.dtype).max // 2)
     held = f"holds {values.dtype} values other than 0 and 1, {spread(values)}; save booleans"
     if within(values):
-        held = Words(held, ", or on lattices give ", Remedy("mask_edge", "cut"))
+        held = f"{held}, or on lattices give `mask_edge='cut'`"
     raise ambiguous(held)
 
 

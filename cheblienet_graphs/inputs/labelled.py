@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cheblienet_graphs.errors import SpecError, Words, listed, quoted
+from cheblienet_graphs.errors import SpecError, Unquoted, listed, quoted
 from cheblienet_graphs.inputs.coordinates import (
     axis_of,
     has_coordinates,
@@ -74,7 +74,9 @@ def labelled(value: Any) -> Labelled | None:
     """
     if hasattr(value, "data_vars"):
         names = listed(quoted(str(name)) for name in value.data_vars) or "none"
-        raise SpecError("mask", "one field", Words(f"a Dataset of {names}"), "Choose one of them.")
+        raise SpecError(
+            "mask", "one field", Unquoted(f"a Dataset of {names}"), "Choose one of them."
+        )
     if has_coordinates(value):
         coords = {
             str(name): Along(np.asarray(value.coords[name].values), value.coords[name].attrs)
@@ -132,12 +134,12 @@ def named_mask(mask: Any, manifold: Any) -> Any:
         return _on_the_sphere(one, axes)
     if axes or one.more:
         names = listed(map(quoted, [*axes.values(), *one.more]))
-        found = Words(f"dimensions {one.dims} with {names}")
+        found = Unquoted(f"dimensions {one.dims} with {names}")
         raise SpecError("mask", "on dimensions of latitudes and longitudes", found, VALUES)
     if one.values.ndim == 1:
         if not all(_counts(along.values) for along in one.coords.values()):
             accepted = "a value a point in the order of the sampling"
-            found = Words(f"one with labels {one.dims[0]!r} of its own")
+            found = Unquoted(f"one with labels {one.dims[0]!r} of its own")
             raise SpecError("mask", accepted, found, VALUES)
         return one.values
     return _of_pixels(one, geometry.base.dimension, flat=geometry.base.flat)
@@ -148,7 +150,7 @@ def _on_the_sphere(one: Labelled, axes: Mapping[str, str]) -> LatLonMask:
     missing = [name for name in dims if name not in one.coords]
     if missing or len(one.dims) > 2:
         accepted = "on latitudes and longitudes alone, each with coordinates"
-        found = Words(f"dimensions {one.dims}, coordinates {tuple(one.coords)}")
+        found = Unquoted(f"dimensions {one.dims}, coordinates {tuple(one.coords)}")
         raise SpecError("mask", accepted, found)
     inside = inside_of_field(one.in_order(dims))
     return LatLonMask(inside, *(one.coords[name].values for name in dims))
@@ -163,7 +165,7 @@ def _of_pixels(one: Labelled, dimension: int, *, flat: bool) -> Values | Volume:
         return one.values
     if sorted(dims) != sorted(wanted) or (one.coords and not flat):
         accepted = f"of dimensions {', '.join(wanted)}" + ", or latitude, longitude" * (not flat)
-        found = Words(f"dimensions {one.dims} with coordinates {tuple(one.coords)}")
+        found = Unquoted(f"dimensions {one.dims} with coordinates {tuple(one.coords)}")
         raise SpecError("mask", accepted, found, VALUES)
     names = [dims[name] for name in wanted]
     steps = [_step(name, one.coords[name].values) for name in names if name in one.coords]
@@ -171,7 +173,7 @@ def _of_pixels(one: Labelled, dimension: int, *, flat: bool) -> Values | Volume:
     if dimension == 3 and len(steps) == 3:
         return Volume(values, np.diag([*steps[::-1], 1.0]))
     if steps and max(steps) > min(steps) * (1 + EVEN):
-        found = Words("steps " + " and ".join(f"{step:g}" for step in steps))
+        found = Unquoted("steps " + " and ".join(f"{step:g}" for step in steps))
         raise SpecError("mask", "of pixels as high as they are wide", found, VALUES)
     return values
 
@@ -182,7 +184,9 @@ def _step(name: str, places: Values) -> float:
     step = float(steps.mean()) if len(steps) else 0.0
     if not (step > 0 and np.abs(steps - step).max() <= EVEN * step):
         accepted = f"of coordinates {name} that ascend evenly, as pixels do"
-        found = Words("others, such as " + ", ".join(f"{place}" for place in places[:3].tolist()))
+        found = Unquoted(
+            "others, such as " + ", ".join(f"{place}" for place in places[:3].tolist())
+        )
         raise SpecError("mask", accepted, found, VALUES)
     return step
 
@@ -203,7 +207,7 @@ def by_columns(field: str, value: Any, wanted: Sequence[str], area: str | None =
         SpecError: it has other columns.
     """
     if hasattr(value, "data_vars"):
-        raise SpecError(field, "a table of points", Words("a Dataset"), "Give .to_dataframe().")
+        raise SpecError(field, "a table of points", Unquoted("a Dataset"), "Give .to_dataframe().")
     columns = _columns(value)
     if columns is None:
         return value
@@ -213,7 +217,7 @@ def by_columns(field: str, value: Any, wanted: Sequence[str], area: str | None =
     if sorted(names) != sorted(order):
         shown = listed(quoted(str(name)) for name, _ in columns)
         accepted = f"of columns {', '.join(wanted)}" + f", and {area} if there is one" * bool(area)
-        raise SpecError(field, accepted, Words(f"columns {shown}"), "Choose or rename them.")
+        raise SpecError(field, accepted, Unquoted(f"columns {shown}"), "Choose or rename them.")
     found = {name: column for name, (_, column) in zip(names, columns, strict=True)}
     return np.column_stack([_numbers(field, name, found[name]) for name in order])
 

@@ -98,7 +98,7 @@ def read_mask(
         if suffix == ".npy":
             return (fractions_of_array if cut else inside_of_array)(_array(file))
     except SpecError as error:
-        raise InputError(f"{source} ", error.complaint) from error
+        raise InputError(f"{source} {error.complaint}") from error
     raise InputError(f"{file} must be one of {', '.join(SUFFIXES)}.")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cheblienet_graphs.errors import SpecError, Words
+from cheblienet_graphs.errors import SpecError, Unquoted
 from cheblienet_graphs.inputs.coordinates import (
     AXES,
     CONVERT,
@@ -81,9 +81,9 @@ class LatLonMask:
             raise SpecError("mask", "on 2 longitudes or more", _span(self.longitudes))
         if in_radians(np.sort(self.latitudes), np.sort(self.longitudes)):
             found = f"latitudes {_span(self.latitudes)}, longitudes {_span(self.longitudes)}"
-            raise SpecError("mask", "in degrees, not in radians", Words(found), CONVERT)
+            raise SpecError("mask", "in degrees, not in radians", Unquoted(found), CONVERT)
         if hole := hole_between_rows(np.sort(self.latitudes)):
-            raise SpecError("mask", "on latitudes without a hole", Words(hole), PARTS)
+            raise SpecError("mask", "on latitudes without a hole", Unquoted(hole), PARTS)
 
     @classmethod
     def whole_sphere(cls, inside: Booleans) -> "LatLonMask":
@@ -101,7 +101,7 @@ class LatLonMask:
         given: Any = inside
         if has_coordinates(given) and len(given.coords):
             remedy = "Give LatLonMask these, or the values alone."
-            found = Words(f"coordinates {tuple(map(str, given.coords))}")
+            found = Unquoted(f"coordinates {tuple(map(str, given.coords))}")
             raise SpecError("mask", "without coordinates of its own", found, remedy)
         inside = unmasked("mask", inside, "an array of booleans")
         shape = inside.shape
@@ -126,7 +126,7 @@ class LatLonMask:
         longitudes = reals("longitudes", in_degrees("longitudes", longitudes))
         if latitudes.shape != longitudes.shape:
             accepted = f"of the shape of latitudes, {latitudes.shape}"
-            raise SpecError("longitudes", accepted, Words(f"{longitudes.shape}"))
+            raise SpecError("longitudes", accepted, Unquoted(f"{longitudes.shape}"))
         row, within_rows = self._row(latitudes)
         column, within_columns = self._column(longitudes)
         return self.inside[row, column] & within_rows & within_columns
@@ -175,7 +175,7 @@ class LatLonMask:
         if len(order) < 2:
             return ascending, order, False
         if hole := hole_between_columns(ascending):
-            raise SpecError("mask", "on longitudes without several holes", Words(hole), PARTS)
+            raise SpecError("mask", "on longitudes without several holes", Unquoted(hole), PARTS)
         columns, around = eastwards(ascending)
         ascending = ascending[columns]
         return ascending + 360 * (ascending < ascending[0]), order[columns], around
@@ -186,12 +186,12 @@ def _check_own(inside: Any, *given: Floats) -> None:
     axes = lat_lon_dimensions(inside)
     if [*axes] != [*AXES]:
         accepted = "of dimensions latitude, longitude, in this order"
-        raise SpecError("mask", accepted, Words(f"{tuple(inside.dims)}"), "Transpose it.")
+        raise SpecError("mask", accepted, Unquoted(f"{tuple(inside.dims)}"), "Transpose it.")
     for (axis, name), degrees in zip(axes.items(), given, strict=True):
         own = np.asarray(inside.coords[name].values) if name in inside.coords else degrees
         turned = np.abs((own - degrees + 180) % 360 - 180) if own.shape == degrees.shape else 360
         if np.any(turned > ROUNDING):
-            raise SpecError("mask", f"on the {axis}s that it has itself", Words(_span(degrees)))
+            raise SpecError("mask", f"on the {axis}s that it has itself", Unquoted(_span(degrees)))
 
 
 def region(value: object) -> Four:

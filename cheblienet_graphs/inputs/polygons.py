@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from cheblienet_graphs.errors import CheblienetError, InputError, SpecError, Words, listed
+from cheblienet_graphs.errors import CheblienetError, InputError, SpecError, Unquoted, listed
 from cheblienet_graphs.inputs.files import reading, reals, reason, unmasked
 from cheblienet_graphs.inputs.inside import (
     IMAGE_TYPES,
@@ -71,7 +71,7 @@ class Polygons:
             raise SpecError("mask", "polygons, each a sequence of rings", self.rings) from None
         polygons = [[_ring(ring) for ring in polygon] for polygon in given]
         if not polygons or not all(polygons):
-            raise SpecError("mask", "polygons of at least one ring each", Words("none"))
+            raise SpecError("mask", "polygons of at least one ring each", Unquoted("none"))
         object.__setattr__(self, "rings", polygons)
 
     @classmethod
@@ -126,7 +126,7 @@ def _overlapping(polygons: Polygons, row: int, column: int, scale: float, part: 
     return SpecError(
         "mask",
         "of polygons that neither overlap nor cross themselves",
-        Words(f"{part:.9g} times the area about x = {x:g}, y = {y:g}"),
+        Unquoted(f"{part:.9g} times the area about x = {x:g}, y = {y:g}"),
         f"{named} there, counted from 0; unite them, as shapely.union_all does.",
     )
 
@@ -138,12 +138,12 @@ def _ring(corners: Any) -> Floats:
         ring = ring[:-1]
     if ring.ndim != 2 or ring.shape[1] != 2 or len(ring) < 3:
         accepted = "of rings of at least 3 corners x, y"
-        raise SpecError("mask", accepted, Words(f"an array of shape {ring.shape}"))
+        raise SpecError("mask", accepted, Unquoted(f"an array of shape {ring.shape}"))
     near = (abs(ring) <= LARGEST_CORNER).all(axis=1)  # which NaN is not
     if not near.all():
         accepted = f"of rings whose corners are in [-{LARGEST_CORNER:g}, {LARGEST_CORNER:g}] pixels"
         x, y = ring[~near][0]
-        raise SpecError("mask", accepted, Words(f"({x:g}, {y:g})"))
+        raise SpecError("mask", accepted, Unquoted(f"({x:g}, {y:g})"))
     return ring
 
 
@@ -342,13 +342,13 @@ def _evaluated(level_set: LevelSet, places: Sequence[Floats]) -> Floats:
         raise
     except Exception as error:
         raised = f"It raised {type(error).__name__}: {reason(error)}."
-        raise SpecError("mask", accepted, Words(type(level_set).__name__), raised) from error
+        raise SpecError("mask", accepted, Unquoted(type(level_set).__name__), raised) from error
     values = unmasked("mask", returned, accepted)
     shape = places[0].shape
     if values.shape != shape or values.dtype.kind not in "iuf" or not np.isfinite(values).all():
         alike = values.shape == shape and values.dtype.kind in "iuf"
         other = f"{values.dtype} of shape {values.shape} for {shape}"
-        found = Words("some that are NaN or infinite" if alike else other)
+        found = Unquoted("some that are NaN or infinite" if alike else other)
         raise SpecError("mask", accepted, found)
     return values.astype(np.float64)
 
@@ -387,7 +387,7 @@ def half_pixels(domain: Any, shape: tuple[int, ...]) -> Floats:
     """
     if isinstance(domain, Polygons):
         if len(shape) != 2:
-            raise SpecError("mask", "of voxels; polygons are of the plane", Words("polygons"))
+            raise SpecError("mask", "of voxels; polygons are of the plane", Unquoted("polygons"))
         parts = coverage(domain, (2 * shape[0], 2 * shape[1]), 2)
     elif callable(domain):
         parts = _of_level_set(domain, shape)

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cheblienet_graphs.errors import InputError, SpecError, Words, needing
+from cheblienet_graphs.errors import InputError, SpecError, Unquoted, needing
 from cheblienet_graphs.inputs.coordinates import has_coordinates
 from cheblienet_graphs.inputs.files import reading, reals, unmasked
 from cheblienet_graphs.inputs.inside import Booleans, Values, ambiguous, spread
@@ -59,7 +59,7 @@ class Volume:
         if has_coordinates(given):
             dims = tuple(str(name).lower() for name in given.dims)[-3:]
             if dims != ("z", "y", "x") and not all(name.startswith("dim_") for name in dims):
-                found = Words(f"dimensions {tuple(given.dims)}")
+                found = Unquoted(f"dimensions {tuple(given.dims)}")
                 raise SpecError("values", "of dimensions z, y, x", found, "Transpose them.")
         object.__setattr__(self, "values", unmasked("values", self.values))
         object.__setattr__(self, "affine", _checked(reals("affine", self.affine)))
@@ -118,13 +118,15 @@ class Volume:
             raise SpecError("like", "a Volume", like)
         if self.size != like.size:
             accepted = f"{_by(like.size)} voxels, as of the other volume"
-            raise SpecError("size", accepted, Words(_by(self.size)))
+            raise SpecError("size", accepted, Unquoted(_by(self.size)))
         corners = np.indices((2, 2, 2)).reshape(3, -1) * (np.array(self.size)[:, None] - 1)
         places = np.vstack([corners, np.ones(8)])
         apart = float(np.abs((self.affine - like.affine) @ places).max())
         if apart > APART * min(like.spacing):
             accepted = "that of the other volume"
-            raise SpecError("affine", accepted, Words(f"one by which corners are {apart:.3g} off"))
+            raise SpecError(
+                "affine", accepted, Unquoted(f"one by which corners are {apart:.3g} off")
+            )
 
 
 def inside_of_volume(values: Values) -> Booleans:
@@ -150,7 +152,7 @@ def _checked(affine: Floats) -> Floats:
         raise SpecError("affine", "of shape (4, 4)", affine.shape)
     lengths = np.linalg.norm(affine[:3, :3], axis=0)
     if not np.isfinite(affine).all() or not (lengths > 0).all():
-        found = Words("one with a spacing of 0 or without numbers")
+        found = Unquoted("one with a spacing of 0 or without numbers")
         raise SpecError("affine", "finite, with voxels of a size", found)
     directions = affine[:3, :3] / lengths
     cosine = float(np.abs(directions.T @ directions - np.eye(3)).max())
@@ -159,7 +161,7 @@ def _checked(affine: Floats) -> Floats:
         raise SpecError(
             "affine",
             "without shear, its directions at right angles",
-            Words(f"{angle:.4g} degrees between two"),
+            Unquoted(f"{angle:.4g} degrees between two"),
             "Resample the image onto a grid without shear.",
         )
     return affine
@@ -214,7 +216,7 @@ def read_nifti(
         if like is not None:
             volume.check_grid(like)
     except SpecError as error:
-        raise InputError(f"{file}: its {error.field} ", error.complaint) from error
+        raise InputError(f"{file}: its {error.field} {error.complaint}") from error
     return volume
 
 

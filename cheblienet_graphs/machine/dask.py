@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cheblienet_graphs.errors import CheblienetError, InputError, Remedy
+from cheblienet_graphs.errors import CheblienetError, InputError
 from cheblienet_graphs.machine import Pool, Task, let_go
 from cheblienet_graphs.machine.interrupts import check_guarded, not_for_children
 
@@ -68,10 +68,11 @@ class Cluster(Pool):
                 future.release()
         except distributed.KilledWorker as error:
             raise CheblienetError(
-                f"Dask gave up on a block that lost {error.allowed_failures + 1} workers: "
-                "killed, or out of memory. Nothing was published; a smaller ",
-                Remedy("memory_limit"),
-                " may help.",
+                (
+                    f"Dask gave up on a block that lost {error.allowed_failures + 1} workers: "
+                    "killed, or out of memory. Nothing was published; a smaller `memory_limit` may "
+                    "help."
+                ),
             ) from error
         except (CommClosedError, distributed.CancelledError) as error:
             raise CheblienetError("The Dask scheduler vanished. Nothing was published.") from error
@@ -153,10 +154,10 @@ def _check_open_files(workers: int) -> None:
     allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if allowed != resource.RLIM_INFINITY and allowed < needed:
         raise CheblienetError(
-            f"A Dask cluster of {workers} workers needs {needed} open files. Got {allowed}; allow "
-            "more with `ulimit -n`, or give fewer ",
-            Remedy("workers"),
-            ".",
+            (
+                f"A Dask cluster of {workers} workers needs {needed} open files. Got {allowed}; "
+                "allow more with `ulimit -n`, or give fewer `workers`."
+            ),
         )
 
 

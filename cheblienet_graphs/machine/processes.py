@@ -12,7 +12,7 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import TypeVar
 
-from cheblienet_graphs.errors import CheblienetError, Remedy, SpecError
+from cheblienet_graphs.errors import CheblienetError, SpecError
 from cheblienet_graphs.limits import WORKERS, integer
 from cheblienet_graphs.machine import Pool, Task
 from cheblienet_graphs.machine.interrupts import check_guarded, not_for_children
@@ -83,12 +83,11 @@ class Processes(Pool):
                 yield futures[future], future.result()
         except BrokenProcessPool as error:
             raise CheblienetError(
-                "A worker process vanished: killed, out of memory, or for the reason that it "
-                "printed. Nothing was published; if memory was short, use fewer ",
-                Remedy("workers"),
-                " or a smaller ",
-                Remedy("memory_limit"),
-                ".",
+                (
+                    "A worker process vanished: killed, out of memory, or for the reason that it "
+                    "printed. Nothing was published; if memory was short, use fewer `workers` or a "
+                    "smaller `memory_limit`."
+                ),
             ) from error
         finally:
             for future in futures:

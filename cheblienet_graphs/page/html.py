@@ -119,6 +119,5 @@ def _above(title: str, columns: int) -> Markup:
 
 
 def _row(row: Row) -> Markup:
-    title, cells = row
-    head = element("th", prose(title), scope="row")
-    return element("tr", head, *(element("td", c) for c in cells))
+    head = element("th", prose(row.title), scope="row")
+    return element("tr", head, *(element("td", cell) for cell in row.cells))

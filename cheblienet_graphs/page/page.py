@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import Literal
 
 from cheblienet_graphs import __version__
-from cheblienet_graphs.errors import NotDrawnError, Remedy, Spell
+from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.manifolds import Metric
+from cheblienet_graphs.measure.opened import OpenedGraph
+from cheblienet_graphs.measure.verdict import Consistency
 from cheblienet_graphs.page.html import Markup, element, joined, prose, scrolling, section, table
 from cheblienet_graphs.page.provenance import advice, provenance
 from cheblienet_graphs.plot import FIGURES
 from cheblienet_graphs.plot.figure import Asked, Figure, check_file, svg_of
 from cheblienet_graphs.report import rows as tables
 from cheblienet_graphs.report.level import LevelReport
-from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.report.text import Report, connections
-from cheblienet_graphs.report.verdict import Consistency
 from cheblienet_graphs.spec import GraphSpec, fibers
 from cheblienet_graphs.spec.words import percent, sentences
 from cheblienet_graphs.store.durable import save_whole
@@ -48,7 +48,6 @@ def page(
     report: Report,
     graph: OpenedGraph,
     *,
-    option: Spell,
     progress: Progress | None = None,
     figures: Sequence[Figure] = FIGURES,
 ) -> str:
@@ -59,7 +58,6 @@ def page(
     Args:
         report: on the graph; its first level is the one that is drawn.
         graph: the same one.
-        option: writes a parameter as an option of the command line.
         progress: called with the name of a stage, its steps done and how many there are.
         figures: to draw, in order of worth; later ones are left out where there are too many bytes.
 
@@ -68,10 +66,7 @@ def page(
     """
     name, refs = f"{report.name}@{report.version}", ", ".join(report.refs)
 
-    def spell(remedy: Remedy) -> str:
-        return f"`{option(remedy)}`"
-
-    first, *more = sentences(report.spec, spell)
+    first, *more = sentences(report.spec)
     about = element("ul", *(element("li", prose(sentence)) for sentence in more))
     links = [element("li", element("a", title, href=f"#{title.lower()}")) for title in CONTENTS]
     made = f"{name}{f' ({refs})' if refs else ''}, reported on by cheblienet {__version__}. "
@@ -81,13 +76,13 @@ def page(
         element("header", element("h1", name), element("p", prose(first), class_="faint")),
         element(
             "main",
-            glance(report, spell),
+            glance(report),
             element("nav", element("ul", *links), aria_label="Contents"),
-            advice(report, spell, option),
+            advice(report),
             section("levels", "Levels", about, levels_table(report.spec, report.levels)),
-            _figures(figures, graph, level, spell, drawing),
+            _figures(figures, graph, level, drawing),
             certificate(report.spec, report.levels),
-            provenance(report, graph.facts, option),
+            provenance(report, graph.facts),
         ),
         element("footer", f"{made}This page needs no network and no script."),
     )
@@ -108,7 +103,7 @@ def _head(name: str) -> Markup:
 
 
 def _figures(
-    figures: Sequence[Figure], graph: OpenedGraph, level: int, spell: Spell, progress: Progress
+    figures: Sequence[Figure], graph: OpenedGraph, level: int, progress: Progress
 ) -> Markup:
     """The figures of a level with their captions; why the others are not drawn."""
     shown, left_out, room = [], [], MOST_BYTES
@@ -117,7 +112,7 @@ def _figures(
         try:
             svg, caption = svg_of(figure, graph, Asked(level))
         except NotDrawnError as error:
-            why = error.spelled(spell)
+            why = str(error)
         else:
             if len(svg) <= room:
                 room -= len(svg)
@@ -156,13 +151,8 @@ def write_page(document: str, file: Path) -> None:
     save_whole(file, "No report was written", lambda target: target.write_bytes(contents))
 
 
-def glance(report: Report, spell: Spell) -> Markup:
-    """Four questions with their answers, as the terminal has them.
-
-    Args:
-        report: of the graph.
-        spell: writes parameters.
-    """
+def glance(report: Report) -> Markup:
+    """Four questions with their answers, as the terminal has them."""
     levels = report.levels
     having = [answer for answer in ANSWERS if any(x.consistency == answer for x in levels)]
     short, kind = ANSWERS[having[0]]
@@ -170,7 +160,7 @@ def glance(report: Report, spell: Spell) -> Markup:
     apart = any(level.components > 1 for level in levels)
     exact = sum(error == 0 for error in tables.largest_errors(levels).values())
     more = [] if having == ["consistent"] else [element("a", "why", href="#consistency")]
-    pieces = report.remarks(connections, spell=spell)
+    pieces = report.remarks(connections)
     answers = (
         (kind, "Consistent with its metric?", consistent, *more),
         ("bad" if apart else "good", "Connected?", "No" if apart else "Yes", *pieces),
@@ -263,7 +253,7 @@ def _moment_rows(spec: GraphSpec, level: LevelReport) -> list[tables.Row]:
         realized = [metric.eps_squared, *([ratio] if oriented else [])]
         cells = [tables.UNKNOWN if number is None else f"{number:.3g}" for number in realized]
         cells += [percent(x) if x > 1e-9 else "0" for x in (metric.leakage, metric.deviation)]
-        rows.append((title, cells))
+        rows.append(tables.Row(title, cells))
     return rows
 
 

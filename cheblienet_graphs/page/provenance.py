@@ -4,21 +4,21 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from cheblienet_graphs.errors import Remedy, SpecError, Spell
+from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.measure.finding import Finding
 from cheblienet_graphs.page.html import Markup, element, joined, listing, prose, section, table
-from cheblienet_graphs.report.findings import Finding
 from cheblienet_graphs.report.level import LevelReport
+from cheblienet_graphs.report.rows import Row
 from cheblienet_graphs.report.text import Report
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.spec.least import least_fields, makes, shortest, without
+from cheblienet_graphs.spec.command import FILE, command
+from cheblienet_graphs.spec.least import least_fields, makes, without
 from cheblienet_graphs.spec.words import human_bytes
 from cheblienet_graphs.store.facts import VersionFacts
 from cheblienet_graphs.store.layout import NAME
 
-FILE = "FILE"
-"""Stands for a file that only whoever built the graph has,"""
 BOX = "X0,Y0,X1,Y1"
-"""and for the box around their points."""
+"""Placeholder of the box around given points."""
 MEANINGS = {
     "apart": "No filter passes information between components.",
     "moments": "Its Laplacian smooths by a metric that differs from the one requested.",
@@ -30,22 +30,15 @@ MEANINGS = {
     ),
 }
 """By the kind of the first cause; all kinds of second moments have one."""
-_BETWEEN = {"size": "x"} | dict.fromkeys(("region", "spacing", "refined", "pl"), ",")
 
 
-def advice(report: Report, spell: Spell, option: Spell) -> Markup:
-    """What is known, what to do about it, and what else there is to say.
-
-    Args:
-        report: of the graph.
-        spell: writes a parameter within a sentence.
-        option: writes it as an option of the command line.
-    """
+def advice(report: Report) -> Markup:
+    """The verdicts, a command that mends the graph, and remarks."""
     wrong = [level for level in report.levels if level.consistency == "inconsistent"]
-    content = [_list(report.verdicts(spell))]
+    content = [_list(report.verdicts())]
     if wrong:
-        content += _remedy(report, wrong[0], option)
-    if also := report.remarks(spell=spell):
+        content += _remedy(report, wrong[0])
+    if also := report.remarks():
         content += [element("h3", "Remarks"), _list(also)]
     title = "Not consistent: what to do" if wrong else "Consistency"
     return section("consistency", title, *content)
@@ -58,17 +51,17 @@ def _list(sentences: list[str]) -> Markup:
     return element("ul", *(element("li", item) for item in items))
 
 
-def _remedy(report: Report, level: LevelReport, option: Spell) -> list[Markup]:
-    """What it means, and what to type for the first remedy."""
+def _remedy(report: Report, level: LevelReport) -> list[Markup]:
+    """The meaning of an inconsistency, and the command for the first change that is advised."""
     todo, explained = level.finding.advice, element("p", meaning(report.spec, level.finding))
-    if todo is None or not todo.remedies or todo.remedies[0].value is None:
+    if todo is None or not todo.changes:
         return [explained]
-    first = todo.remedies if " with " in todo.parts else todo.remedies[:1]
-    fields = changed_fields(report.spec, {remedy.field: remedy.value for remedy in first})
+    change = dict(todo.changes[0])
+    fields = changed_fields(report.spec, change)
     if fields is None:
         return [explained]
-    name = f"{report.name}-{first[0].value}"
-    line = command(fields, name if NAME.fullmatch(name) else None, option)
+    name = f"{report.name}-{next(iter(change.values()))}"
+    line = command(fields, name if NAME.fullmatch(name) else None)
     return [explained, element("p", "Suggested command:"), listing(line)]
 
 
@@ -79,13 +72,12 @@ def meaning(spec: GraphSpec, finding: Finding) -> str:
     return MEANINGS.get("sides" if inside else kind, MEANINGS["moments"])
 
 
-def provenance(report: Report, facts: VersionFacts, option: Spell) -> Markup:
+def provenance(report: Report, facts: VersionFacts) -> Markup:
     """The whole provenance as text.
 
     Args:
         report: of the graph.
         facts: of the same version.
-        option: writes a parameter as an option of the command line.
     """
     spec, fields = report.spec, typed_fields(report.spec)
     name = None if report.name == spec.default_name else report.name
@@ -95,8 +87,8 @@ def provenance(report: Report, facts: VersionFacts, option: Spell) -> Markup:
         _origin(report, facts),
         element("h3", "Rebuild"),
         element("p", f"With cheblienet {report.generator['version']}:"),
-        listing(command(fields, name, option)),
-        *(element("p", prose(sentence)) for sentence in missing(spec, fields, option)),
+        listing(command(fields, name)),
+        *(element("p", prose(sentence)) for sentence in missing(spec, fields)),
         element("h3", "Specification"),
         element("p", prose("In Python `GraphSpec.from_dict` takes it.")),
         element("pre", json.dumps(spec.to_dict(), indent=1)),
@@ -127,7 +119,7 @@ def _digest(sha256: str) -> Markup:
 
 def _files(facts: VersionFacts) -> Markup:
     files = facts.files.items()
-    rows = [(path, [f"{file.nbytes:,}", _digest(file.sha256)]) for path, file in files]
+    rows = [Row(path, [f"{file.nbytes:,}", _digest(file.sha256)]) for path, file in files]
     caption = f"{len(rows)} files, {facts.nbytes:,} bytes"
     return table("files", caption, ["file", "bytes", "SHA-256"], {"": rows}, kind="files")
 
@@ -164,46 +156,20 @@ def changed_fields(spec: GraphSpec, changed: dict[str, Any]) -> dict[str, Any] |
             return fields
 
 
-def command(fields: Mapping[str, Any], name: str | None, option: Spell) -> str:
-    """The command line that builds from these fields.
-
-    Args:
-        fields: JSON types; files are FILE.
-        name: of the graph; None for the default.
-        option: writes a parameter as an option.
-    """
-    given = {field: value for field, value in fields.items() if field != "manifold"}
-    if name is not None:
-        given["name"] = name
-    texts = [option(Remedy(field, text)) for field in given for text in _texts(field, given[field])]
-    return " ".join(["clg", "build", str(fields["manifold"]), *texts])
-
-
-def _texts(field: str, value: Any) -> list[Any]:
-    """What is typed after an option, as often as that is given."""
-    if field in {"coordinates", "mask"}:
-        return [FILE] * (len(value["points"]) if field == "coordinates" else 1)
-    if field in _BETWEEN:
-        return [_BETWEEN[field].join(map(shortest, value))]
-    return [value if isinstance(value, bool) else shortest(value)]
-
-
-def missing(spec: GraphSpec, fields: Mapping[str, Any], option: Spell) -> list[str]:
-    """Sentences about what a version knows by its digest alone.
+def missing(spec: GraphSpec, fields: Mapping[str, Any]) -> list[str]:
+    """Sentences about inputs that a version knows by their digest alone.
 
     Args:
         spec: of the graph.
         fields: JSON types.
-        option: writes a parameter as an option.
     """
-    mask, order = option(Remedy("mask", FILE)), option(Remedy("mask_order", "ring"))
     facts = {
         f"`{FILE}` stands for what only the builder has: its digest is in the specification.": (
             "mask" in fields or "coordinates" in fields
         ),
-        f"Leave `{option(Remedy('domain', BOX))}` out if no box was given.": "domain" in fields,
-        f"A mask in ring order takes `{order}`, too.": "mask" in fields and spec.nside,
-        f"Give `{mask}`, too, if there was one besides the region.": (
+        f"Leave `--domain {BOX}` out if no box was given.": "domain" in fields,
+        "A mask in ring order takes `--mask-order ring`, too.": "mask" in fields and spec.nside,
+        f"Give `--mask {FILE}`, too, if there was one besides the region.": (
             spec.mask is not None and spec.coordinates is not None and "mask" not in fields
         ),
     }

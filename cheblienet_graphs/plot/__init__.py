@@ -14,6 +14,7 @@ test_neighborhood.py, `pictures` in test_places.py.
 """
 
 from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.measure.opened import open_graph
 from cheblienet_graphs.plot import (
     eigenmaps,
     equivariance,
@@ -30,7 +31,6 @@ from cheblienet_graphs.plot.neighborhood import neighborhood_of
 from cheblienet_graphs.plot.neighborhood_panels import draw_neighborhood
 from cheblienet_graphs.plot.sparsity import draw_sparsity, sparsity_of
 from cheblienet_graphs.plot.spectrum import draw_spectrum, spectrum_of
-from cheblienet_graphs.report.opened import open_graph
 
 FIGURES: tuple[Figure, ...] = (
     neighborhood_panels.FIGURE,

@@ -7,12 +7,12 @@ import numpy as np
 
 from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.limits import EIGENPAIRS, integer
+from cheblienet_graphs.measure.opened import OpenedGraph
+from cheblienet_graphs.measure.spectra import computed_eigenpairs, stored_eigenpairs
 from cheblienet_graphs.plot import pictures
 from cheblienet_graphs.plot.figure import Asked, Canvas, Figure, sentences
 from cheblienet_graphs.plot.places import Places, places_of
 from cheblienet_graphs.plot.spectrum import connected, soon_computed, too_large, unit_of
-from cheblienet_graphs.report.opened import OpenedGraph
-from cheblienet_graphs.report.spectra import computed_eigenpairs, stored_eigenpairs
 from cheblienet_graphs.sparse import inverse_root
 from cheblienet_graphs.spec.fibers import counted, title, words
 from cheblienet_graphs.spectrum.numeric import multiplicities, with_fixed_signs

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cheblienet_graphs.errors import NotDrawnError
+from cheblienet_graphs.measure.opened import OpenedGraph
 from cheblienet_graphs.plot import pictures
 from cheblienet_graphs.plot.figure import (
     FAINT,
@@ -19,7 +20,6 @@ from cheblienet_graphs.plot.figure import (
 )
 from cheblienet_graphs.plot.filters import Turning, random_weights, symmetries_of
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
-from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.samplings.points import rotation
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.fibers import counted, title, words

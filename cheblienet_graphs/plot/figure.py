@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cheblienet_graphs.archives.npz import check_output
-from cheblienet_graphs.errors import SpecError, StoreError, another, needing
+from cheblienet_graphs.errors import SpecError, StoreError, needing
 from cheblienet_graphs.limits import SEED, file_path, integer
-from cheblienet_graphs.report.opened import OpenedGraph
+from cheblienet_graphs.measure.opened import OpenedGraph
 from cheblienet_graphs.store.durable import save_whole
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def check_file(file: Path, field: str = "output") -> None:
         raise SpecError(field, "a file", f"{file}, a folder")
     if not file.parent.is_dir():
         missing = f"{file} can't be written: there is no folder {file.parent}; make it or "
-        raise StoreError(missing, another(field))
+        raise StoreError(f"{missing}choose another `{field}`.")
     check_output(file, field)
 
 

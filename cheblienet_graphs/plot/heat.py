@@ -9,10 +9,10 @@ import numpy as np
 from numpy.polynomial.legendre import legval
 
 from cheblienet_graphs.errors import NotDrawnError, listed
+from cheblienet_graphs.measure.opened import OpenedGraph
 from cheblienet_graphs.plot import pictures
 from cheblienet_graphs.plot.figure import SERIES, Asked, Axes, Canvas, Figure, sentences
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
-from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.fibers import counted, title, word, words
 from cheblienet_graphs.typing import Floats, Indices

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cheblienet_graphs.measure.opened import OpenedGraph
 from cheblienet_graphs.plot.figure import FAINT, INK, SERIES, Asked, Axes, Canvas, Figure, sentences
 from cheblienet_graphs.plot.neighborhood import (
     NAMES,
@@ -16,7 +17,6 @@ from cheblienet_graphs.plot.neighborhood import (
     outermost,
 )
 from cheblienet_graphs.plot.pictures import lines
-from cheblienet_graphs.report.opened import OpenedGraph
 from cheblienet_graphs.spec import fibers, words
 from cheblienet_graphs.spec.fibers import angle_in_words, named
 from cheblienet_graphs.typing import Floats
@@ -187,8 +187,7 @@ def _caption(graph: OpenedGraph, asked: Asked, data: Neighborhood) -> str:
     realized = [each.eps_squared for each in data.views if each.eps_squared is not None]
     edges = "no eps^2 is realized" if data.heaviest else "it has no neighbors"
     if realized:
-        between = words.Interval(min(realized), max(realized))
-        edges = f"its edges realize eps^2 = {between}, asked for {spec.eps**2:.3g}"
+        edges = f"its edges realize eps^2 = {words.span(realized)}, asked for {spec.eps**2:.3g}"
     return sentences(
         f"Vertex {view.vertex:,} ({at}): {edges}.",
         view.sample

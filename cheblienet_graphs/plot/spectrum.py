@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cheblienet_graphs.errors import NotDrawnError, Remedy
+from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.limits import EIGENPAIRS, integer
+from cheblienet_graphs.measure.comparison import FURTHER, LARGE, unknown_spectrum
+from cheblienet_graphs.measure.error_bars import error_bars
+from cheblienet_graphs.measure.moments import MeasuredLevel
+from cheblienet_graphs.measure.opened import OpenedGraph
+from cheblienet_graphs.measure.spectra import exact_eigenvalues, first_eigenvalues
 from cheblienet_graphs.plot.figure import FAINT, INK, SERIES, Asked, Axes, Canvas, Figure, sentences
-from cheblienet_graphs.report.bars import error_bars
-from cheblienet_graphs.report.comparison import FURTHER, LARGE, unknown_spectrum
-from cheblienet_graphs.report.moments import MeasuredLevel
-from cheblienet_graphs.report.opened import OpenedGraph
-from cheblienet_graphs.report.spectra import exact_eigenvalues, first_eigenvalues
 from cheblienet_graphs.spec import words
 from cheblienet_graphs.spectrum.lanczos import Eigenvalues
 from cheblienet_graphs.typing import Floats, Indices
@@ -98,8 +98,10 @@ def spectrum_of(graph: OpenedGraph, level: int = 0, count: int | None = None) ->
     eigenvalues = first_eigenvalues(arrays, count, lambda *_: None)
     scale = arrays.scale
     exact = exact_eigenvalues(arrays, count)
-    where = unknown_spectrum(graph.spec)
-    unknown = where and f"no spectrum is known exactly {where}"
+    unknown = unknown_spectrum(graph.spec) and (
+        "no spectrum is known exactly "
+        f"{'on a part of the domain' if graph.spec.mask else 'with an open boundary'}"
+    )
     if scale is None:
         unknown = "the metric can be measured nowhere and nothing gives the operator's units"
     return Spectrum(
@@ -142,12 +144,11 @@ def too_large(graph: OpenedGraph, level: int, count: int) -> NotDrawnError:
     """Why eigenpairs are not computed."""
     vertices = graph.level(level).of_level.vertices
     return NotDrawnError(
-        f"Level {level} of {graph.name} has {vertices:,} vertices, more than {LARGEST:,}, and no "
-        "eigenpairs are stored. Build it with ",
-        Remedy("eigenpairs", count),
-        ", or draw a coarser ",
-        Remedy("level"),
-        ".",
+        (
+            f"Level {level} of {graph.name} has {vertices:,} vertices, more than {LARGEST:,}, "
+            f"and no eigenpairs are stored. Build it with `eigenpairs={count!r}`, or draw a "
+            "coarser `level`."
+        ),
     )
 
 

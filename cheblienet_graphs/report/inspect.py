@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.limits import EIGENVALUES, callback, integer
+from cheblienet_graphs.measure.opened import OpenedGraph, open_graph
 from cheblienet_graphs.report.level import level_report
-from cheblienet_graphs.report.opened import OpenedGraph, VersionReport, open_graph
 from cheblienet_graphs.report.text import Report as Report
+from cheblienet_graphs.report.version import VersionReport
 from cheblienet_graphs.spec.map_spec import MapSpec
 from cheblienet_graphs.spec.words import domain, map_sentences, percent
 from cheblienet_graphs.store import catalog

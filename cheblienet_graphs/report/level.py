@@ -6,15 +6,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from cheblienet_graphs.errors import Spell
-from cheblienet_graphs.report import diagnostics
-from cheblienet_graphs.report.bars import ErrorBars, error_bars
-from cheblienet_graphs.report.comparison import FURTHER, LARGE, LONGEST, compared, deciding
-from cheblienet_graphs.report.diagnostics import GradientReport, gradient_report
-from cheblienet_graphs.report.findings import Finding
-from cheblienet_graphs.report.moments import EffectiveMetric, MeasuredLevel
-from cheblienet_graphs.report.spectra import exact_eigenvalues, first_eigenvalues
-from cheblienet_graphs.report.verdict import CONSISTENCY, Consistency, verdict
+from cheblienet_graphs.measure import diagnostics
+from cheblienet_graphs.measure.comparison import FURTHER, LARGE, LONGEST, compared, deciding
+from cheblienet_graphs.measure.diagnostics import GradientReport, gradient_report
+from cheblienet_graphs.measure.error_bars import ErrorBars, error_bars
+from cheblienet_graphs.measure.finding import Finding
+from cheblienet_graphs.measure.moments import EffectiveMetric, MeasuredLevel
+from cheblienet_graphs.measure.spectra import exact_eigenvalues, first_eigenvalues
+from cheblienet_graphs.measure.verdict import CONSISTENCY, Consistency, verdict
+from cheblienet_graphs.report.sentences import sentence
+from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spectrum.numeric import multiplicities
 from cheblienet_graphs.store.facts import LevelFacts
 from cheblienet_graphs.typing import Progress
@@ -46,7 +47,8 @@ class LevelReport(LevelFacts):
         spectral_error: the largest relative error of the first eigenvalues, 6 or more, that decide
             the verdict; None where none were compared.
         further_error: that of the first 25, where the graph is not too large for these.
-        finding: the consistency with its causes and a remedy; `verdict` is that in words.
+        finding: the consistency with its causes and advice.
+        verdict: the finding in words.
         equivariance: symmetry -> max |P'LP - L|; names of symmetries that the sampling has only
             approximately say so.
         weights: min, median, max of the edges.
@@ -72,6 +74,7 @@ class LevelReport(LevelFacts):
     spectral_error: float | None
     further_error: float | None
     finding: Finding
+    verdict: str
     equivariance: dict[str, float]
     weights: dict[str, float]
     inside: float | None
@@ -83,13 +86,8 @@ class LevelReport(LevelFacts):
         """Agreement with the metric, "consistent", "inconsistent", "not compared", "too coarse"."""
         return CONSISTENCY[self.finding.kind]
 
-    @property
-    def verdict(self) -> str:
-        """The consistency in words."""
-        return str(self.finding)
-
-    def to_json(self, spell: Spell) -> dict[str, Any]:
-        """All of it as JSON types, the finding as words."""
+    def to_json(self, spec: GraphSpec) -> dict[str, Any]:
+        """All of it as JSON types, findings in words."""
         fields = asdict(self)
         del fields["finding"]
         if self.cut is None:
@@ -97,9 +95,8 @@ class LevelReport(LevelFacts):
         if self.derivatives is None:
             del fields["derivatives"]
         elif self.derivatives.steep is not None:
-            fields["derivatives"]["steep"] = self.derivatives.steep.sentence(spell)
-        words = {"consistency": self.consistency, "verdict": self.finding.sentence(spell)}
-        return fields | words
+            fields["derivatives"]["steep"] = sentence(self.derivatives.steep, spec)
+        return fields | {"consistency": self.consistency}
 
 
 def level_report(arrays: MeasuredLevel, count: int, progress: Progress) -> LevelReport:
@@ -127,7 +124,7 @@ def level_report(arrays: MeasuredLevel, count: int, progress: Progress) -> Level
     spectrum = every.first(count)
     step("metric")
     comparison = compared(arrays, every, known)
-    judged = verdict(arrays, components, comparison)
+    finding = verdict(arrays, components, comparison)
     points = sampled.sampling
     step("symmetries")
     errors = diagnostics.equivariance_errors(laplacian, sampled.sampling)
@@ -149,7 +146,8 @@ def level_report(arrays: MeasuredLevel, count: int, progress: Progress) -> Level
         effective_metric=arrays.metrics,
         spectral_error=comparison.error,
         further_error=comparison.further_error,
-        finding=replace(judged, levels=(number,)),
+        finding=finding,
+        verdict=sentence(finding, spec),
         equivariance=errors,
         weights=diagnostics.weight_statistics(arrays),
         derivatives=derivatives,

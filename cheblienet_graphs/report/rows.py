@@ -1,8 +1,10 @@
-"""Tables of levels: columns for a glance, rows of facts and of eigenvalues for all the rest."""
+"""Tables of levels, and of eigenvalues: a row for each quantity, a cell for each level."""
 
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,111 +12,141 @@ from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.spec import GraphSpec, fibers, words
 
 UNKNOWN = "-"
-DEGREES = "{min:.0f} / {mean:.1f} / {max:.0f}"
+DEGREES = "{min:.0f} / {max:.0f}"
 MASSES = "{least:.3g} / {most:.3g}"
 
-Row = tuple[str, list[str]]
-"""A title, and a cell for each level."""
-Quantity = tuple[bool, str, Callable[[LevelReport], str]]
-"""Whether it is shown, a title, and the cell of a level."""
 
-
-def columns_of(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Row]:
-    """What one decides from: what this manifold, boundary and mask have. Titles are of two lines.
+class Row(NamedTuple):
+    """A quantity.
 
     Args:
-        spec: of the build.
-        levels: their reports.
+        title: its name.
+        cells: one for each level.
+        heading: two lines above its column in the short table; empty where it has none there.
     """
-    oriented, masked = spec.geometry.oriented, spec.mask is not None
-    compared = any(level.spectral_error is not None for level in levels)
-    columns: list[Quantity] = [
-        (True, "\nlevel", lambda x: f"{x.level}"),
-        (True, "\ngrid", lambda x: _grid(x, "x")),
-        (masked, "\ninside", _inside),
-        (True, "\nvertices", lambda x: f"{x.vertices:,}"),
-        (True, "\nedges", lambda x: f"{x.edges:,}"),
-        (True, "mean\ndegree", lambda x: f"{x.degree['mean']:.1f}"),
-        (oriented, "in\nplane", _in_plane),
-        (True, "realized\neps^2", lambda x: _span(_along(x), 2, "..")),
-        (oriented, "xi^2\n/ asked", lambda x: _span(turning(x), 2, "..")),
-        (compared, "spectrum\noff by", lambda x: _known(x.spectral_error, words.percent)),
-    ]
-    return _rows(columns, levels)
+
+    title: str
+    cells: list[str]
+    heading: str = ""
+
+
+class Quantity(NamedTuple):
+    """A quantity of a level.
+
+    Args:
+        title: its name.
+        cell: its text.
+        heading: as in `Row`.
+    """
+
+    title: str
+    cell: Callable[[LevelReport], str]
+    heading: str = ""
 
 
 def rows_of(spec: GraphSpec, levels: Sequence[LevelReport]) -> list[Row]:
-    """Sizes, lengths and the metric realized, level by level.
-
-    Lengths are in the metric's unit and in one that can be seen.
+    """The quantities that this manifold, boundary and mask have, level by level.
 
     Args:
         spec: of the build.
         levels: their reports.
     """
-    oriented, masked = spec.geometry.oriented, spec.mask is not None
-    kernel, asked = spec.kernel is not None, f"{spec.eps**2:.4g}"
-    cut = spec.cuts_pixels
-    irregular = not spec.sampling_kind.regular
-    unit, visible = spec.geometry.base.unit, fibers.visible_unit(spec)
-
-    def seen(level: LevelReport, length: float) -> str:
-        return f"{fibers.visible(spec, level.level, length):.3g}"
-
-    every: list[Quantity] = [
-        (masked, f"inside the {'mask' if spec.region is None else 'region'}", _inside),
-        (cut, "points whose pixel is cut", lambda x: words.percent((x.cut or {})["share"])),
-        (cut, "mass of a point, pixels, min / max", lambda x: MASSES.format(**x.cut or {})),
-        (True, "grid", lambda x: _grid(x, " x ")),
-        (True, "vertices", lambda x: f"{x.vertices:,}"),
-        (True, "edges", lambda x: f"{x.edges:,}"),
-        (True, "stored entries", lambda x: f"{x.nnz:,}"),
-        (True, "sparsity (paper: >= 98.5 %)", lambda x: words.two_places(x.sparsity)),
-        (True, "degree, min / mean / max", lambda x: DEGREES.format(**x.degree)),
-        (True, "in-plane fraction", _in_plane),
-        (
-            True,
-            "weights, min / median / max",
-            lambda x: " / ".join(map(_short, x.weights.values())),
-        ),
-        (True, "lambda_max", lambda x: f"{x.lambda_max:.7g}"),
-        (True, "isolated vertices", lambda x: f"{x.isolated:,}"),
-        (True, "components", lambda x: f"{x.components:,}"),
-        (oriented, f"xi, {unit} per radian", lambda x: f"{x.xi or 0.0:.4g}"),
-        (oriented, f"xi, {visible} per radian", lambda x: seen(x, x.xi or 0.0)),
-        (kernel, f"sqrt t, {unit}", lambda x: f"{math.sqrt(x.bandwidth or 0.0):.4g}"),
-        (kernel, f"sqrt t, {visible}", lambda x: seen(x, math.sqrt(x.bandwidth or 0.0))),
-        (True, f"realized eps^2 (asked {asked})", lambda x: _span(_along(x), 3, " .. ")),
-        (irregular, "first moments, 0 to 1", lambda x: _span(_drift(x), 3, " .. ")),
-        (oriented, "realized xi^2 / asked", lambda x: _span(turning(x), 3, " .. ")),
-        *(_gradients(oriented=oriented) if spec.gradients else ()),
-    ]
-    return _rows(every, levels)
+    compared = any(level.spectral_error is not None for level in levels)
+    quantities = [*_sizes(spec), *_lengths(spec), *_realized(spec, compared=compared)]
+    if spec.gradients:
+        quantities += _gradients(spec)
+    return [Row(q.title, [q.cell(level) for level in levels], q.heading) for q in quantities]
 
 
-def _gradients(*, oriented: bool) -> list[Quantity]:
-    """How well they differentiate a smooth function."""
+def _sizes(spec: GraphSpec) -> Iterator[Quantity]:
+    """Numbers of vertices and edges, and their weights."""
+    if spec.mask is not None:
+        part = "mask" if spec.region is None else "region"
+        yield Quantity(f"inside the {part}", lambda x: words.percent(x.inside or 0.0), "\ninside")
+    if spec.cuts_pixels:
+        yield Quantity("points whose pixel is cut", lambda x: words.percent((x.cut or {})["share"]))
+        yield Quantity("mass of a point, pixels, min / max", lambda x: MASSES.format(**x.cut or {}))
+    yield Quantity("grid", _grid, "\ngrid")
+    yield Quantity("vertices", lambda x: f"{x.vertices:,}", "\nvertices")
+    yield Quantity("edges", lambda x: f"{x.edges:,}", "\nedges")
+    yield Quantity("stored entries", lambda x: f"{x.nnz:,}")
+    yield Quantity("sparsity (paper: >= 98.5 %)", lambda x: words.two_places(x.sparsity))
+    yield Quantity("degree, mean", lambda x: f"{x.degree['mean']:.1f}", "mean\ndegree")
+    yield Quantity("degree, min / max", lambda x: DEGREES.format(**x.degree))
+    heading = "in\nplane" if spec.geometry.oriented else ""
+    yield Quantity("in-plane fraction", lambda x: f"{x.in_plane_fraction:.3f}", heading)
+    yield Quantity(
+        "weights, min / median / max", lambda x: " / ".join(map(_short, x.weights.values()))
+    )
+    yield Quantity("lambda_max", lambda x: f"{x.lambda_max:.7g}")
+    yield Quantity("isolated vertices", lambda x: f"{x.isolated:,}")
+    yield Quantity("components", lambda x: f"{x.components:,}")
 
-    def cell(name: str, write: Callable[[float], str]) -> Callable[[LevelReport], str]:
-        return lambda level: _known(getattr(level.derivatives, name), write)
 
-    return [
-        (True, "gradients off by", cell("error", words.percent)),
-        (oriented, "rotation off by", cell("turning_error", words.percent)),
-        (True, "order of gradients", cell("order", "{:.2f}".format)),
-        (True, "largest row of gradients x spacing", cell("largest", "{:.3g}".format)),
-    ]
+def _lengths(spec: GraphSpec) -> Iterator[Quantity]:
+    """Lengths in the metric's unit, and in one that can be seen."""
+    lengths: dict[str, Callable[[LevelReport], float | None]] = {}
+    if spec.geometry.oriented:
+        lengths["xi, {} per radian"] = lambda x: x.xi
+    if spec.kernel is not None:
+        lengths["sqrt t, {}"] = lambda x: math.sqrt(x.bandwidth or 0.0)
+    for title, length in lengths.items():
+        yield Quantity(title.format(spec.geometry.base.unit), partial(_length, length))
+        yield Quantity(title.format(fibers.visible_unit(spec)), partial(_seen, spec, length))
 
 
-def _rows(quantities: Sequence[Quantity], levels: Sequence[LevelReport]) -> list[Row]:
-    return [(title, [cell(x) for x in levels]) for shown, title, cell in quantities if shown]
+def _length(length: Callable[[LevelReport], float | None], level: LevelReport) -> str:
+    return f"{length(level) or 0.0:.4g}"
+
+
+def _seen(
+    spec: GraphSpec, length: Callable[[LevelReport], float | None], level: LevelReport
+) -> str:
+    return f"{fibers.visible(spec, level.level, length(level) or 0.0):.3g}"
+
+
+def _realized(spec: GraphSpec, *, compared: bool) -> Iterator[Quantity]:
+    """The metric that the weights realize, and the errors of the spectrum."""
+    yield Quantity(
+        f"realized eps^2 (asked {spec.eps**2:.4g})",
+        lambda x: words.span((m.eps_squared for m in x.effective_metric), ".."),
+        "realized\neps^2",
+    )
+    if not spec.sampling_kind.regular:
+        yield Quantity(
+            "first moments, 0 to 1",
+            lambda x: words.span((m.first_moment for m in x.effective_metric), ".."),
+        )
+    if spec.geometry.oriented:
+        yield Quantity(
+            "realized xi^2 / asked", lambda x: words.span(turning(x), ".."), "xi^2\n/ asked"
+        )
+    if compared:
+        yield Quantity(
+            "spectrum off by",
+            lambda x: _known(x.spectral_error, words.percent),
+            "spectrum\noff by",
+        )
+
+
+def _gradients(spec: GraphSpec) -> Iterator[Quantity]:
+    """How well gradients differentiate a smooth function."""
+
+    def quantity(title: str, name: str, write: Callable[[float], str]) -> Quantity:
+        return Quantity(title, lambda x: _known(getattr(x.derivatives, name), write))
+
+    yield quantity("gradients off by", "error", words.percent)
+    if spec.geometry.oriented:
+        yield quantity("rotation off by", "turning_error", words.percent)
+    yield quantity("order of gradients", "order", "{:.2f}".format)
+    yield quantity("largest row of gradients x spacing", "largest", "{:.3g}".format)
 
 
 def error_rows(levels: Sequence[LevelReport]) -> list[Row]:
     """For each symmetry |P'LP - L|, level by level."""
     written = "{:.2g}".format
     return [
-        (name.replace("_", " "), [_known(x.equivariance.get(name), written) for x in levels])
+        Row(name.replace("_", " "), [_known(x.equivariance.get(name), written) for x in levels])
         for name in largest_errors(levels)
     ]
 
@@ -145,7 +177,7 @@ def _eigenvalue_rows(level: LevelReport, *, bars: bool, exact: bool) -> list[Row
             cells += _estimated(level, copies)
         if exact:
             cells += _compared(value, scale, known)
-        rows.append((f"{copies.stop - copies.start}{more}", cells))
+        rows.append(Row(f"{copies.stop - copies.start}{more}", cells))
     return rows
 
 
@@ -203,35 +235,11 @@ def largest_errors(levels: Sequence[LevelReport]) -> dict[str, float]:
     return worst
 
 
-def _grid(level: LevelReport, by: str) -> str:
+def _grid(level: LevelReport) -> str:
     """The grid as a size: width x height x orientations."""
     orientations, *base = level.grid
     fiber = [] if level.xi is None else [orientations]
-    return by.join(map(str, [*reversed(base), *fiber]))
-
-
-def _inside(level: LevelReport) -> str:
-    return words.percent(level.inside or 0.0)
-
-
-def _in_plane(level: LevelReport) -> str:
-    return f"{level.in_plane_fraction:.3f}"
-
-
-def _along(level: LevelReport) -> list[float | None]:
-    """The realized eps^2 by orientation."""
-    return [metric.eps_squared for metric in level.effective_metric]
-
-
-def _drift(level: LevelReport) -> list[float]:
-    """First moments by orientation."""
-    return [metric.first_moment for metric in level.effective_metric]
-
-
-def _span(values: Sequence[float | None], digits: int, between: str) -> str:
-    """'0.0036..0.005', the least and the largest over the orientations, or one number."""
-    known = [value for value in values if value is not None]
-    return words.Interval(min(known), max(known)).written(digits, between) if known else UNKNOWN
+    return "x".join(map(str, [*reversed(base), *fiber]))
 
 
 def _short(number: float) -> str:

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from cheblienet_graphs.errors import Remedy, Spell, aligned
+from cheblienet_graphs.errors import aligned
+from cheblienet_graphs.measure.finding import Finding
 from cheblienet_graphs.report import rows as tables
-from cheblienet_graphs.report.findings import Finding, levels_in_words, lines
 from cheblienet_graphs.report.level import LevelReport
-from cheblienet_graphs.report.opened import VersionReport
-from cheblienet_graphs.spec import GraphSpec, fibers, words
+from cheblienet_graphs.report.sentences import levels_in_words, lines
+from cheblienet_graphs.report.version import VersionReport
+from cheblienet_graphs.spec import GraphSpec, words
 
 WIDTH = 80
 """Width of lines that are sentences; the table may be wider."""
@@ -43,38 +44,30 @@ class Report(VersionReport):
     spec: GraphSpec
     levels: tuple[LevelReport, ...]
 
-    def to_json(self, spell: Spell = str) -> dict[str, Any]:
-        """The report as JSON types; `spell` writes parameters, by default as Python has them."""
-        levels = [level.to_json(spell) for level in self.levels]
+    def to_json(self) -> dict[str, Any]:
+        """The report as JSON types."""
+        levels = [level.to_json(self.spec) for level in self.levels]
         return VersionReport.to_json(replace(self, levels=())) | {"levels": levels}
 
     def __str__(self) -> str:
-        """The short text."""
-        return self.short_text()
-
-    def short_text(self, spell: Spell = str, *, extrapolate: bool = False) -> str:
-        """What one decides from first, then a table of the levels, then remarks.
-
-        Args:
-            spell: writes parameters, by default as Python has them.
-            extrapolate: whether to list eigenvalues less their estimated errors, too.
-        """
-        spell, columns = _unbroken(spell), tables.columns_of(self.spec, self.levels)
-        rows = zip(*([*title.split("\n"), *cells] for title, cells in columns), strict=True)
-        about = [line for sentence in words.brief(self.spec) for line in _wrapped("  ", sentence)]
-        text = [self.title, *about, "", *self._answers(spell, extrapolate=extrapolate), ""]
-        text += [f"  {line}" for line in aligned([*rows], ">")]
-        if further := self.remarks(edges, spectra, gradients, spell=spell):
-            text += ["", *(line for sentence in further for line in _wrapped("  ", sentence))]
+        """The answers that one decides from, a table of the levels, then remarks."""
+        quantities = [row for row in tables.rows_of(self.spec, self.levels) if row.heading]
+        columns = [["", "level", *(f"{level.level}" for level in self.levels)]]
+        columns += [[*row.heading.split("\n"), *row.cells] for row in quantities]
+        about = [line for one in words.brief(self.spec) for line in _wrapped("  ", one)]
+        text = [self.title, *about, "", *self._answers(), ""]
+        text += [f"  {line}" for line in aligned([*zip(*columns, strict=True)], ">")]
+        if further := self.remarks(edges, spectra, gradients):
+            text += ["", *(line for one in further for line in _wrapped("  ", one))]
         return "\n".join(text)
 
-    def full_text(self, spell: Spell = str) -> str:
+    def full_text(self) -> str:
         """All of it: units, digests, every measurement, spectra of all levels, explanations."""
-        about = [f"  {sentence}" for sentence in [*words.sentences(self.spec, spell), self.origin]]
+        about = [f"  {line}" for line in [*words.sentences(self.spec), self.origin]]
         rows = [["", *(f"level {level.level}" for level in self.levels)]]
-        rows += [[title, *cells] for title, cells in tables.rows_of(self.spec, self.levels)]
-        for symmetry, cells in tables.error_rows(self.levels):
-            rows.append([f"|P'LP - L|, {symmetry}", *cells])
+        rows += [[row.title, *row.cells] for row in tables.rows_of(self.spec, self.levels)]
+        for row in tables.error_rows(self.levels):
+            rows.append([f"|P'LP - L|, {row.title}", *row.cells])
         text = [*aligned(rows, "<>"), "", *tables.reading(self.spec)]
         for level in self.levels:
             if level.eigenvalues:
@@ -83,32 +76,30 @@ class Report(VersionReport):
             operator = self.spec.geometry.operator_in_words
             text.append(f"of the operator: scaled to be those of {operator}")
         text = [self.title, *about, "", *(f"  {line}".rstrip() for line in text), ""]
-        spell = _unbroken(spell)
-        for sentence in [*self.verdicts(spell), *self.remarks(spell=spell)]:
-            text += _wrapped("", sentence, "  ", FULL_WIDTH)
+        for line in [*self.verdicts(), *self.remarks()]:
+            text += _wrapped("", line, "  ", FULL_WIDTH)
         return "\n".join(text)
 
-    def verdicts(self, spell: Spell = str) -> list[str]:
+    def verdicts(self) -> list[str]:
         """A line for each kind of verdict; without levels where all share it."""
         if len({level.verdict for level in self.levels}) == 1:
-            return [self.levels[0].finding.sentence(spell)]
-        return self._lines([level.finding for level in self.levels], spell)
+            return [self.levels[0].verdict]
+        return self._lines([level.finding for level in self.levels])
 
-    def remarks(self, *made: Made, spell: Spell = str) -> list[str]:
+    def remarks(self, *made: Made) -> list[str]:
         """A line for each remark besides the verdict, with the levels that it applies to.
 
         Args:
             made: which remarks: `edges`, `connections`, `spectra`, `gradients`; default all.
-            spell: writes parameters.
         """
         kinds = made or (edges, connections, spectra, gradients)
         every_one = (
             one for level in self.levels for kind in kinds for one in kind(self.spec, level)
         )
-        return self._lines(every_one, spell)
+        return self._lines(every_one)
 
-    def _lines(self, findings: Iterable[Finding], spell: Spell) -> list[str]:
-        return lines(findings, [level.level for level in self.levels], spell)
+    def _lines(self, findings: Iterable[Finding]) -> list[str]:
+        return lines(findings, [level.level for level in self.levels], self.spec)
 
     @property
     def size(self) -> str:
@@ -130,16 +121,15 @@ class Report(VersionReport):
         answer += [f"|P'LP - L| of {', '.join(others)}"] if others else []
         return answer or ["none that the sampling has"]
 
-    def _answers(self, spell: Spell, *, extrapolate: bool) -> Iterator[str]:
+    def _answers(self) -> Iterator[str]:
         """Is it consistent with its metric, connected, how large, how symmetric: with labels."""
-        against, first = self.remarks(connections, spell=spell), self.levels[0]
+        against, first = self.remarks(connections), self.levels[0]
         answers = {
-            "metric": self.verdicts(spell),
+            "metric": self.verdicts(),
             "connected": [f"no: {against[0]}", *against[1:]] if against else ["yes"],
             "size": [self.size],
             "symmetries": self.symmetries,
             "spectrum": _spectrum(first),
-            "limit": _extrapolated(first) if extrapolate else [],
             "gradients": _derivatives(first),
         }
         for label, sentences in answers.items():
@@ -161,7 +151,7 @@ def edges(spec: GraphSpec, level: LevelReport) -> Iterator[Finding]:
     if level.dropped_edges:
         yield remark("dropped", numbers={"count": level.dropped_edges})
     if level.sparsity < SPARSE_ENOUGH:
-        yield remark("dense", numbers={"zeros": words.two_places(level.sparsity)})
+        yield remark("dense", numbers={"zeros": level.sparsity})
 
 
 def connections(spec: GraphSpec, level: LevelReport) -> Iterator[Finding]:
@@ -171,15 +161,14 @@ def connections(spec: GraphSpec, level: LevelReport) -> Iterator[Finding]:
         yield remark("isolated", numbers={"count": level.isolated})
     if level.components <= 1:
         return
-    kind, remedies = "components", tuple[Remedy, ...]()
+    kind = "components"
     if spec.mask is not None:
         kind = "components, mask"
     elif spec.orientations > 1:
-        kind, remedies = "components, fiber", (Remedy(fibers.scaled_by(spec)),)
+        kind = "components, fiber"
     elif spec.kernel:
-        kind, remedies = "components, neighbors", (Remedy("neighbors"),)
-    numbers = {"count": level.components, "fibers": fibers.words(spec)}
-    yield remark(kind, numbers=numbers, remedies=remedies)
+        kind = "components, neighbors"
+    yield remark(kind, numbers={"count": level.components})
 
 
 def spectra(_: GraphSpec, level: LevelReport) -> Iterator[Finding]:
@@ -196,11 +185,6 @@ def gradients(_: GraphSpec, level: LevelReport) -> Iterator[Finding]:
         yield level.derivatives.steep
 
 
-def _unbroken(spell: Spell) -> Spell:
-    """The same, but no line ends within an option and its value."""
-    return lambda remedy: spell(remedy).replace(" ", UNBROKEN)
-
-
 def _wrapped(
     before: str, sentence: str, further: str = "    ", width: int = WIDTH
 ) -> Iterator[str]:
@@ -213,49 +197,22 @@ def _wrapped(
 
 def _spectrum(level: LevelReport) -> list[str]:
     """The first eigenvalues of a level in one line, those of the operator where that is known."""
-    scale = level.eigenvalue_scale
-
-    def written(copies: slice, value: float) -> str:
-        bar, _ = level.error_bars.of(copies)
-        return _listed(copies, value * (scale or 1), f" ± {bar:.2g}" if bar else "")
-
-    return _in_line(level, written, "of Delta, " if scale is None else "")
-
-
-def _extrapolated(level: LevelReport) -> list[str]:
-    """The same, less the estimated errors."""
-    if level.error_bars.unknown:
-        return [f"errors of eigenvalues not estimated: {level.error_bars.unknown}"]
-
-    def written(copies: slice, value: float) -> str:
-        _, far = level.error_bars.of(copies)
-        return "-" if far is None else _listed(copies, value and far)
-
-    return _in_line(level, written, "extrapolated, ")
-
-
-def _in_line(level: LevelReport, written: Callable[[slice, float], str], what: str) -> list[str]:
-    """The first distinct eigenvalues in a line, with dots where there are more; none of none.
-
-    Args:
-        level: of which they are.
-        written: one, by the places of its copies and its value of Delta; that of constants is 0.
-        what: they are, before the level.
-    """
     shown = [(copies, value) for copies, value, _ in tables.distinct(level)][:SHOWN]
     if not shown:
         return []
-    least = ZERO * max(abs(value) for _, value in shown)
-    listed = [written(copies, value if abs(value) > least else 0.0) for copies, value in shown]
-    more = ["..."] if shown[-1][0].stop < level.vertices else []
-    return [f"{', '.join([*listed, *more])} ({what}level {level.level})"]
-
-
-def _listed(copies: slice, value: float, off: str = "") -> str:
-    """'39.35 ± 0.13 (4x)'."""
-    count = copies.stop - copies.start
-    number = f"{value:.4g}{off}" if value else "0"
-    return f"{number} ({count}x)" if count > 1 else number
+    scale, smallest = level.eigenvalue_scale, ZERO * max(abs(value) for _, value in shown)
+    texts = []
+    for copies, value in shown:
+        text = "0"
+        if abs(value) > smallest:
+            bar, _ = level.error_bars.of(copies)
+            text = f"{value * (scale or 1):.4g}" + (f" ± {bar:.2g}" if bar else "")
+        count = copies.stop - copies.start
+        texts.append(f"{text} ({count}x)" if count > 1 else text)
+    if shown[-1][0].stop < level.vertices:
+        texts.append("...")
+    unit = "of Delta, " if scale is None else ""
+    return [f"{', '.join(texts)} ({unit}level {level.level})"]
 
 
 def _derivatives(level: LevelReport) -> list[str]:
@@ -274,6 +231,6 @@ def _eigenvalues(level: LevelReport) -> list[str]:
     """A line for each distinct eigenvalue: copies, Delta's, the operator's, what is known of it."""
     titles, [listed] = tables.eigenvalue_table([level])
     rows = [[f"level {level.level}", "eigenvalues of Delta", *titles]]
-    rows += [[f"{copies} x", *cells] for copies, cells in listed]
+    rows += [[f"{row.title} x", *row.cells] for row in listed]
     unknown = level.error_bars.unknown
     return [*aligned(rows, ">"), *([f"errors not estimated: {unknown}"] if unknown else [])]

@@ -14,7 +14,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from cheblienet_graphs.errors import Words
 from cheblienet_graphs.samplings.healpix import FIRST_COLUMN, FIRST_RING, faces, places
 from cheblienet_graphs.samplings.sides import PolarCap, Sides, great_circles
 from cheblienet_graphs.samplings.voronoi import arcs_of, around, on_a_circle
@@ -24,7 +23,7 @@ CHUNK = 2**15
 """Number of cells at a time."""
 AROUND = ((0, 0), (1, 0), (1, 1), (0, 1), (0, 0))
 """x and y of a pixel's corners from the southern one, its inside on the left."""
-REMEDY = Words("Leave out one of any two such points.")
+REMEDY = "Leave out one of any two such points."
 """Remedy for points that are too close."""
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from cheblienet_graphs.errors import Remedy, SpecError, Words
+from cheblienet_graphs.errors import SpecError, Unquoted
 from cheblienet_graphs.limits import ASPECT, POINTS
 from cheblienet_graphs.manifolds.base import Base
 from cheblienet_graphs.samplings.given_tables import PointArrays, on_the_plane, on_the_sphere
@@ -96,7 +96,7 @@ class GivenPoints:
         raise SpecError(
             "coordinates",
             "given as arrays: this specification was read back, and knows points by digest only",
-            Words(f"{self.count:,} points with sha256 {self.sha256[:12]}..."),
+            Unquoted(f"{self.count:,} points with sha256 {self.sha256[:12]}..."),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -145,10 +145,8 @@ class Given(Scattered):
     field = "coordinates"
     default_levels = "all"
     schemas = "1.1", "1.1"  # 1.0 did not know them
-    remedy: ClassVar[str] = Words(
-        "Leave out one of any two such points of ",
-        Remedy("coordinates"),
-        ", or give an area for each point.",
+    remedy: ClassVar[str] = (
+        "Leave out one of any two such points of `coordinates`, or give an area for each point."
     )
 
     @classmethod

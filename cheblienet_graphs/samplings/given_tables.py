@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.errors import Remedy, SpecError, Words
+from cheblienet_graphs.errors import SpecError, Unquoted
 from cheblienet_graphs.inputs.coordinates import in_degrees, unit_of
 from cheblienet_graphs.inputs.files import AREA, PLANE, SPHERE, unmasked
 from cheblienet_graphs.inputs.labelled import by_columns
@@ -52,7 +52,7 @@ class Level(NamedTuple):
         """Refuse the first of the points (N,) that are wrong; its row is described."""
         if wrong.any():
             point = int(wrong.argmax())
-            place = Words(f"{described(self.table[point])} at point {point:,}{self.where}")
+            place = Unquoted(f"{described(self.table[point])} at point {point:,}{self.where}")
             raise SpecError("coordinates", accepted, place, remedy)
 
 
@@ -147,9 +147,9 @@ def _levels(coordinates: object, columns: Sequence[str], words: str) -> list[Lev
     for one in given:
         table = _array(one, columns, accepted)
         if table.dtype.kind not in "fiu":
-            raise SpecError("coordinates", accepted, Words(type(one).__name__))
+            raise SpecError("coordinates", accepted, Unquoted(type(one).__name__))
         if table.ndim != 2 or table.shape[1] not in {2, 3}:
-            raise SpecError("coordinates", accepted, Words(f"shape {table.shape}"))
+            raise SpecError("coordinates", accepted, Unquoted(f"shape {table.shape}"))
         where = f" of level {len(levels)}" if len(given) > 1 else ""
         levels.append(Level(table.astype(np.float64) + 0.0, where))  # no negative zeros
     for finer, level in zip([None, *levels], levels, strict=False):
@@ -193,7 +193,7 @@ def _check_shape(level: Level, finer: Level | None) -> None:
         remedy = "Give the finest level first."
     else:
         return
-    raise SpecError("coordinates", accepted, Words(found), remedy)
+    raise SpecError("coordinates", accepted, Unquoted(found), remedy)
 
 
 def _areas(level: Level) -> Floats | None:
@@ -230,9 +230,8 @@ def _check_angles(levels: list[Level], units: object) -> None:
         )
     largest = np.concatenate(sizes).max(axis=0)
     if units is None and largest[0] <= math.pi / 2 and largest[1] <= 2 * math.pi:
-        found = Words(f"latitudes up to {largest[0]:.4g} and longitudes up to {largest[1]:.4g}")
-        confirmed = Remedy("units", "degrees")
-        remedy = Words("These may be radians: convert them, or confirm with ", confirmed, ".")
+        found = Unquoted(f"latitudes up to {largest[0]:.4g} and longitudes up to {largest[1]:.4g}")
+        remedy = "These may be radians: convert them, or confirm with `units='degrees'`."
         raise SpecError("coordinates", "in degrees", found, remedy)
 
 
@@ -277,9 +276,11 @@ def _corners(levels: list[Level], domain: Any) -> tuple[Floats, Floats]:
     box = f"{width:g} x {height:g}"
     if not (0 < width < math.inf and 0 < height < math.inf):
         accepted = "given where the points' bounding box has no width or no height"
-        raise SpecError("domain", accepted, Words(f"a bounding box of {box}"), f"It is {DOMAIN}.")
+        raise SpecError(
+            "domain", accepted, Unquoted(f"a bounding box of {box}"), f"It is {DOMAIN}."
+        )
     if not ASPECT.low <= height / width <= ASPECT.high:
-        raise SpecError("domain", f"of a height in {ASPECT} of its width", Words(box))
+        raise SpecError("domain", f"of a height in {ASPECT} of its width", Unquoted(box))
     return low, high
 
 
@@ -337,5 +338,5 @@ def _check_distinct(
     if pair is not None:
         columns = zip(names, places[pair[0]], strict=True)
         place = ", ".join(f"{name} {value:.6g}" for name, value in columns)
-        found = Words(f"points {pair[0]:,} and {pair[1]:,}{level.where} both at {place}")
+        found = Unquoted(f"points {pair[0]:,} and {pair[1]:,}{level.where} both at {place}")
         raise SpecError("coordinates", "different points", found, "Leave out one of them.")

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import SpecError, Words
+from cheblienet_graphs.errors import SpecError, Unquoted
 from cheblienet_graphs.inputs.masks import REGION, Four, inside_region, region
 from cheblienet_graphs.limits import integer, numbers
 from cheblienet_graphs.manifolds.base import Base
@@ -218,7 +218,7 @@ class RefinedIcosphere(Scattered):
             raise SpecError("refined", accepted, size) from error
         if (count := 10 * 4**inside * share_of_sphere(sides)) > limits.REFINED_POINTS:
             most = f"such that at most {limits.REFINED_POINTS:,} points are inside"
-            raise SpecError("refined", most, Words(f"about {count:,.0f}"))
+            raise SpecError("refined", most, Unquoted(f"about {count:,.0f}"))
         return outside, inside, *sides
 
     @classmethod

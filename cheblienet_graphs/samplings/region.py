@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.csr import Csr
-from cheblienet_graphs.errors import CheblienetError, Remedy, Words
+from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.inputs.masks import Four
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import SamplingKind
@@ -25,8 +25,8 @@ from cheblienet_graphs.typing import Floats, Indices
 ANY_MERIDIAN = 0.1234
 """Where a region of all longitudes is cut open, radians: no side of a regular sampling's cells."""
 ON_A_MERIDIAN, NOTHING, TINY = 1e-9, 1e-14, 1e-300
-FEWER = Words("Give fewer ", Remedy("levels"), ", or ", Remedy("mask_edge", "pixels"), ".")
-REMEDY = Words("Take points that are farther apart, or ", Remedy("mask_edge", "pixels"), ".")
+FEWER = "Give fewer `levels`, or `mask_edge='pixels'`."
+REMEDY = "Take points that are farther apart, or `mask_edge='pixels'`."
 
 
 class RegionSampling(MaskedSampling):
@@ -169,7 +169,7 @@ def clipped(points: Floats, region: Four) -> Diagram:
         raise indistinct(count, REMEDY)
     if lost := np.count_nonzero(cells <= NOTHING * box.area):
         raise CheblienetError(
-            f"Cells of {lost:,} of {count:,} points of a level have no part in the region. ", FEWER
+            f"Cells of {lost:,} of {count:,} points of a level have no part in the region. {FEWER}"
         )
     distances, whole = arcs.distances, np.ones(count)
     return Diagram(

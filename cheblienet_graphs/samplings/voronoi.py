@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cheblienet_graphs.errors import CheblienetError, Remedy, Words
+from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.typing import Floats, Indices
 
 FLAT = 1e-9
@@ -20,7 +20,7 @@ EDGE = 1e-12
 """Points of the plane this close to an edge of the domain, relatively, lie on it."""
 ROUNDING = 1e-6
 """Largest relative difference between the sum of all cells and the domain."""
-ANOTHER_SEED = Words("Use another ", Remedy("seed"), ", or fewer ", Remedy("points"), ".")
+ANOTHER_SEED = "Use another `seed`, or fewer `points`."
 """Remedy where points are random."""
 
 
@@ -302,9 +302,10 @@ def _arcs(a: Floats, b: Floats) -> Floats:
 def indistinct(count: int, remedy: str) -> CheblienetError:
     """The error where some of so many points are too close."""
     return CheblienetError(
-        f"The Voronoi cells of these {count:,} points can't be told apart in double precision, "
-        "since some points all but coincide. ",
-        remedy,
+        (
+            f"The Voronoi cells of these {count:,} points can't be told apart in double "
+            f"precision, since some points all but coincide. {remedy}"
+        ),
     )
 
 

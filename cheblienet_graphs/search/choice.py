@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from cheblienet_graphs.errors import Remedy, SpecError, Words
+from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.limits import choice
 
 ENGINES = ("auto", "stencil", "pruned", "keops")
@@ -48,7 +48,7 @@ def choose(sampling: str, engine: str = "auto", device: str = "auto") -> Choice:
             accepted = f"auto, pruned or keops with {sampling} sampling"
             raise SpecError("engine", accepted, engine, "Stencils exist on lattices only.")
         if device == "cuda":
-            remedy = Words("Use ", Remedy("engine", "pruned"), " for a GPU; stencils need none.")
+            remedy = "Use `engine='pruned'` for a GPU; stencils need none."
             raise SpecError("device", "auto or cpu with the stencil engine", device, remedy)
     if engine == "auto":
         engine = "stencil" if lattice and device != "cuda" else "pruned"
@@ -86,7 +86,7 @@ def _available(device: str) -> str:
     if torch.cuda.is_available():
         return "cuda"
     if device == "cuda":
-        remedy = Words("Use ", Remedy("device", "cpu"), ", or see what `clg doctor` says.")
+        remedy = "Use `device='cpu'`, or see what `clg doctor` says."
         raise SpecError(
             "device", "auto or cpu here, where torch sees no CUDA device", device, remedy
         )

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.spatial import KDTree
 
-from cheblienet_graphs.errors import MISSING, Remedy, SpecError, Words
+from cheblienet_graphs.errors import MISSING, SpecError, Unquoted
 from cheblienet_graphs.manifolds.moments import array
 from cheblienet_graphs.search.placed import PlacedPoints, first_of_each
 from cheblienet_graphs.sparse import RowBlock
@@ -135,6 +135,6 @@ class Crossing:
         )
         nearest = Crossing(self._sources, alone, 1).blocks()
         least = math.sqrt(max(float(squared.max()) for _, squared in nearest))
-        found = Words(f"none of target {rows[0]:,}, whose nearest source is farther")
-        fewer = Words("Use ", Remedy("radius", float(f"{1.001 * least:.4g}")), " or more.")
+        found = Unquoted(f"none of target {rows[0]:,}, whose nearest source is farther")
+        fewer = f"Use `radius={1.001 * least:.4g}` or more."
         return SpecError("radius", "such that each target has a source", found, fewer)

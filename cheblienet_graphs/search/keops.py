@@ -24,7 +24,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from cheblienet_graphs.errors import CheblienetError, Remedy, Words
+from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.search.nearest import Shells
 from cheblienet_graphs.search.placed import Cloud
 
@@ -179,14 +179,14 @@ def cache_folder() -> Path:
     return folder / f"{'_'.join(platform.uname()[:3])}_p{platform.python_version()}"
 
 
-def remedy(error: BaseException) -> Words:
+def remedy(error: BaseException) -> str:
     """One line on what is wrong and what to do.
 
     Args:
         error: what KeOps raised.
     """
     wrong, besides = _wrong(error)
-    return Words(f"{wrong}, or use ", Remedy("engine", "pruned"), f"{besides}.")
+    return f"{wrong}, or use `engine='pruned'`{besides}."
 
 
 def _wrong(error: BaseException) -> tuple[str, str]:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from cheblienet_graphs.errors import Remedy, SpecError, Words
+from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.machine.threads import own_device, threads_each, torch_threads
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.search import offsets
@@ -105,8 +105,7 @@ class NeighborLists:
                 f"larger here, where the {self._shells.count} nearest vertices lie up to "
                 f"{self.rings} periods of the domain away"
             )
-            fewer = Words("more ", Remedy("points"), ", fewer ", Remedy("neighbors"))
-            remedy = Words("Or use ", fewer, " or ", Remedy("boundary", "open"), ".")
+            remedy = "Or use more `points`, fewer `neighbors` or `boundary='open'`."
             raise SpecError("eps", accepted, points.metric.eps, remedy) from error
 
     @cached_property

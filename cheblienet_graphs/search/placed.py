@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.errors import Remedy, SpecError, Words
+from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.manifolds import Manifold, Metric, Point
 from cheblienet_graphs.manifolds.moments import array
 from cheblienet_graphs.samplings.given_tables import POLE, again_on_poles
@@ -249,7 +249,7 @@ class PlacedPoints:
         expected = len(self.columns) * math.prod(1 + 2 * reach / period for period in periods)
         if reach > min(periods, default=math.inf) and expected > MOST_IMAGES:
             accepted = f"such that at most {MOST_IMAGES:,} images of points are within reach"
-            remedy = Words("Use fewer neighbors, a larger ", Remedy("eps"), " or longer periods.")
+            remedy = "Use fewer neighbors, a larger `eps` or longer periods."
             raise SpecError("periodic", accepted, self.periods, remedy)
         for axis, period in enumerate(periods):
             rings = math.ceil(reach / period)

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import MISSING, Remedy, SpecError, Words
+from cheblienet_graphs.errors import MISSING, SpecError, Unquoted
 from cheblienet_graphs.inputs.coordinates import in_degrees, unit_of
 from cheblienet_graphs.inputs.files import unmasked
 from cheblienet_graphs.inputs.labelled import by_columns
@@ -93,16 +93,16 @@ def _table(points: npt.ArrayLike, name: str) -> Floats:
     accepted = f"of shape (N, {COLUMNS[name].count(',') + 1}) on {name}: {COLUMNS[name]}"
     table = unmasked("points", by_columns("points", points, COLUMNS[name].split(", ")), accepted)
     if table.dtype.kind not in "fiu":
-        raise SpecError("points", accepted, Words(type(points).__name__))
+        raise SpecError("points", accepted, Unquoted(type(points).__name__))
     if table.ndim != 2 or table.shape[1] != COLUMNS[name].count(",") + 1:
-        raise SpecError("points", accepted, Words(f"shape {table.shape}"))
+        raise SpecError("points", accepted, Unquoted(f"shape {table.shape}"))
     if not limits.POINTS.low <= len(table) <= limits.POINTS.high:
-        raise SpecError("points", f"in {limits.POINTS} of them", Words(f"{len(table)} points"))
+        raise SpecError("points", f"in {limits.POINTS} of them", Unquoted(f"{len(table)} points"))
     table = table.astype(np.float64) + 0.0
     wrong = ~(abs(table) <= LARGEST)
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
-        found = Words(f"{table[row, column]:g} at point {row:,}")
+        found = Unquoted(f"{table[row, column]:g} at point {row:,}")
         raise SpecError("points", f"finite, of magnitude at most {LARGEST:g}", found)
     return table
 
@@ -130,8 +130,8 @@ def _in_degrees(table: Floats, angles: dict[int, str], units: Any) -> Floats:
     if units is None and largest.any() and (largest <= np.array(bounds)).all():
         sizes = zip(angles.values(), largest, strict=True)
         ranges = " and ".join(f"{name} up to {size:.4g}" for name, size in sizes)
-        say = Words("Say ", Remedy("units", "radians"), " or ", Remedy("units", "degrees"), ".")
-        raise SpecError("points", "in degrees; these may be radians", Words(ranges), say)
+        say = "Say `units='radians'` or `units='degrees'`."
+        raise SpecError("points", "in degrees; these may be radians", Unquoted(ranges), say)
     if units == "radians":
         table[:, columns] = np.degrees(table[:, columns])
     for column, most in ((0, 90.0), (1, 360.0)) if "latitude" in angles.values() else ():
@@ -142,7 +142,7 @@ def _in_degrees(table: Floats, angles: dict[int, str], units: Any) -> Floats:
 def _check_angle(degrees: Floats, name: str, most: float) -> None:
     wrong = abs(degrees) > most * (1 + 1e-15)
     if wrong.any():
-        found = Words(f"{name} {degrees[wrong][0]:g} at point {int(wrong.argmax()):,}")
+        found = Unquoted(f"{name} {degrees[wrong][0]:g} at point {int(wrong.argmax()):,}")
         raise SpecError("points", f"of {name} in [-{most:g}, {most:g}] degrees", found)
 
 
@@ -169,7 +169,7 @@ def _periods(periodic: Any, dimension: int) -> tuple[float, ...] | None:
 def _unit_axes(axes: Floats) -> Floats:
     lengths = np.linalg.norm(axes, axis=1)
     if not lengths.all():
-        found = Words(f"0, 0, 0 at point {int((lengths == 0).argmax()):,}")
+        found = Unquoted(f"0, 0, 0 at point {int((lengths == 0).argmax()):,}")
         raise SpecError("points", "with axes nx, ny, nz of some length", found)
     units: Floats = axes / lengths[:, None]
     return units

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy.spatial import KDTree
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import Remedy, SpecError, Words
+from cheblienet_graphs.errors import SpecError, Unquoted
 from cheblienet_graphs.limits import integer
 from cheblienet_graphs.machine.threads import threads_each
 from cheblienet_graphs.search.choice import Choice, choose
@@ -80,8 +80,8 @@ def listed_pairs(points: PlacedPoints, choice: Choice, shells: Shells) -> Pairs:
         most = int((np.arange(len(order)) - leader).max()) + 1
         if most > MOST_OVER_ONE:
             accepted = f"at most {MOST_OVER_ONE:,} over one place with the engine pruned"
-            found = Words(f"{most:,} that coincide but for their orientations")
-            remedy = Words("Leave some out, or use ", Remedy("engine", "keops"), ".")
+            found = Unquoted(f"{most:,} that coincide but for their orientations")
+            remedy = "Leave some out, or use `engine='keops'`."
             raise SpecError("points", accepted, found, remedy)
     reach = points.likely_reach((shells.count + 1) / points.metric.eps)
     images = np.empty((len(points), shells.count), np.int64)

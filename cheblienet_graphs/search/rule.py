@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.errors import Remedy, SpecError, Words
+from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.limits import NEIGHBORS
 from cheblienet_graphs.typing import Floats, Indices
 
@@ -37,8 +37,7 @@ def too_few(neighbors: int, has_edges: Callable[[int], bool]) -> SpecError:
     while not has_edges(enough):
         if enough == NEIGHBORS.high:
             accepted = f"more than {enough} here, the most there may be, for there to be edges"
-            larger = Words("a larger ", Remedy("eps"), ", another ", Remedy("xi"))
-            remedy = Words("Use ", larger, " or more ", Remedy("points"), ".")
+            remedy = "Use a larger `eps`, another `xi` or more `points`."
             return SpecError("neighbors", accepted, neighbors, remedy)
         without, enough = enough, min(2 * enough, NEIGHBORS.high)
     enough = bisect_left(range(enough), 1, lo=without + 1, key=has_edges)

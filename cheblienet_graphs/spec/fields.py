@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Literal
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import Remedy, SpecError, Words, quoted
+from cheblienet_graphs.errors import SpecError, quoted
 from cheblienet_graphs.inputs.masks import region
 from cheblienet_graphs.limits import Given, choice, flag, integer, left_out, number
 from cheblienet_graphs.manifolds import Manifold
@@ -89,9 +89,9 @@ def _turning(count: int, given: Given) -> dict[str, Any]:
         xi = "alpha" if share is None else "auto"
     named = xi if isinstance(xi, str) else None
     if named != "auto":
-        left_out("in_plane_fraction", share, Words("unless ", Remedy("xi"), " is 'auto'"))
+        left_out("in_plane_fraction", share, "unless `xi` is 'auto'")
     if named != "alpha":
-        where = Words("where ", Remedy("xi"), f" is {xi}")
+        where = f"where `xi` is {xi}"
         left_out("alpha", alpha, where, "Give one of the two.")
     if named == "alpha":
         alpha = number("alpha", 1 if alpha is None else alpha, *limits.ALPHA)
@@ -111,7 +111,7 @@ def _anisotropy(geometry: Manifold, given: Given) -> float:
     """`eps`, given as itself or as its square."""
     eps, squared = given["eps"], given["eps_squared"]
     if squared is not None:
-        where = Words("where ", Remedy("eps_squared"), " is given")
+        where = "where `eps_squared` is given"
         left_out("eps", eps, where, "Give one of the two.")
         field, eps = "eps_squared", squared
         value = math.sqrt(number(field, eps, *limits.EPS_SQUARED))
@@ -154,7 +154,7 @@ def _domain(points: PointFields, weighting: Weighting, given: Given) -> Part:
 def _region(geometry: Manifold, value: Any) -> tuple[float, float, float, float] | None:
     """(W, S, E, N) degrees, None where there is no region."""
     if value is not None and geometry.base.flat:
-        remedy = Words("Give a ", Remedy("mask"), ".")
+        remedy = "Give a `mask`."
         left_out("region", value, f"on {geometry.name}, which is flat", remedy)
     return None if value is None else region(value)
 
@@ -165,18 +165,17 @@ def _mask_edge(points: PointFields, weighting: Weighting, given: Given) -> Liter
     if given["region"] is not None and (mask is None or isinstance(mask, Mapping)):
         return _region_edge(points.finest, weighting, asked)
     if mask is None:
-        domain = Remedy("mask" if geometry.base.flat else "region")
-        left_out("mask_edge", asked, Words("unless a ", domain, " is given"))
+        domain = "mask" if geometry.base.flat else "region"
+        left_out("mask_edge", asked, f"unless a `{domain}` is given")
         return None
     if asked is None or choice("mask_edge", asked, limits.MASK_EDGES) != "cut":
         return None
     if not points.kind.regular:
-        off = Words("pixels with a mask off lattices; there a ", Remedy("region"), " cuts cells")
+        off = "pixels with a mask off lattices; there a `region` cuts cells"
         raise SpecError("mask_edge", off, asked)
     if reason := weighting.uncut(lattice=True):
-        others = [name for name, w in WEIGHTINGS.items() if _cuts(w, geometry)]
-        either = [part for name in others for part in (" or ", Remedy("weights", name))]
-        remedy = Words("Use ", *either[1:], ".")
+        others = [f"`weights={name!r}`" for name, w in WEIGHTINGS.items() if _cuts(w, geometry)]
+        remedy = f"Use {' or '.join(others)}."
         raise SpecError("mask_edge", f"pixels with {reason}", asked, remedy)
     return "cut"
 
@@ -285,7 +284,7 @@ def _levels(points: PointFields, levels: Any) -> int:
     least, accepted = 1, _accepted_levels(kind, points.finest, possible)
     if kind.default_levels == "all":
         as_many = f"left out or {possible}, as many as there are arrays of "
-        least, accepted = possible, Words(as_many, Remedy(kind.field))
+        least, accepted = possible, f"{as_many}`{kind.field}`"
     return integer("levels", levels, least, possible, accepted)
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Never
 import numpy.typing as npt
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import Remedy, SpecError, Words
+from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.inputs.labelled import named_mask
 from cheblienet_graphs.inputs.masks import Four, LatLonMask
 from cheblienet_graphs.inputs.polygons import LevelSet, Polygons, block_means
@@ -191,7 +191,7 @@ class GraphSpec:
         if self.num_vertices > limits.VERTICES:
             accepted = f"such that there are at most {limits.VERTICES:,} vertices"
             fiber = "orientations" if self.axes is None else "axes"
-            fewer = Words("Or use fewer ", Remedy(fiber), ".")
+            fewer = f"Or use fewer `{fiber}`."
             remedy = fewer if self.orientations > 1 else ""
             raise SpecError(self.sampling_kind.field, accepted, self.num_vertices, remedy)
         object.__setattr__(self, "eigenpairs", eigenpairs_of(self, eigenpairs))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import MISSING, Remedy, SpecError, Words
+from cheblienet_graphs.errors import MISSING, SpecError, Unquoted
 from cheblienet_graphs.limits import Number, choice, integer, left_out, number
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.samplings.masked import MaskedSampling
@@ -90,7 +90,7 @@ class MapSpec:
     ) -> None:
         for name, side in (("source", source), ("target", target)):
             if not isinstance(side, GraphSpec):
-                raise SpecError(name, "a GraphSpec", Words(type(side).__name__))
+                raise SpecError(name, "a GraphSpec", Unquoted(type(side).__name__))
         _check_sides(source, target)
         rules = dict(zip(RULES, (neighbors, radius, scales), strict=True))
         fields: dict[str, Any] = {"source": source, "target": target}
@@ -225,18 +225,20 @@ def _check_sides(source: GraphSpec, target: GraphSpec) -> None:
     """See that both are samplings of one domain, and that the metric is known."""
     if (source.manifold, source.period) != (target.manifold, target.period):
         names = [s.manifold + (f" modulo {s.period}" if s.period else "") for s in (source, target)]
-        raise SpecError("target", f"on {names[0]}, as the source is", Words(names[1]))
+        raise SpecError("target", f"on {names[0]}, as the source is", Unquoted(names[1]))
     if source.boundary != target.boundary:
         accepted = f"with {source.boundary} boundary, as the source is"
-        raise SpecError("target", accepted, Words(str(target.boundary)))
+        raise SpecError("target", accepted, Unquoted(str(target.boundary)))
     if source.xi == "auto":
         accepted = "with a number or 'alpha' for xi, which 'auto' makes known once a graph is built"
-        raise SpecError("source", accepted, Words("xi 'auto'"))
+        raise SpecError("source", accepted, Unquoted("xi 'auto'"))
     ours, theirs = (np.array(extent(side) or ()) for side in (source, target))
     if not np.allclose(ours, theirs, rtol=SAME_SIDES, atol=0):
         texts = [" x ".join(f"{side:.6g}" for side in sides) for sides in (ours, theirs)]
         remedy = "Crop or pad one of them: lengths are in widths of each."
-        raise SpecError("target", f"of a domain {texts[0]}, the source's", Words(texts[1]), remedy)
+        raise SpecError(
+            "target", f"of a domain {texts[0]}, the source's", Unquoted(texts[1]), remedy
+        )
 
 
 def extent(side: GraphSpec) -> tuple[float, ...] | None:
@@ -249,11 +251,10 @@ def extent(side: GraphSpec) -> tuple[float, ...] | None:
 def _rule(source: GraphSpec, target: GraphSpec, given: Mapping[str, Any]) -> dict[str, Any]:
     """The one rule that is given, checked; None for the others."""
     known = [name for name, value in given.items() if value is not None]
-    others = Words(Remedy("radius"), " or ", Remedy("scales"))
     if not known:
-        raise SpecError("neighbors", Words("given, or ", others, " instead"), MISSING)
+        raise SpecError("neighbors", "given, or `radius` or `scales` instead", MISSING)
     for name in known[1:]:
-        where = Words("where ", Remedy(known[0]), " is given")
+        where = f"where `{known[0]}` is given"
         left_out(name, given[name], where, "Give one of the two.")
     rule, value = known[0], given[known[0]]
     if rule == "radius":
@@ -278,7 +279,7 @@ def _meshes(source: GraphSpec, target: GraphSpec, scales: Any) -> int:
     if _points(source) != _points(target):
         accepted = "the source itself with scales, whose edges join vertices of one mesh"
         raise SpecError(
-            "target", accepted, Words(target.sampling_kind.described(target.level_size(0)))
+            "target", accepted, Unquoted(target.sampling_kind.described(target.level_size(0)))
         )
     return source.subdivisions + 1
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.errors import Remedy, SpecError, Words
+from cheblienet_graphs.errors import SpecError, Unquoted
 from cheblienet_graphs.inputs.files import unmasked
 from cheblienet_graphs.inputs.inside import inside_of_array
 from cheblienet_graphs.inputs.masks import LatLonMask, inside_region
@@ -68,7 +68,7 @@ class Mask:
         digest = hashlib.sha256(inside.astype(np.uint8).tobytes()).hexdigest()
         places = [_places(inside)]
         if not len(places[0]):
-            raise SpecError("mask", "True, inside, somewhere", Words("no point inside"))
+            raise SpecError("mask", "True, inside, somewhere", Unquoted("no point inside"))
         for fine in samplings[:-1]:
             pooling = fine.pooling()
             inside = np.logical_or.reduceat(inside[pooling.indices], pooling.indptr[:-1])
@@ -94,9 +94,9 @@ class Mask:
             parts = coarsened(fraction)
         places, by_level = zip(*levels, strict=True)
         if not all(map(len, places)):
-            found = Words(f"less on all pixels of level {[*map(len, places)].index(0)}")
+            found = Unquoted(f"less on all pixels of level {[*map(len, places)].index(0)}")
             accepted = "such that a fifth of some pixel of every level is inside"
-            raise SpecError("mask", accepted, found, Words("Give fewer ", Remedy("levels"), "."))
+            raise SpecError("mask", accepted, found, "Give fewer `levels`.")
         return cls(digest, tuple(map(len, places)), places, by_level)
 
     @classmethod
@@ -150,7 +150,7 @@ class Mask:
             SpecError: it has not.
         """
         if of_levels is None:
-            remedy = Words("Give the ", Remedy("mask"), " or the ", Remedy("region"), " again.")
+            remedy = "Give the `mask` or the `region` again."
             found = f"SHA-256 {self.sha256[:12]}..."
             raise SpecError("mask", "an array to build from, not a digest", found, remedy)
         return of_levels
@@ -270,7 +270,7 @@ def _on_grid(spec: "GraphSpec", values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     grid = spec.grid(0)[1:]
     if values.shape == grid:
         return values
-    remedy = Words(Remedy(spec.sampling_kind.field), " may be left out.")
+    remedy = f"`{spec.sampling_kind.field}` may be left out."
     accepted = f"of shape {grid}, a value a point"
     raise SpecError("mask", accepted, values.shape, remedy if len(grid) > 1 else "")
 
@@ -290,14 +290,14 @@ def _array(geometry: Manifold, mask: Any) -> npt.NDArray[Any]:
     if isinstance(mask, LatLonMask):
         if geometry.base.flat:
             accepted = f"an array of pixels on {geometry.name}"
-            raise SpecError("mask", accepted, Words("one on latitudes and longitudes"))
+            raise SpecError("mask", accepted, Unquoted("one on latitudes and longitudes"))
         return mask.inside
     if isinstance(mask, Volume):
         return mask.values
     accepted = "an array of booleans"
     array = unmasked("mask", mask, accepted)
     if array.dtype.kind in "OSU" and not array.ndim:
-        raise SpecError("mask", accepted, Words(type(mask).__name__))
+        raise SpecError("mask", accepted, Unquoted(type(mask).__name__))
     return array
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import MISSING, Remedy, SpecError, Words
+from cheblienet_graphs.errors import MISSING, SpecError, Unquoted
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.limits import Given, choice, integer, left_out, numbers, parsed
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold
@@ -108,14 +108,13 @@ def _sampling(geometry: Manifold, given: Given) -> tuple[type[SamplingKind], Siz
     kind = SAMPLINGS[choice("sampling", name, names)]
     for field, value in sizes.items():
         if value is not None and field != kind.field:
-            remedy = Words("Its size is given by ", Remedy(kind.field), " alone.")
-            shown = Words(f"shape {value.shape}") if hasattr(value, "shape") else value
+            remedy = f"Its size is given by `{kind.field}` alone."
+            shown = Unquoted(f"shape {value.shape}") if hasattr(value, "shape") else value
             left_out(field, shown, f"on {geometry.name} with {kind.name} sampling", remedy)
     if sizes[kind.field] is None:
         where = f"given: it is the size of {geometry.name} with {kind.name} sampling"
-        others = [Remedy(SAMPLINGS[n].field) for n in names if n != kind.name]
-        listed = [part for other in others for part in (", ", other)][1:]
-        remedy = Words("Or choose another sampling by its size: ", *listed, ".")
+        others = [f"`{SAMPLINGS[n].field}`" for n in names if n != kind.name]
+        remedy = f"Or choose another sampling by its size: {', '.join(others)}."
         chosen = given["sampling"] is not None or not others
         raise SpecError(kind.field, where, MISSING, "" if chosen else remedy)
     if kind.field != "coordinates":
@@ -128,10 +127,9 @@ def _sampling(geometry: Manifold, given: Given) -> tuple[type[SamplingKind], Siz
 def _check_points(geometry: Manifold, given: Given) -> None:
     """See that what is said of given points applies to them."""
     flat = geometry.base.flat
-    without = Words("without ", Remedy("coordinates"))
     for field, applies, where in (("domain", flat, "plane"), ("units", not flat, "sphere")):
         if given["coordinates"] is None:
-            left_out(field, given[field], without)
+            left_out(field, given[field], "without `coordinates`")
         if not applies:
             left_out(field, given[field], f"on {geometry.name}: it is of the {where}")
 
@@ -149,7 +147,7 @@ def _axes(geometry: Manifold, given: Given) -> str | None:
     if "nx" not in geometry.fiber.columns:
         left_out("axes", axes, f"on {geometry.name}, which has no axes")
         return None
-    where = Words(f"on {geometry.name}: ", Remedy("axes"), " says how many there are")
+    where = f"on {geometry.name}: `axes` says how many there are"
     left_out("orientations", given["orientations"], where)
     if axes is None:
         return limits.DEFAULT_AXES

@@ -1,10 +1,10 @@
 """A specification in plain words."""
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from cheblienet_graphs.errors import Remedy, Spell, quoted
+from cheblienet_graphs.errors import quoted
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.fibers import per_radian
 from cheblienet_graphs.spec.map_spec import MapSpec
@@ -13,17 +13,12 @@ from cheblienet_graphs.weights.directional import DIRECTIONS
 PAPER_EPS_SQUARED = 0.1
 
 
-def sentences(spec: GraphSpec, spell: Spell = str) -> list[str]:
-    """The specification, a line for each: domain, mask, coordinates, metric, edges, weights.
-
-    Args:
-        spec: of a build.
-        spell: writes parameters.
-    """
+def sentences(spec: GraphSpec) -> list[str]:
+    """The specification, a line for each: domain, mask, coordinates, metric, edges, weights."""
     lines = [f"{domain(spec)}; {_signals(spec)}", *_inside(spec), _coordinates(spec)]
     scale = "its largest eigenvalue" if spec.lambda_max == "exact" else "2"
     edges = f"{_edges(spec)}, rescaled by {scale}"
-    return [*lines, *_metric(spec), *_anisotropy(spec, spell), edges, *_operators(spec)]
+    return [*lines, *_metric(spec), *_anisotropy(spec), edges, *_operators(spec)]
 
 
 def brief(spec: GraphSpec) -> list[str]:
@@ -147,13 +142,13 @@ def _lengths(spec: GraphSpec) -> str:
     return sentence if spec.alpha is None else f"{sentence}, alpha = {spec.alpha:g}"
 
 
-def _anisotropy(spec: GraphSpec, spell: Spell) -> list[str]:
+def _anisotropy(spec: GraphSpec) -> list[str]:
     ratio = PAPER_EPS_SQUARED / spec.eps**2
     if not spec.geometry.oriented or spec.eps == 1 or math.isclose(ratio, 1):
         return []
     less, more = "less anisotropic than the paper's", f"{ratio:.3g} times the paper's anisotropy"
-    remedy = f"{spell(Remedy('eps_squared', PAPER_EPS_SQUARED))} is the paper's"
-    return [f"eps^2 = {spec.eps**2:.4g} is {more if ratio > 1 else less}; {remedy}"]
+    paper = f"`eps_squared={PAPER_EPS_SQUARED}` is the paper's"
+    return [f"eps^2 = {spec.eps**2:.4g} is {more if ratio > 1 else less}; {paper}"]
 
 
 def _edges(spec: GraphSpec) -> str:
@@ -194,24 +189,18 @@ def _weights(spec: MapSpec) -> str:
     return inverse if spec.weights == "inverse" else "equal weights"
 
 
-class Interval(NamedTuple):
-    """The least and the largest of some numbers; str() writes both, or one where they look alike.
+def span(values: Iterable[float | None], between: str = " .. ") -> str:
+    """The smallest and the largest of some numbers: '0.019 .. 0.0583', '0.019', or '-'.
 
     Args:
-        low, high: they.
+        values: three digits of which are shown; those that are None do not count.
+        between: the two.
     """
-
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        """'0.019 .. 0.0583'."""
-        return self.written(3, " .. ")
-
-    def written(self, digits: int, between: str) -> str:
-        """'0.019-0.058' with two digits and a hyphen between."""
-        first, last = f"{self.low:.{digits}g}", f"{self.high:.{digits}g}"
-        return first if first == last else f"{first}{between}{last}"
+    known = [value for value in values if value is not None]
+    if not known:
+        return "-"
+    low, high = f"{min(known):.3g}", f"{max(known):.3g}"
+    return low if low == high else f"{low}{between}{high}"
 
 
 def size(vertices: int, edges: int, levels: int, nbytes: int, level: int = 0) -> str:

@@ -7,12 +7,10 @@ from typing import Any, TypeVar
 
 from cheblienet_graphs.errors import (
     VALUE,
-    Remedy,
     SkippedDamage,
     StoreError,
     UnknownGraphError,
     UnreadableError,
-    another,
     listed,
     one_line,
     quoted,
@@ -41,18 +39,18 @@ def check_store(store: Folder) -> bool:
     if status is None:
         return False
     if not stat.S_ISDIR(status.st_mode):
-        raise StoreError(f"{store} is a file, not a store; ", another("store"))
+        raise StoreError(f"{store} is a file, not a store; choose another `store`.")
     if not (entries := store.entries()):
         return False
     if DOCUMENT not in dict(entries):
-        raise StoreError(f"{store} is a folder of other files; ", another("store"))
+        raise StoreError(f"{store} is a folder of other files; choose another `store`.")
     attributes = read_attributes(store)
     if attributes is None:
-        raise StoreError(f"{store} is a zarr group of another program; ", another("store"))
+        raise StoreError(f"{store} is a zarr group of another program; choose another `store`.")
     schema = attributes.get("store_schema")
     if schema is None and isinstance(attributes.get("refs"), dict):
         within = f"{store} is a graph within a store: give the store, {store.parent}, as "
-        raise StoreError(within, Remedy("store"), ".")
+        raise StoreError(f"{within}`store`.")
     if type(schema) is not int or schema != STORE_SCHEMA:
         raise StoreError(
             f"{store} has store schema {quoted(schema)}; this version reads {STORE_SCHEMA}. "

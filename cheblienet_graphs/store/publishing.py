@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cheblienet_graphs.errors import StoreError, another
+from cheblienet_graphs.errors import StoreError
 from cheblienet_graphs.spec import words
 from cheblienet_graphs.store import catalog, layout
 from cheblienet_graphs.store.durable import (
@@ -77,16 +77,16 @@ def check_graph(store: str | os.PathLike[str], name: str, *, is_map: bool) -> No
     if (status := graph.status()) is None:
         return
     if stat.S_ISLNK(status.st_mode):
-        raise StoreError(f"{graph} is a link, which is not followed; ", another("name"))
+        raise StoreError(f"{graph} is a link, which is not followed; choose another `name`.")
     entries = dict(graph.entries()) if stat.S_ISDIR(status.st_mode) else None
     has_document = entries and DOCUMENT in entries
     if entries != {} and not (has_document and layout.read_attributes(graph) is not None):
-        raise StoreError(f"{graph} exists and is not a graph of ours; ", another("name"))
+        raise StoreError(f"{graph} exists and is not a graph of ours; choose another `name`.")
     for _, attributes in catalog.readable(graph, layout.check_version):
         if (layout.MAP in attributes) == is_map:
             return
         held = "graph" if is_map else "map between samplings"
-        raise StoreError(f"{name} in {place} is a {held}; ", another("name"))
+        raise StoreError(f"{name} in {place} is a {held}; choose another `name`.")
 
 
 def publish(store: str | os.PathLike[str], name: str, staged: Folder, staging: int) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.csr import Csr
-from cheblienet_graphs.errors import Remedy, StoreError
+from cheblienet_graphs.errors import StoreError
 from cheblienet_graphs.limits import Range
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.samplings.given_tables import PointArrays
@@ -174,9 +174,7 @@ class LevelFolder:
         """
         known, vertices = self.of_level.gradients, self.of_level.vertices
         if known is None:
-            raise StoreError(
-                f"{self.label} has no gradients; give ", Remedy("gradients", value=True), "."
-            )
+            raise StoreError(f"{self.label} has no gradients; give `gradients=True`.")
         shape = (len(self.spec.geometry.frame) * vertices, vertices)
         entries = known.nnz if part == layout.FIELDS else known.symmetric_nnz
         folder = self.folder / layout.GRADIENTS / part

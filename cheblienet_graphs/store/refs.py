@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cheblienet_graphs.errors import Remedy, StoreError, UnknownGraphError, listed, quoted
+from cheblienet_graphs.errors import StoreError, UnknownGraphError, listed, quoted
 from cheblienet_graphs.limits import Number, integer
 from cheblienet_graphs.store import catalog, layout
 from cheblienet_graphs.store.durable import FULL_DISK, check_writable, write_errors
@@ -96,14 +96,12 @@ def remove(store: str | Path, name: str, *, force: bool = False) -> Removed:
         graph = version.parent.name
         if "@" not in (name or ""):
             raise UnknownGraphError(
-                f"Say which version: {graph}@v001, or {graph}@latest; or how many to ",
-                Remedy("keep"),
-                ".",
+                f"Say which version: {graph}@v001, or {graph}@latest; or how many to `keep`.",
             )
         removed = _deleted(version.parent, [version.name], staging, force=force)
         if removed.spared:
             named = f"{graph}@{version.name} is named {listed(removed.spared[version.name])}"
-            raise StoreError(named, "; ", Remedy("force", value=True), " removes it anyway.")
+            raise StoreError(f"{named}; `force=True` removes it anyway.")
         return removed
 
 

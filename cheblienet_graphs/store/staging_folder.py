@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from cheblienet_graphs.errors import StoreError, another
+from cheblienet_graphs.errors import StoreError
 from cheblienet_graphs.machine.interrupts import interrupts_deferred
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.durable import (
@@ -149,8 +149,7 @@ def instead(folder: Path) -> str | None:
 def _refusal(folder: Path, what: str, remedy: str = "Remove it") -> StoreError:
     return StoreError(
         f"{folder}, where versions are staged, must be a folder of yours. Got {what}. "
-        f"{remedy}, or ",
-        another("store"),
+        f"{remedy}, or choose another `store`."
     )
 
 

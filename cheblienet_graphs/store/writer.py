@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.csr import index_type
-from cheblienet_graphs.errors import Remedy, SpecError, Words
+from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.machine.interrupts import interrupts_deferred
 from cheblienet_graphs.store import durable, layout, leftovers, staged, staging_folder
 from cheblienet_graphs.store.durable import locked_folder, sha256_of, write_errors
@@ -219,10 +219,9 @@ class Staging:
         resumable = not (self.published or error is None or isinstance(error, SpecError))
         if kept := len(self.records) if resumable else 0:
             blocks = "1 finished block is" if kept == 1 else f"{kept:,} finished blocks are"
-            yield Words(
-                f"{blocks} kept: the same build with ",
-                Remedy("resume", value=True),
-                " continues from there, `clg verify --clean` deletes them.",
+            yield (
+                f"{blocks} kept: the same build with `resume=True` continues from there, `clg "
+                "verify --clean` deletes them."
             )
             return
         try:

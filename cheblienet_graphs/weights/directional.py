@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import Remedy, Words
 from cheblienet_graphs.limits import left_out, number
 from cheblienet_graphs.manifolds import Manifold, Metric
 
@@ -89,5 +88,5 @@ class Directional:
             ]
             stencils, values = infinite.along(along, [[]] * count)
             values = in_widths(values, lattice)
-        check_room(lattice, stencils, Words("a larger ", Remedy("directional")))
+        check_room(lattice, stencils, "a larger `directional`")
         return LatticeWeights(StencilEngine(lattice, stencils), values)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cheblienet_graphs.errors import Remedy, SpecError, Words
+from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.manifolds.manifold import Diffusion
 from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.samplings.lattice import Lattice
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def selling_weights(
-    sampled: SampledManifold[Lattice], instead: str | Remedy, *, corrected: bool
+    sampled: SampledManifold[Lattice], instead: str, *, corrected: bool
 ) -> LatticeWeights:
     """Selling's stencils and their weights.
 
@@ -59,7 +59,7 @@ def selling_weights(
 def matched_weights(
     weights: "Matched",
     sampled: SampledManifold[Lattice],
-    instead: str | Remedy,
+    instead: str,
     solution: Floats | None,
     *,
     corrected: bool,
@@ -112,7 +112,7 @@ def in_widths(values: Sequence[Floats], lattice: Lattice) -> tuple[Floats, ...]:
     return tuple(v * lattice.pixels_per_area for v in values)
 
 
-def check_room(lattice: Lattice, stencils: Sequence[Stencil], instead: str | Remedy) -> None:
+def check_room(lattice: Lattice, stencils: Sequence[Stencil], instead: str) -> None:
     """Refuse stencils that no vertex has room for, or that reach a vertex both ways round a torus.
 
     Args:
@@ -130,9 +130,9 @@ def check_room(lattice: Lattice, stencils: Sequence[Stencil], instead: str | Rem
         f"such that every level has at least {'x'.join(map(str, reversed(needed)))} pixels, as the "
         f"stencils of this metric reach {max(reach(stencils))} pixels far"
     )
-    or_eps = Words(" or ", Remedy("eps")) if lattice.fiber.columns else ""
-    larger = Words(", a larger ", Remedy("size"), or_eps, ", or ", instead, ".")
-    remedy = Words("Give fewer ", Remedy("levels"), larger)
+    or_eps = " or `eps`" if lattice.fiber.columns else ""
+    larger = f", a larger `size`{or_eps}, or {instead}."
+    remedy = f"Give fewer `levels`{larger}"
     size = "x".join(map(str, reversed(lattice.shape)))
     raise SpecError("levels", accepted, size, remedy)
 

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import Remedy, Words
 from cheblienet_graphs.limits import Given, choice, integer, number
 from cheblienet_graphs.manifolds import Manifold
-from cheblienet_graphs.weights.weighting import T, Weighting
+from cheblienet_graphs.weights.weighting import Advice, T, Weighting
 
 if TYPE_CHECKING:
     from cheblienet_graphs.samplings import SamplingKind
@@ -92,17 +91,17 @@ class Kernel(Weighting):
         neighbors = f"at most K = {self.neighbors} neighbors"
         return f"{neighbors}, {self.kernel} kernel, bandwidth {self.bandwidth:g}"
 
-    def convergent(self, spec: "GraphSpec") -> Remedy | None:
+    def convergent(self, spec: "GraphSpec") -> dict[str, Any] | None:
         """Symmetry makes these weights isotropic on a lattice where the metric is, or nowhere."""
         manifold, lattice = spec.geometry, spec.sampling_kind.regular
         cubic = len(set(spec.spacing or ())) < 2
         if not manifold.oriented and lattice and cubic:
             return super().convergent(spec)
         if lattice:
-            return Remedy("weights", "selling")
+            return {"weights": "selling"}
         if not manifold.oriented:
-            return Remedy("weights", "voronoi")
-        return Remedy("size") if manifold.base.flat else Remedy("weights", "matched")
+            return {"weights": "voronoi"}
+        return {"size": None} if manifold.base.flat else {"weights": "matched"}
 
     def degree_bound(self, spec: "GraphSpec", vertices: int) -> int:
         """K for each vertex."""
@@ -146,40 +145,38 @@ class Kernel(Weighting):
 
         return kernel_weights(self, sampled)
 
-    def advice(self, spec: "GraphSpec") -> Words | None:
+    def advice(self, spec: "GraphSpec") -> Advice | None:
         """Weights that are made for the metric."""
         kind, manifold = spec.sampling_kind, spec.geometry
         if kind.regular:
             return self._advice_on_lattices(spec)
         if not manifold.oriented:
-            return Words("use ", Remedy("weights", "voronoi"))
+            return Advice(({"weights": "voronoi"},))
         most = min(limits.NEIGHBORS.high, spec.full_points(0) * spec.orientations - 1)
         if manifold.base.flat:
-            return more(Remedy("neighbors")) if self.count < most else None
+            return Advice(more="neighbors") if self.count < most else None
         scattered = kind.seeded or spec.coordinates is not None
         count = max(self.count, MATCHED_AMONG_SCATTERED if scattered else MATCHED_ON_GRIDS)
         if count > most:
             return None
         turning = spec.per_half_turn
         if turning < LEAST_PER_HALF_TURN or spec.eps * turning < LEAST_STEP:
-            return more(Remedy("orientations"))
+            return Advice(more="orientations")
         if spec.xi == "auto":  # which may be far from what suits matched weights
-            return more(Remedy("neighbors"))
-        return Words("use ", Remedy("weights", "matched"), " with ", Remedy("neighbors", count))
+            return Advice(more="neighbors")
+        return Advice(({"weights": "matched", "neighbors": count},))
 
-    def _advice_on_lattices(self, spec: "GraphSpec") -> Words:
+    def _advice_on_lattices(self, spec: "GraphSpec") -> Advice:
         """Weights made for the metric, where the coarsest level has room for their stencils."""
         manifold, (selling, matched) = spec.geometry, self._room(spec)
         if not selling:
-            return Words("a larger ", Remedy("size"), " may help")
-        few = f" (K <= {manifold.selling_neighbors})"
-        found: list[str | Remedy] = ["use ", Remedy("weights", "selling"), few]
-        if spec.xi == "auto":
-            found = []
+            return Advice(more="size")
         exist = not manifold.oriented or spec.orientations >= FEWEST_MATCHED
+        names = [] if spec.xi == "auto" else ["selling"]
         if matched and exist and self.count >= manifold.default_neighbors:
-            found += [" or " if found else "use ", Remedy("weights", "matched")]
-        return Words(*found) if found else more(Remedy("neighbors"))
+            names.append("matched")
+        changes = tuple({"weights": name} for name in names)
+        return Advice(changes) if changes else Advice(more="neighbors")
 
     def _room(self, spec: "GraphSpec") -> tuple[bool, bool]:
         """Whether a lattice's levels have room for Selling's stencils, and for matched ones.
@@ -198,8 +195,3 @@ class Kernel(Weighting):
         solved = spec.xi == "auto"
         metric = spec.metric_of_alpha(1.0, coarsest) if solved else spec.metric(coarsest)
         return with_room(SampledManifold(lattice, spec.geometry, metric), self.count)
-
-
-def more(remedy: Remedy) -> Words:
-    """Advice to take more of something."""
-    return Words("more ", remedy, " may help")

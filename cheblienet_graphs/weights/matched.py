@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import Remedy, SpecError, Words
+from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.limits import Given, left_out, number
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.search.choice import STENCILS, Choice, only
 from cheblienet_graphs.weights.kernel import Kernel
 from cheblienet_graphs.weights.selling import instead_of_stencils
-from cheblienet_graphs.weights.weighting import ListedEdges, Search, T, Weighting
+from cheblienet_graphs.weights.weighting import Advice, ListedEdges, Search, T, Weighting
 
 if TYPE_CHECKING:
     from cheblienet_graphs.samplings import SamplingKind
@@ -50,7 +50,7 @@ class Matched(Kernel):
         weights, least = super().parse(geometry, kind, given), cls.fewest(geometry)
         if weights.count < least:
             accepted = f"at least {least} with {cls.name} weights on the {geometry.base.name}"
-            remedy = Words("Use ", Remedy("neighbors", least), " or more; fewer can't be matched.")
+            remedy = f"Use `neighbors={least!r}` or more; fewer can't be matched."
             raise SpecError("neighbors", accepted, weights.count, remedy)
         return weights
 
@@ -83,11 +83,11 @@ class Matched(Kernel):
         drift = "" if self.drift is None else f", first moments within a slack of {self.drift:g}"
         return f"{super().words(spec)}{united}, weights matched to the metric{drift}"
 
-    def convergent(self, spec: "GraphSpec") -> Remedy | None:
+    def convergent(self, spec: "GraphSpec") -> dict[str, Any] | None:
         """First moments do not vanish on irregular points."""
         if spec.sampling in ("random", "unstructured"):
             oriented = spec.geometry.oriented
-            return Remedy("subdivisions") if oriented else Remedy("weights", "voronoi")
+            return {"subdivisions": None} if oriented else {"weights": "voronoi"}
         return Weighting.convergent(self, spec)
 
     @classmethod
@@ -115,7 +115,7 @@ class Matched(Kernel):
         weights = matched_weights(self, sampled, instead, solution, corrected=corrected)
         if weights is not None:
             return weights
-        remedy = Words("Use ", Remedy("weights", "selling"), ", or more ", Remedy("neighbors"), ".")
+        remedy = "Use `weights='selling'`, or more `neighbors`."
         accepted = "kernel or selling here: no matched weights exist on these edges"
         raise SpecError("weights", accepted, self.name, remedy)
 
@@ -136,15 +136,16 @@ class Matched(Kernel):
         edges = matched_edges(self, sampled, search.nearest, search.lengths, STEPS)
         if edges is not None:
             return edges
-        xi = Words(", an ", Remedy("xi"), " nearer to what alpha = 1 gives, or ")
-        remedy = Words("Use more ", Remedy("neighbors"), xi, Remedy("weights", "kernel"), ".")
+        remedy = (
+            "Use more `neighbors`, an `xi` nearer to what alpha = 1 gives, or `weights='kernel'`."
+        )
         accepted = f"kernel here: no weights on these edges, K = {self.neighbors}, match the metric"
         raise SpecError("weights", accepted, self.name, remedy)
 
-    def advice(self, spec: "GraphSpec") -> Words | None:
+    def advice(self, spec: "GraphSpec") -> Advice | None:
         """Their moments are right: what is left are lengths of edges, and drift on points."""
         if spec.sampling_kind.regular or spec.geometry.oriented:
             return None
         if spec.laplacian == "normalized":
-            return Words("use ", Remedy("laplacian", "combinatorial"))
-        return Words("use ", Remedy("weights", "voronoi"))
+            return Advice(({"laplacian": "combinatorial"},))
+        return Advice(({"weights": "voronoi"},))

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import SpecError, Words
+from cheblienet_graphs.errors import SpecError, Unquoted
 from cheblienet_graphs.limits import choice
 from cheblienet_graphs.samplings.points import Random
 from cheblienet_graphs.search.choice import Choice, choose
@@ -87,7 +87,7 @@ def point_laplacian(
         _check_apart(placed)
         raise too_few(count, lambda more: len(edges(more)[2]) > 0)
     if not squared.any():
-        raise SpecError("points", "such that neighbors are different", Words("only equal ones"))
+        raise SpecError("points", "such that neighbors are different", Unquoted("only equal ones"))
     weights = weighting.of_squared_lengths(squared, float(squared.mean()))
     degree = np.bincount(rows, weights, len(placed))[rows].astype(np.float32)
     if vanished := len(np.unique(rows[degree == 0])):
@@ -117,7 +117,9 @@ def _check_apart(points: PlacedPoints) -> None:
     numbers = np.bincount(places, minlength=len(kept))  # of the last copy, those left out, too
     crowded = int((numbers + most - 1)[numbers > 1].sum())
     if crowded > len(points) - 2:
-        found = Words(f"{crowded:,} of {len(points):,} that coincide, more than {most:,} each time")
+        found = Unquoted(
+            f"{crowded:,} of {len(points):,} that coincide, more than {most:,} each time"
+        )
         raise SpecError("points", "at different places", found, "Leave out copies.")
 
 

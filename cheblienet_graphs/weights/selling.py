@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from cheblienet_graphs.errors import Remedy, SpecError, Words
+from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.limits import Given, left_out
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.search.choice import STENCILS, Choice, only
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from cheblienet_graphs.weights.lattice import LatticeWeights
 
 
-def instead_of_stencils(spec: "GraphSpec") -> Words:
+def instead_of_stencils(spec: "GraphSpec") -> str:
     """The weights to give where a lattice has no room for Selling's stencils."""
-    kernel = Remedy("weights", "kernel")
+    kernel = "`weights='kernel'`"
     if spec.mask_edge != "cut":
-        return Words(kernel)
-    return Words(kernel, " with ", Remedy("mask_edge", "pixels"))
+        return kernel
+    return f"{kernel} with `mask_edge='pixels'`"
 
 
 @dataclass(frozen=True)

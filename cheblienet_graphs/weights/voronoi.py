@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cheblienet_graphs.errors import Remedy, SpecError, Words
+from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.search.choice import DIAGRAM, Choice, only
-from cheblienet_graphs.weights.weighting import ListedEdges, Search, Weighting
+from cheblienet_graphs.weights.weighting import Advice, ListedEdges, Search, Weighting
 
-APART = Words("Take points that are farther apart, or ", Remedy("weights", "kernel"), ".")
+APART = "Take points that are farther apart, or `weights='kernel'`."
 
 if TYPE_CHECKING:
     from cheblienet_graphs.samplings import SamplingKind
@@ -30,8 +30,8 @@ class Voronoi(Weighting):
         """They need points without a lattice, and no orientations."""
         if lattice:
             cells = "Voronoi cells are for points without a lattice."
-            same = Words(cells, " ", Remedy("weights", "selling"), " is the same there.")
-            return same if geometry.name == "r2" else cells
+            same = " `weights='selling'` is the same there."
+            return cells + same if geometry.name == "r2" else cells
         alone = "Weights of Voronoi cells exist on r2 and s2, without orientations."
         return alone if geometry.oriented else None
 
@@ -63,7 +63,7 @@ class Voronoi(Weighting):
             accepted = (
                 f"kernel here, where the {points.num_points:,} points of a level lie on one circle"
             )
-            remedy = Words("Take points all over the sphere, or fewer ", Remedy("levels"), ".")
+            remedy = "Take points all over the sphere, or fewer `levels`."
             raise SpecError("weights", accepted, self.name, remedy)
         return ListedEdges(*voronoi_entries(points, APART))
 
@@ -82,10 +82,9 @@ class Voronoi(Weighting):
         """The combinatorial Laplacian is a finite-volume scheme."""
         return spec.laplacian == "combinatorial"
 
-    def advice(self, spec: "GraphSpec") -> Words | None:
+    def advice(self, spec: "GraphSpec") -> Advice | None:
         """The combinatorial Laplacian, else more points."""
         if spec.laplacian == "normalized":
-            return Words("use ", Remedy("laplacian", "combinatorial"))
+            return Advice(({"laplacian": "combinatorial"},))
         one_number = spec.coordinates is None and not isinstance(spec.level_size(0), tuple)
-        size = Remedy(spec.sampling_kind.field)
-        return Words("a larger ", size, " may help") if one_number else None
+        return Advice(more=spec.sampling_kind.field) if one_number else None

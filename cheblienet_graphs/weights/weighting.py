@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeVar
 
-from cheblienet_graphs.errors import Remedy, Words
 from cheblienet_graphs.limits import Given, left_out
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.search.choice import Choice, choose
@@ -25,6 +24,9 @@ if TYPE_CHECKING:
     from cheblienet_graphs.weights.lattice import LatticeWeights
 
 T = TypeVar("T")
+
+COUNTS = {"neighbors", "orientations", "axes", "points"}
+"""Fields in the plural, of which there are more rather than a larger one."""
 
 
 class Search(Protocol):
@@ -54,6 +56,26 @@ class ListedEdges(NamedTuple):
     weights: "Floats"
     dropped: "tuple[Indices, Indices] | None" = None
     bandwidth: float | None = None
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What may bring a graph closer to its metric's operator; str() is a part of a sentence.
+
+    Args:
+        changes: values by field, each of them enough; the best first.
+        more: instead, a field of which a larger value may help.
+    """
+
+    changes: tuple[Mapping[str, Any], ...] = ()
+    more: str | None = None
+
+    def __str__(self) -> str:
+        """'use `weights='selling'` or `weights='matched'`', or 'more `neighbors` may help'."""
+        if self.more is not None:
+            return f"{'more' if self.more in COUNTS else 'a larger'} `{self.more}` may help"
+        written = ([f"`{k}={v!r}`" for k, v in change.items()] for change in self.changes)
+        return f"use {' or '.join(' with '.join(change) for change in written)}"
 
 
 @dataclass(frozen=True)
@@ -125,7 +147,7 @@ class Weighting(ABC):
     def parse_drift(cls, kind: "type[SamplingKind]", drift: Any) -> float | None:
         """The slack that first moments are given; None where they are unconstrained."""
         if drift is not None:
-            remedy = Words("Use ", Remedy("weights", "matched"), ".")
+            remedy = "Use `weights='matched'`."
             left_out("drift", drift, f"with {cls.name} weights", remedy)
         return None
 
@@ -161,8 +183,10 @@ class Weighting(ABC):
     def words(self, spec: "GraphSpec") -> str:
         """Edges and weights in a part of a sentence."""
 
-    def convergent(self, spec: "GraphSpec") -> Remedy | None:
-        """The field to change where eigenvalues stay off however many points; else None.
+    def convergent(self, spec: "GraphSpec") -> dict[str, Any] | None:
+        """The change after which eigenvalues converge; None where they converge already.
+
+        It is a value by its field; None stands for any value, as of the size of a lattice.
 
         They do where first moments do not vanish or second ones are not those of the metric, and
         where a Laplacian is normalized by degrees that are not as the areas.
@@ -170,7 +194,7 @@ class Weighting(ABC):
         lattice = spec.sampling_kind.regular
         equal = lattice and (spec.orientations == 1 or spec.eps == 1)
         if spec.laplacian == "normalized" and not equal:
-            return Remedy("laplacian", "combinatorial")
+            return {"laplacian": "combinatorial"}
         return None
 
     # What a build asks.
@@ -265,7 +289,7 @@ class Weighting(ABC):
         """Whether eigenvalues converge on any points, and are off only where cells are large."""
         return False
 
-    def advice(self, spec: "GraphSpec") -> Words | None:
+    def advice(self, spec: "GraphSpec") -> Advice | None:
         """What makes a graph more like its metric's operator, or may; None without any.
 
         The parameters are of the specification's manifold and sampling, differ from its own, and

@@ -17,8 +17,9 @@ def why_off(graph: "Graph") -> str:
     spec = graph.stored.spec
     if (mended := spec.weighting.convergent(spec)) is None:
         return ""
-    what = f"{spec.weights} weights" if mended.field != "laplacian" else "a normalized Laplacian"
-    given = f"{mended}" if mended.value is not None else f"the points that {mended} gives"
+    ((field, value),) = mended.items()
+    what = f"{spec.weights} weights" if field != "laplacian" else "a normalized Laplacian"
+    given = f"the points that `{field}` gives" if value is None else f"`{field}={value!r}`"
     return (
         f"{graph.label} has {what}, with which eigenvalues stay off those of its metric, however "
         f"many points: build it with {given}"

@@ -14,7 +14,7 @@ from failures import Clg, Failing
 from PIL import Image
 
 from cheblienet_graphs import GraphSpec, LatLonMask
-from cheblienet_graphs.errors import Remedy, SpecError, Words
+from cheblienet_graphs.errors import SpecError
 
 DISC = np.hypot(*(np.indices((12, 16)) - 6)) < 5
 RNG = np.random.default_rng(0)
@@ -74,7 +74,7 @@ def test_what_the_specification_refuses_names_its_file(
     here: Path, failing: Failing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(field: str, *_: Any, **__: Any) -> None:
-        raise SpecError(field, "true", 1, Words("Or leave out ", Remedy("coordinates"), "."))
+        raise SpecError(field, "true", 1, "Or leave out `coordinates`.")
 
     np.save(here / "m.npy", DISC)
     for name in ("p.csv", "q.csv"):

@@ -31,7 +31,7 @@ def test_diff(store: Path, clg: Clg) -> None:
 def test_neighbors(clg: Clg) -> None:
     by_number = clg("neighbors torus --vertex 0").out
     assert by_number.startswith("torus@v001, level 0: vertex 0 at x, y, theta = 0, 0, -1.5708\n")
-    listed = json.loads(clg("neighbors torus --at 0,0,90 --json").out)
+    listed = json.loads(clg("neighbors torus --vertex 0 --json").out)
     assert listed["vertex"] == 0
     rows = by_number.splitlines()[4:]
     assert [int(row.split()[0].replace(",", "")) for row in rows] == listed["vertices"]

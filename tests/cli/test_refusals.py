@@ -88,7 +88,7 @@ USAGE = [
     ("inspect --level 5", "--level must be an integer in [0, 1]. Got 5."),
     ("inspect --eigenvalues 1001", "--eigenvalues must be an integer in [0, 1000]"),
     ("inspect --html a.html --json", "not both"),
-    ("neighbors", "--vertex must be given, or --at."),
+    ("neighbors", "Missing option '--vertex'. See `clg neighbors --help`."),
     ("plot", "FIGURE is missing. Choose one of neighborhood, spectrum"),
     ("plot sparsity", "--output must be given: a file that ends in .png, .svg or .pdf."),
     ("plot sparsity --vertex 3 -o x.png", "--vertex must be left out: sparsity has none. Got 3."),

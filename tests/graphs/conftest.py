@@ -1,14 +1,18 @@
 """Graphs that tests in several files compare with, and worker processes that start quickly."""
 
 import multiprocessing
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
 import examined
 import pytest
 from builds import Whole
 from stores import store_of
 
+from cheblienet_graphs import build, inspect
 from cheblienet_graphs.machine import processes
+from cheblienet_graphs.report.inspect import Report
 
 PRELOADED = ["cheblienet_graphs.assembly.pipeline", "cheblienet_graphs.search.pruned"]
 
@@ -35,3 +39,10 @@ def quick_workers(monkeypatch: pytest.MonkeyPatch) -> None:
         "ProcessPoolExecutor",
         lambda workers, _, *start: ProcessPoolExecutor(workers, context, *start),
     )
+
+
+@pytest.fixture
+def report_on(tmp_path: Path) -> Callable[..., Report]:
+    """Builds a graph and reports on it."""
+    store = tmp_path / "g.zarr"
+    return lambda spec, **options: inspect(store, build(spec, store, device="cpu").name, **options)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cheblienet_graphs import GraphSpec, SpecError, build, inspect
-from cheblienet_graphs.assembly.checks import sentences, summary
+from cheblienet_graphs.report.checks import sentences, summary
 from cheblienet_graphs.search import connected
 
 SPECS = {
@@ -45,7 +45,7 @@ def test_a_build_agrees_with_the_report(tmp_path: Path, name: str) -> None:
         assert said == any("not consistent" in level.verdict for level in levels)
     if name == "plane":  # of the metric that the report measures
         along = [m.eps_squared for level in levels for m in level.effective_metric]
-        expected = f"{min(along):.2g}-{max(along):.2g} where {spec.eps**2:.2g} was asked"
+        expected = f"{min(along):.3g} .. {max(along):.3g} where {spec.eps**2:.2g} was asked"
         assert f"kernel weights realize eps^2 = {expected}" in told[0]
     # What asks for nothing is left out of the summary, and nothing else.
     assert not any("one component" in line or "not counted" in line for line in told)

@@ -11,6 +11,7 @@ import pytest
 from derivatives import built, wide
 
 from cheblienet_graphs import GraphSpec, build, inspect, verify
+from cheblienet_graphs.report.sentences import sentence
 from cheblienet_graphs.spec.fibers import units
 from cheblienet_graphs.store import layout
 
@@ -51,7 +52,7 @@ def test_steep_gradients_are_named_with_a_remedy(
     spec = GraphSpec(**how, levels=1, gradients=True)
     version = build(spec, tmp_path / "g")
     [check], [level] = version.checks, inspect(tmp_path / "g", eigenvalues=0).levels
-    assert remedy in str(check.steep)
+    assert remedy in sentence(check.steep, spec)
     assert check.steep == level.derivatives.steep
     assert check.steep.numbers["times"] == pytest.approx(level.gradients.largest)
     assert check.steep.numbers["times"] > 6

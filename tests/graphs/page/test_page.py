@@ -14,17 +14,16 @@ from parsed_pages import Element, check_page, named
 from pictured import opened
 
 from cheblienet_cli.main import run
-from cheblienet_cli.spelling import option
 from cheblienet_graphs import inspect
 from cheblienet_graphs.errors import NotDrawnError
+from cheblienet_graphs.measure import spectra
+from cheblienet_graphs.measure.finding import Finding
+from cheblienet_graphs.measure.opened import OpenedGraph
 from cheblienet_graphs.page import page as pages
 from cheblienet_graphs.page.page import page, write_page
 from cheblienet_graphs.plot import figure_named
 from cheblienet_graphs.plot.figure import Asked, Figure
-from cheblienet_graphs.report import spectra
-from cheblienet_graphs.report.findings import Finding
 from cheblienet_graphs.report.inspect import Report, examined
-from cheblienet_graphs.report.opened import OpenedGraph
 
 HOSTILE = "</svg></figure><script>alert(1)</script> & \"'"
 
@@ -62,7 +61,7 @@ def reported(name: str) -> tuple[Report, OpenedGraph]:
 def made(which: str, figures: Sequence[Figure] = (), **fields: Any) -> Element:
     """The page of a report of which some fields are others."""
     report, graph = reported(which)
-    return check_page(page(replace(report, **fields), graph, option=option, figures=figures))
+    return check_page(page(replace(report, **fields), graph, figures=figures))
 
 
 def rows(html: Element, name: str) -> dict[str, list[str]]:
@@ -85,15 +84,15 @@ def test_page_and_report_compute_eigenvalues_once(monkeypatch: pytest.MonkeyPatc
     graph = OpenedGraph(known.version, known.facts)
     solver = Mock(wraps=spectra.smallest_eigenvalues)
     monkeypatch.setattr(spectra, "smallest_eigenvalues", solver)
-    page(examined(graph, 6, None, None), graph, option=option, figures=[figure_named("spectrum")])
+    page(examined(graph, 6, None, None), graph, figures=[figure_named("spectrum")])
     solver.assert_called_once()
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_page_is_whole_and_alone(name: str, tmp_path: Path) -> None:
     report, graph = reported(name)
-    document = page(report, graph, option=option, figures=[LINE, NOTHING])
-    write_page(page(report, graph, option=option, figures=[LINE, NOTHING]), tmp_path / "a.html")
+    document = page(report, graph, figures=[LINE, NOTHING])
+    write_page(page(report, graph, figures=[LINE, NOTHING]), tmp_path / "a.html")
     assert document == (tmp_path / "a.html").read_text(encoding="utf-8")
     html = check_page(document)
     assert html.inside("h1")[0].words == f"{report.name}@v001"
@@ -148,7 +147,7 @@ def test_figures_of_one_level_come_with_titles_and_reasons(monkeypatch: pytest.M
     report, graph = reported("group")
     one = replace(report, levels=report.levels[1:])
     drawn = [LINE, NOTHING, TWINS]
-    shown = {"option": option, "figures": drawn}
+    shown = {"figures": drawn}
     html = check_page(page(one, graph, **shown))
     assert "A line on level 1 of" in named(html, "figure-line-caption").words
     assert " edges on level 1; " in answers(html)["How large?"][0]

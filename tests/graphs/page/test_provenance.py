@@ -11,9 +11,9 @@ from many_specs import MANY_SPECS, Given
 
 import cheblienet_cli.build
 from cheblienet_cli.main import run
-from cheblienet_cli.spelling import option
 from cheblienet_graphs import GraphSpec
-from cheblienet_graphs.page.provenance import command, missing, typed_fields
+from cheblienet_graphs.page.provenance import missing, typed_fields
+from cheblienet_graphs.spec.command import command
 
 BUILDERS = "mask", "coordinates", "domain"
 """What only whoever built the graph has."""
@@ -49,7 +49,7 @@ def test_whatever_is_built_can_be_built_again(
     for given, known in (*digested, *MANY_SPECS):
         spec = known.recorded()
         fields, own = typed_fields(spec), {key: given[key] for key in BUILDERS if key in given}
-        hints = " ".join(missing(spec, fields, option))
+        hints = " ".join(missing(spec, fields))
         if "coordinates" in own and spec.geometry.base.flat:
             assert "Leave `--domain X0,Y0,X1,Y1` out" in hints
             # Whoever gave none leaves it out, or gives their bounding box.
@@ -60,7 +60,7 @@ def test_whatever_is_built_can_be_built_again(
             # A store does not tell such masks from regions.
             assert "if there was one besides the region" in hints
             fields |= {"mask": spec.to_dict()["mask"]}
-        assert run(typed(command(fields, "mine", option), own, tmp_path)) == 0
+        assert run(typed(command(fields, "mine"), own, tmp_path)) == 0
         assert made.pop().sha256 == known.sha256, given
         assert ("`FILE` stands for" in hints) is bool({"mask", "coordinates"} & fields.keys())
 

@@ -1,6 +1,6 @@
 """Advice can be followed: a graph of the same kind has what it names, and is another graph."""
 
-from collections import ChainMap
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from types import SimpleNamespace
@@ -11,14 +11,15 @@ import pytest
 from many_specs import MANY_SPECS
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_graphs.errors import Remedy, SpecError
+from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.limits import AXES
 from cheblienet_graphs.manifolds import Metric
+from cheblienet_graphs.measure.moments import EffectiveMetric
+from cheblienet_graphs.measure.verdict import CLOSE, advice, faults
 from cheblienet_graphs.page.provenance import changed_fields, typed_fields
 from cheblienet_graphs.report.level import LevelReport
-from cheblienet_graphs.report.moments import EffectiveMetric
+from cheblienet_graphs.report.sentences import sentence
 from cheblienet_graphs.report.text import connections
-from cheblienet_graphs.report.verdict import CLOSE, faults, remedy
 
 KERNELS = ("gaussian", "laplace", "cauchy", "rectangular")
 WEIGHTS = ("kernel", "kernel", "kernel", "matched", "selling", "voronoi")
@@ -43,43 +44,33 @@ for irregular in ("r2", "se2", "s2", "so3"):
         lambda rng: {"sampling": "random", "points": int(rng.integers(200, 700))},
     ]
 CELLS: dict[str, Any] = {"weights": "voronoi", "levels": 1}
-SMALLER = {"unlinked", "components, fiber"}
-"""Kinds whose parameter should be smaller."""
 UNLINKED = EffectiveMetric(0, 1.0, None, 0.0, 2.0, 0.0, squared_reach=1.0)
 
 
-Change = tuple[str, tuple[Remedy, ...]]
-"""A kind of finding, or "advice", and the parameters it names: all of them with "together"."""
-
-
-def advice(spec: GraphSpec) -> Iterator[Change]:
-    """All advice on a graph that nothing is right with."""
+def advised(spec: GraphSpec) -> Iterator[dict[str, Any]]:
+    """The fields that each change changes; then those that sentences on causes name."""
+    if found := advice(spec):
+        yield from map(dict, found.changes)
+        if found.more is not None:
+            yield {found.more: changed(spec, found.more, larger=True)}
     level = cast("Any", SimpleNamespace(level=0, isolated=1, components=3))
-    if found := remedy(spec):
-        yield ("together" if " with " in found.parts else "advice"), tuple(found.remedies)
     known = [*connections(spec, level), *faults(spec, Metric(spec.eps, 0.3), [UNLINKED])]
-    yield from ((finding.kind, finding.remedies) for finding in known)
+    for finding in known:
+        for more, field in re.findall(r"(more|a smaller) `(\w+)`", sentence(finding, spec)):
+            yield {field: changed(spec, field, larger=more == "more")}
 
 
-def advised(spec: GraphSpec, kind: str, remedies: tuple[Remedy, ...]) -> Iterator[dict[str, Any]]:
-    """The fields that each of them changes."""
-    if kind == "together":
-        yield {named.field: named.value for named in remedies}
-        return
-    for field, value in ((named.field, named.value) for named in remedies):
-        if value is not None:
-            yield {field: value}
-            continue
-        now = getattr(spec, field)
-        assert now is not None, f"{spec.manifold} has no {field}: {kind}"
-        if field == "axes":
-            yield {field: max(AXES, key=AXES.__getitem__)}
-        elif field == "gaussian":
-            yield {field: f"{now[0]}{2 * int(now[1:])}"}
-        elif field == "subdivisions":
-            yield {field: now + 1}
-        else:
-            yield {field: now / 2 if kind in SMALLER else now * 2}
+def changed(spec: GraphSpec, field: str, *, larger: bool) -> Any:
+    """A larger or smaller value of a field."""
+    now = getattr(spec, field)
+    assert now is not None, f"{spec.manifold} has no {field}"
+    if field == "axes":
+        return max(AXES, key=AXES.__getitem__)
+    if field == "gaussian":
+        return f"{now[0]}{2 * int(now[1:])}"
+    if field == "subdivisions":
+        return now + 1
+    return now * 2 if larger else now / 2
 
 
 def follows(spec: GraphSpec, change: dict[str, Any]) -> GraphSpec:
@@ -99,12 +90,11 @@ def test_all_advice_can_be_followed() -> None:
     count = 0
     for given, made in MANY_SPECS:
         spec = made.recorded()
-        for kind, remedies in advice(spec):
+        for change in advised(spec):
             if "coordinates" in given:  # nobody is asked for more points of their own
-                assert not {"points", "coordinates"} & {named.field for named in remedies}
-            for change in advised(spec, kind, remedies):
-                count += 1
-                assert follows(spec, change) != spec, (kind, change)
+                assert not {"points", "coordinates"} & change.keys()
+            count += 1
+            assert follows(spec, change) != spec, change
     assert count > 40
 
 
@@ -113,8 +103,8 @@ def test_more_neighbors_than_there_are_are_not_advised() -> None:
         GraphSpec("so3", subdivisions=subdivisions, orientations=3, neighbors=5)
         for subdivisions in (0, 1)
     )
-    assert remedy(few) is None
-    assert str(remedy(many)) == "use `weights='matched'` with `neighbors=48`"
+    assert advice(few) is None
+    assert str(advice(many)) == "use `weights='matched'` with `neighbors=48`"
 
 
 @pytest.mark.parametrize("count", [12, pytest.param(100, marks=pytest.mark.slow)])
@@ -127,11 +117,8 @@ def test_a_value_that_is_advised_helps(count: int, report_on: Callable) -> None:
         except SpecError:  # there are no such weights
             continue
         found = before.finding.advice
-        changes = [{r.field: r.value} for r in (found.remedies if found else ()) if r.value]
-        if found is not None and " with " in found.parts:
-            changes = [dict(ChainMap(*changes))]
-        for change in changes:
-            after = report_on(follows(spec.recorded(), change)).levels[0]
+        for change in found.changes if found else ():
+            after = report_on(follows(spec.recorded(), dict(change))).levels[0]
             assert helped(before, after), (spec, change, before.verdict, after.verdict)
             followed += 1
         drawn += 1
@@ -143,8 +130,8 @@ def test_a_value_that_is_advised_helps(count: int, report_on: Callable) -> None:
 def test_an_xi_that_is_solved_for_suits_no_matched_weights_for_sure() -> None:
     sizes: dict[str, Any] = {"nside": 4, "orientations": 6}
     solved, known = GraphSpec("so3", **sizes, xi="auto"), GraphSpec("so3", **sizes)
-    assert str(remedy(solved)) == "more `neighbors` may help"
-    assert str(remedy(known)) == "use `weights='matched'` with `neighbors=48`"
+    assert str(advice(solved)) == "more `neighbors` may help"
+    assert str(advice(known)) == "use `weights='matched'` with `neighbors=48`"
 
 
 def helped(before: LevelReport, after: LevelReport) -> bool:
@@ -193,7 +180,7 @@ def test_normalized_voronoi_graphs_are_told_what_helps_them(report_on: Callable)
 @pytest.mark.parametrize("field", [{"subdivisions": 2}, {"nside": 2}, {"points": 60}])
 def test_matched_graphs_are_not_told_to_take_more_neighbors(field: dict[str, Any]) -> None:
     spec = GraphSpec("so3", orientations=6, weights="matched", neighbors=24, levels=1, **field)
-    assert remedy(spec) is None
+    assert advice(spec) is None
 
 
 @pytest.mark.parametrize("finest", [2, 4])

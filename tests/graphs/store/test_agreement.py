@@ -19,7 +19,7 @@ from sealing import put, reseal, reseal_array, reseal_file
 from stores import store_of
 
 from cheblienet_graphs import GraphSpec, StoreError, inspect, verify
-from cheblienet_graphs.report.spectra import eigenvalues
+from cheblienet_graphs.measure.spectra import eigenvalues
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.map_facts import read_facts
 from cheblienet_graphs.store.reader import LevelFolder

@@ -134,7 +134,7 @@ def test_another_specification_under_a_used_name_is_told(tmp_path: Path) -> None
         second = build(TWO, store, name="g")
     assert (second.version, second.other) == ("v002", "v001")
     assert second.changes == {"levels": (3, 2), "neighbors": (8, 6)}
-    words = r"g stands for g@v002\. Open g@v001, or give each"
+    words = r"g stands for g@v002\. Open g@v001, or use another"
     with pytest.warns(OtherGraphWarning, match=words) as warned:
         again = build(THREE, store, name="g")  # not what the name stands for any more
     assert (again.built, again.version, again.other) == (False, "v001", "v002")

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cheblienet_graphs import GraphSpec, build, sparse
-from cheblienet_graphs.report.diagnostics import equivariance_errors, weight_statistics
-from cheblienet_graphs.report.moments import MeasuredLevel, effective_metrics
+from cheblienet_graphs.measure.diagnostics import equivariance_errors, weight_statistics
+from cheblienet_graphs.measure.moments import MeasuredLevel, effective_metrics
 from cheblienet_graphs.sparse import components, mapped_product
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.map_facts import read_facts

@@ -11,7 +11,7 @@ from examined import SPECS
 from sealing import reseal
 
 from cheblienet_graphs import GraphSpec, build, inspect
-from cheblienet_graphs.report import moments
+from cheblienet_graphs.measure import moments
 from cheblienet_graphs.store.folder import Folder
 from cheblienet_graphs.store.map_facts import read_facts
 from cheblienet_models import open_store

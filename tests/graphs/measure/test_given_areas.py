@@ -11,7 +11,7 @@ from scipy.spatial import SphericalVoronoi
 from sphere_truth import unit_vectors
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_graphs.report.verdict import unlike_areas
+from cheblienet_graphs.measure.verdict import unlike_areas
 
 
 def stations(count: int = 2000) -> np.ndarray:
@@ -43,7 +43,7 @@ def test_equal_areas_of_unequal_cells_are_a_reason(report_on: Callable) -> None:
     low, high = np.quantile(ratios, (0.1, 0.9)) / np.median(ratios)
     numbers = level.finding.causes[0].numbers
     assert (numbers["low"], numbers["high"]) == pytest.approx((low, high), rel=1e-5)
-    assert level.verdict.endswith(": leave out the areas, which are then those of Voronoi cells")
+    assert "; leave them out, and areas are those of the cells; " in level.verdict
     [unmeasured] = report_on(equal, eigenvalues=1).levels
     assert (unmeasured.spectral_error, unmeasured.consistency) == (None, "inconsistent")
     [followed] = report_on(on_stations()).levels

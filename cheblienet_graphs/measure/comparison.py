@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.report.moments import MeasuredLevel
+from cheblienet_graphs.measure.moments import MeasuredLevel
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Floats
 
@@ -40,7 +40,7 @@ class Comparison:
     """The relative errors of the first eigenvalues.
 
     Args:
-        unknown: why nothing is compared; None where something is.
+        unknown: kind of the finding that tells why nothing is compared; None where something is.
         exact: (M - 1,) eigenvalues of the operator, without the 0.
         errors: (M - 1,) graph's / exact - 1; empty where nothing is compared.
         count: how many, 0 among them, decide; further ones are looked at.
@@ -95,14 +95,14 @@ class Comparison:
 
 
 def unknown_spectrum(spec: GraphSpec) -> str | None:
-    """Where a graph is of which no spectrum is known exactly; None where one is.
+    """The kind of the finding that no spectrum is known exactly; None where one is.
 
-    They are known on whole domains without a boundary, and on open boxes without a fiber.
+    Spectra are known on whole domains without a boundary, and on open boxes without a fiber.
     """
     if spec.mask is not None:
-        return "on a part of the domain"
+        return "unknown on parts"
     oriented = spec.geometry.oriented
-    return "with an open boundary" if oriented and spec.boundary == "open" else None
+    return "unknown with open sides" if oriented and spec.boundary == "open" else None
 
 
 def deciding(spec: GraphSpec, metric: Metric, exact: Sequence[float]) -> int:
@@ -136,18 +136,18 @@ def compared(
     """
     spec, metric, scale = arrays.spec, arrays.sampled.metric, arrays.scale
     if exact is None:
-        return Comparison(f"none is known exactly {unknown_spectrum(spec)}")
+        return Comparison(unknown_spectrum(spec))
     count = deciding(spec, metric, exact)
     number = min(max(count, FURTHER), len(spectrum.values))
     if number < 2:
-        return Comparison("no eigenvalues were computed")
+        return Comparison("no eigenvalues")
     if not spectrum.converged or scale is None:
-        return Comparison("the eigenvalues did not converge")
+        return Comparison("not converged")
     true = np.array(exact[1:number])
     errors = spectrum.values[1:number] * scale / true - 1
     missed_copies = spectrum.method == "lanczos" and (errors > AGREEING).any()
     if missed_copies and (errors >= -AGREEING).all():
-        return Comparison("copies of eigenvalues may be missing")
+        return Comparison("copies missing")
     count, first = min(count, number), spec.weighting.multiplet(spec, metric)
     made = [n for n in range(2, count + 1) if first is not None and _equal(exact[n - 1], first)]
     return Comparison(None, true, errors, count, (made[0], made[-1]) if made else ())

@@ -10,10 +10,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_graphs.report.comparison import AGREEING, compared
-from cheblienet_graphs.report.findings import Finding
-from cheblienet_graphs.report.moments import EffectiveMetric
-from cheblienet_graphs.report.verdict import CONSISTENCY, verdict
+from cheblienet_graphs.measure.comparison import AGREEING, compared
+from cheblienet_graphs.measure.finding import Finding
+from cheblienet_graphs.measure.moments import EffectiveMetric
+from cheblienet_graphs.measure.verdict import CONSISTENCY, verdict
 from cheblienet_graphs.spectrum.lanczos import Eigenvalues
 
 PERIODIC = {"boundary": "periodic", "weights": "selling", "levels": 1}
@@ -26,7 +26,7 @@ def test_no_eigenproblem_is_solved_for_as_many_zeros_as_components(
     (level,) = report_on(spec, eigenvalues=40).levels
     assert level.components > 6
     assert (abs(np.array(level.eigenvalues)) < 1e-6).sum() == level.components
-    monkeypatch.delattr("cheblienet_graphs.report.spectra.smallest_eigenvalues")
+    monkeypatch.delattr("cheblienet_graphs.measure.spectra.smallest_eigenvalues")
     (level,) = report_on(spec, eigenvalues=level.components).levels
     assert level.eigenvalues == [0] * level.components
     assert (level.eigenvalues_method, level.consistency) == ("components", "inconsistent")
@@ -87,7 +87,7 @@ def test_open_sides_of_kernel_weights_are_looked_at(report_on: Callable, size: i
     if size == 16:
         assert "eigenvalues are up to 11 % off; second moments" in level.verdict
         assert level.finding.advice is not None
-        assert {r.field for r in level.finding.advice.remedies} == {"weights"}
+        assert {field for change in level.finding.advice.changes for field in change} == {"weights"}
     (cured,) = report_on(GraphSpec("r2", size, levels=1, weights="matched")).levels
     assert cured.consistency == "consistent"
     assert cured.spectral_error < level.spectral_error / 5
@@ -99,7 +99,7 @@ SPHERE = GraphSpec("s2", nside=2, weights="matched", neighbors=24)
 def judged(eigenvalues: Eigenvalues, components: int = 1, reach: float = 1e-9) -> Finding:
     metrics = [EffectiveMetric(0, 1.0, None, 0.0, 2.0, 0.0, squared_reach=reach)]
     exact = [float(n * (n + 1)) for n in range(8) for _ in range(2 * n + 1)]
-    level = Space(spec=SPHERE, sampled=Space(metric=SPHERE.metric(0)), areas_by_cells=None)
+    level = Space(level=0, spec=SPHERE, sampled=Space(metric=SPHERE.metric(0)), areas_by_cells=None)
     level.scale, level.metrics = 1.0, metrics
     return verdict(level, components, compared(level, eigenvalues, exact))
 

@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from cheblienet_graphs.errors import Remedy
 from cheblienet_graphs.gradients.fields import steep_vertices
-from cheblienet_graphs.report.findings import Finding
-from cheblienet_graphs.report.moments import MeasuredLevel
+from cheblienet_graphs.measure.finding import Finding
+from cheblienet_graphs.measure.moments import MeasuredLevel
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.sparse import ENTRIES, row_blocks, rows
 from cheblienet_graphs.spec import GraphSpec
@@ -128,7 +127,7 @@ def steepness(
     matrix: scipy.sparse.csr_array,
     coordinates: npt.NDArray[np.float64],
 ) -> Finding | None:
-    """Where rows amplify noise too much, with a remedy; None where none does.
+    """The finding that rows amplify noise too much; None where none does.
 
     Args:
         spec: of the build.
@@ -139,18 +138,15 @@ def steepness(
     vertices, largest = steep_vertices(matrix, units(spec, level))
     if not len(vertices):
         return None
-    kind, remedies = "steep", tuple[Remedy, ...]()
+    kind = "steep"
     if spec.mask is not None:
-        kind, remedies = "steep, edge", (Remedy("mask" if spec.region is None else "region"),)
+        kind = "steep, edge"
     elif spec.sampling in WITH_POLES:
-        others = (Remedy("sampling", name) for name in ("healpix", "icosahedral"))
-        kind, remedies = "steep, poles", tuple(others)
+        kind = "steep, poles"
     elif not spec.sampling_kind.regular:
         kind = "steep, points"
-    names = zip(spec.geometry.columns, coordinates[vertices[0]], strict=True)
-    where = ", ".join(f"{name} = {value:.4g}" for name, value in names)
-    numbers = {"times": largest, "count": len(vertices), "where": where}
-    return Finding(kind, (level,), numbers, remedies)
+    at = dict(zip(spec.geometry.columns, coordinates[vertices[0]].tolist(), strict=True))
+    return Finding(kind, (level,), {"times": largest, "count": len(vertices)} | at)
 
 
 def _errors(arrays: MeasuredLevel) -> tuple[float, float | None]:

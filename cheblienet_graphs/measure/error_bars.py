@@ -16,10 +16,10 @@ import numpy as np
 import scipy.sparse
 import scipy.sparse.csgraph
 
-from cheblienet_graphs.report.comparison import AGREEING
-from cheblienet_graphs.report.moments import MeasuredLevel
-from cheblienet_graphs.report.spectra import computed_eigenvalues
-from cheblienet_graphs.report.verdict import faults, few_samples
+from cheblienet_graphs.measure.comparison import AGREEING
+from cheblienet_graphs.measure.moments import MeasuredLevel
+from cheblienet_graphs.measure.spectra import computed_eigenvalues
+from cheblienet_graphs.measure.verdict import faults, few_samples
 from cheblienet_graphs.sparse import CAST_AT_ONCE
 from cheblienet_graphs.spec import GraphSpec, fibers
 from cheblienet_graphs.spectrum.lanczos import Eigenvalues

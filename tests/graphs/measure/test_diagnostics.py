@@ -23,7 +23,7 @@ def test_verdict_names_what_is_realized_and_a_remedy_that_works(report_on: Calla
     (level,) = report_on(GraphSpec("se2", 32, **PERIODIC), eigenvalues=0).levels
     assert level.verdict == (
         "not consistent with its metric: realizes eps^2 = 0.019 .. 0.0583, asked 0.1: use "
-        "`weights='selling'` (K <= 8) or `weights='matched'`"
+        "`weights='selling'` or `weights='matched'`"
     )
     for remedy in ({"weights": "selling"}, {"weights": "matched"}):
         (level,) = report_on(GraphSpec("se2", 32, **PERIODIC, **remedy)).levels
@@ -74,7 +74,7 @@ def test_spectra_of_published_graphs(store: Path, name: str) -> None:
 def test_spectra_out_of_range(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SpecError, match=r"^which must be "):
         eigenpairs(store, "torus", which="middle")
-    monkeypatch.setattr("cheblienet_graphs.report.spectra.LARGEST_DENSE", 100)
+    monkeypatch.setattr("cheblienet_graphs.measure.spectra.LARGEST_DENSE", 100)
     with pytest.raises(CheblienetError, match="384 vertices take a dense matrix"):
         eigenvalues(store, "r2-24x16")
 

@@ -9,9 +9,9 @@ import numpy as np
 from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.limits import choice, integer
 from cheblienet_graphs.manifolds.spectra import over_boxes
-from cheblienet_graphs.report.comparison import unknown_spectrum
-from cheblienet_graphs.report.moments import MeasuredLevel
-from cheblienet_graphs.report.opened import open_graph
+from cheblienet_graphs.measure.comparison import unknown_spectrum
+from cheblienet_graphs.measure.moments import MeasuredLevel
+from cheblienet_graphs.measure.opened import open_graph
 from cheblienet_graphs.spectrum.lanczos import Eigenvalues
 from cheblienet_graphs.spectrum.numeric import (
     Eigenpairs,

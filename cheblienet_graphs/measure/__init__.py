@@ -1,0 +1,1 @@
+"""Measurements of graphs as numbers: moments, spectra, their errors, the verdict."""

@@ -1,0 +1,399 @@
+"""The verdict: consistency of a graph with its metric, else causes and advice.
+
+Second moments are compared with those of the metric asked for. On lattices their equality is
+necessary for consistency with the metric's operator, and nearly sufficient. On irregular points it
+is not sufficient: where first moments do not vanish, eigenvalues come out too low. Where these do
+vanish, as with the weights of Voronoi cells, it is not necessary at single points either, but on
+average over regions.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from cheblienet_graphs import limits
+from cheblienet_graphs.errors import CheblienetError
+from cheblienet_graphs.manifolds import Metric
+from cheblienet_graphs.manifolds.moments import edge_moments
+from cheblienet_graphs.measure.comparison import LONGEST, Comparison
+from cheblienet_graphs.measure.finding import Finding
+from cheblienet_graphs.measure.moments import EffectiveMetric, MeasuredLevel, effective_metric
+from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
+from cheblienet_graphs.spec import GraphSpec
+from cheblienet_graphs.weights.weighting import Advice
+
+CLOSE = 0.15
+"""Second moments are those of the metric where they deviate by no more than this, relatively."""
+LARGE = 2**12
+"""Pixels along each side of a lattice whose boundary does not matter."""
+UNLIKE = 2.0
+"""Given areas over cells are proportional within this factor, except at a tenth on either end."""
+Consistency = Literal["consistent", "inconsistent", "not compared", "too coarse"]
+
+
+@dataclass(frozen=True)
+class Judgment:
+    """A level and all that its verdict depends on; each part is found when it is first asked for.
+
+    Args:
+        arrays: of the level.
+        components: number of connected components.
+        comparison: of its first eigenvalues with the exact ones.
+    """
+
+    arrays: MeasuredLevel
+    components: int
+    comparison: Comparison
+
+    @cached_property
+    def spec(self) -> GraphSpec:
+        """The specification of the build."""
+        return self.arrays.spec
+
+    @cached_property
+    def metrics(self) -> list[EffectiveMetric]:
+        """The metrics that the weights realize; empty where they can be measured nowhere."""
+        return self.arrays.metrics
+
+    @cached_property
+    def metric(self) -> Metric:
+        """The metric asked for."""
+        return self.arrays.sampled.metric
+
+    @cached_property
+    def apart(self) -> bool:
+        """Whether the graph is in pieces; the region inside a mask may be in pieces itself."""
+        return self.components > 1 and self.spec.mask is None
+
+    @cached_property
+    def moments(self) -> list[Finding]:
+        """Faults of the second moments."""
+        return faults(self.spec, self.metric, self.metrics)
+
+    @cached_property
+    def wrong(self) -> list[Finding]:
+        """Faults of the weights."""
+        return self.moments or levels_off(self.spec)
+
+    @cached_property
+    def fits(self) -> bool:
+        """Whether the eigenvalues agree, as far as they are compared."""
+        return self.comparison.agree and self.comparison.too_coarse(self.reach)
+
+    @cached_property
+    def areas(self) -> list[Finding]:
+        """Faults of given areas, which are none where eigenvalues were compared and agree."""
+        proven = self.comparison.unknown is None and self.fits
+        return [] if proven else unlike_areas(self.arrays)
+
+    @cached_property
+    def sound(self) -> bool:
+        """Whether nothing but eigenvalues may speak against consistency."""
+        return not (self.wrong or self.areas or self.apart)
+
+    @cached_property
+    def reach(self) -> float:
+        """The largest squared reach of the edges."""
+        return max(m.squared_reach for m in self.metrics)
+
+    @cached_property
+    def turning(self) -> bool:
+        """Whether edges along the fiber are the longest.
+
+        Steps of a fiber are as long on a finer grid, unless xi is smaller there.
+        """
+        return max(m.turning_reach for m in self.metrics) >= self.reach
+
+    @cached_property
+    def ends_reached(self) -> bool:
+        """Whether second moments are off, but only as edges reach the boundary or around."""
+        if not self.moments or self.apart or self.spec.mask is not None:
+            return False
+        return _consistent_inside(self.spec, self.arrays.sampled)
+
+    @cached_property
+    def too_few_samples(self) -> bool:
+        """Whether the fiber carries too few functions for the eigenvalues that are compared."""
+        highest = float(self.comparison.exact.max(initial=0.0))
+        return few_samples(self.spec, self.metric, highest) and not self.comparison.all_agree
+
+    @cached_property
+    def edges_too_long(self) -> bool:
+        """Whether the length of the edges explains the errors of the eigenvalues."""
+        return self.comparison.too_coarse(self.reach) or self.spec.weighting.finite_volumes(
+            self.spec
+        )
+
+    def deviation(self) -> dict[str, float]:
+        """The deviation of the second moments."""
+        return deviation(self.spec, self.metric, self.metrics)
+
+    def nothing(self) -> Finding:
+        """A verdict without numbers."""
+        return Finding("")
+
+    def compared(self) -> Finding:
+        """The errors of the eigenvalues, and which of them are exact by construction."""
+        comparison = self.comparison
+        error, number = comparison.error or 0.0, len(comparison.errors) + 1
+        numbers = self.deviation() | {"count": comparison.count, "error": error}
+        if comparison.constructed:
+            numbers |= dict(zip(("first", "last"), comparison.constructed, strict=True))
+        if number > comparison.count and comparison.largest > error:
+            numbers |= {"further": number, "further_error": comparison.largest}
+        return Finding("", numbers=numbers)
+
+    def not_compared(self) -> Finding:
+        """The reason why no eigenvalues are compared."""
+        causes = (Finding(self.comparison.unknown or ""),)
+        return Finding("", numbers=self.deviation(), causes=causes)
+
+    def coarse_fiber(self) -> Finding:
+        """The number of samples along the fiber, and what it does to eigenvalues."""
+        numbers = self.deviation() | {"samples": self.spec.orientations}
+        if self.comparison.unknown is None:
+            numbers |= {"count": len(self.comparison.errors) + 1, "error": self.comparison.largest}
+        return Finding("", numbers=numbers, advice=_more_of_fiber(self.spec))
+
+    def coarse_spectrum(self) -> Finding:
+        """The errors of the eigenvalues, and their waves in units of the edges."""
+        comparison = self.comparison
+        shortest = float(comparison.exact[: comparison.count - 1].max())
+        waves = 2 * math.pi / math.sqrt(shortest * self.reach)
+        numbers = self.deviation() | {"error": comparison.error or 0.0, "waves": waves}
+        advice = _more_of_fiber(self.spec) if self.turning else None
+        return Finding("", numbers=numbers, advice=advice)
+
+    def inconsistent(self) -> Finding:
+        """All causes, and advice that applies to the first."""
+        causes = [Finding("apart", numbers={"count": self.components})] if self.apart else []
+        causes += self.wrong + self.areas
+        comparison = self.comparison
+        off = not self.fits or (self.wrong and not self.moments)
+        if not self.apart and comparison.unknown is None and off:
+            count, most = comparison.count, comparison.error or 0.0
+            if comparison.agree:
+                count, most = len(comparison.errors) + 1, comparison.largest
+            causes.append(Finding("eigenvalues", numbers={"count": count, "error": most}))
+        if not self.moments:
+            causes.append(Finding("close", numbers=self.deviation()))
+        # More neighbors mend second moments, and add to the errors at open sides.
+        advised = self.moments or not (self.apart or self.areas)
+        return Finding("", causes=tuple(causes), advice=advice(self.spec) if advised else None)
+
+
+class Rule(NamedTuple):
+    """A verdict, and when it holds.
+
+    Args:
+        kind: of the finding.
+        consistency: the answer that it gives.
+        holds: whether it does, if no rule above does.
+        finding: its numbers, causes and advice.
+    """
+
+    kind: str
+    consistency: Consistency
+    holds: Callable[[Judgment], bool]
+    finding: Callable[[Judgment], Finding] = Judgment.nothing
+
+
+RULES = (
+    Rule("not measured", "not compared", lambda level: not level.metrics),
+    Rule("coarse lattice", "too coarse", lambda level: level.ends_reached),
+    Rule("inconsistent", "inconsistent", lambda level: not level.sound, Judgment.inconsistent),
+    Rule("coarse fiber", "too coarse", lambda level: level.too_few_samples, Judgment.coarse_fiber),
+    Rule(
+        "not compared",
+        "not compared",
+        lambda level: level.comparison.unknown is not None,
+        Judgment.not_compared,
+    ),
+    Rule("consistent", "consistent", lambda level: level.fits, Judgment.compared),
+    Rule(
+        "coarse spectrum, fiber",
+        "too coarse",
+        lambda level: level.edges_too_long and level.turning,
+        Judgment.coarse_spectrum,
+    ),
+    Rule(
+        "coarse spectrum",
+        "too coarse",
+        lambda level: level.edges_too_long,
+        Judgment.coarse_spectrum,
+    ),
+    Rule("inconsistent", "inconsistent", lambda _: True, Judgment.inconsistent),
+)
+"""The verdicts: the first rule that holds decides.
+
+"consistent": one component, second moments those of the metric, and the first eigenvalues those of
+the operator; "not compared": consistent as far as known, but no eigenvalues were compared; "too
+coarse": the length of the edges explains the errors, so a graph with finer points or more of the
+fiber may not have them; else "inconsistent".
+"""
+CONSISTENCY = {rule.kind: rule.consistency for rule in RULES}
+"""The answer that each kind of verdict gives."""
+
+
+def verdict(arrays: MeasuredLevel, components: int, comparison: Comparison) -> Finding:
+    """Judge a level: a finding of one of the kinds of `CONSISTENCY`, with causes and advice.
+
+    Args:
+        arrays: of the level.
+        components: number of connected components.
+        comparison: of its first eigenvalues with the exact ones.
+    """
+    judgment = Judgment(arrays, components, comparison)
+    rule = next(rule for rule in RULES if rule.holds(judgment))
+    return replace(rule.finding(judgment), kind=rule.kind, levels=(arrays.level,))
+
+
+def few_samples(spec: GraphSpec, metric: Metric, highest: float = 0.0) -> bool:
+    """Whether a fiber carries too few functions.
+
+    The first ones besides constants, two of an angle and five of an axis, have eigenvalues that are
+    exact by construction and say nothing: half of the second ones are needed, too. All are needed
+    whose eigenvalues are among those compared.
+
+    Args:
+        spec: of the build.
+        metric: asked for on the level.
+        highest: of the eigenvalues compared, in the operator's units.
+    """
+    if not spec.geometry.oriented:
+        return False
+    count = spec.orientations
+    known = spec.fiber.spectrum(max(LONGEST, count + 1))
+    first = sum(value <= known[1] for value in known)
+    second = sum(value == known[first] for value in known)
+    return count < first + second / 2 or known[count] <= highest * metric.xi**2
+
+
+def levels_off(spec: GraphSpec) -> list[Finding]:
+    """The fault of weights whose eigenvalues stay off however many points there are."""
+    mended = spec.weighting.convergent(spec)  # on lattices moments are compared instead
+    if spec.sampling_kind.regular or mended is None or "laplacian" in mended:
+        return []
+    return [Finding("levels off")]
+
+
+def unlike_areas(arrays: MeasuredLevel) -> list[Finding]:
+    """The fault of areas that are not proportional to cells; none where most are.
+
+    Cells at ends of a part of the sphere are large, and those of coincident points shared: a tenth
+    of the points at either end does not count.
+
+    Args:
+        arrays: of the level.
+    """
+    try:
+        ratios = arrays.areas_by_cells
+    except CheblienetError:  # points are too close to have cells
+        return []
+    if ratios is None:
+        return []
+    low, high = (np.quantile(ratios, (0.1, 0.9)) / np.median(ratios)).tolist()
+    if low >= 1 / UNLIKE and high <= UNLIKE:
+        return []
+    return [Finding("areas", numbers={"low": low, "high": high})]
+
+
+def deviation(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> dict[str, float]:
+    """The relative deviation of second moments, as a number of a finding.
+
+    Args:
+        spec: of the build.
+        metric: asked for on the level.
+        metrics: realized by its weights, by orientation.
+    """
+    return {"deviation": _deviation_from(spec, metric, metrics)}
+
+
+def _deviation_from(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> float:
+    """The relative deviation from the second moments that the weights should have.
+
+    It is that of the worst point, or of the mean by orientation where single points say nothing.
+    """
+    if spec.weighting.pointwise(spec):
+        return max(m.deviation for m in metrics)
+    expected = spec.weighting.expected(spec, metric)
+    off = [_off([m.eps_squared for m in metrics], expected.eps**2)]
+    if spec.geometry.oriented:
+        off.append(_off([m.xi_squared for m in metrics], expected.xi**2))
+    return max(*off, *(m.leakage for m in metrics))
+
+
+def _off(values: Sequence[float | None], asked: float) -> float:
+    """The largest relative deviation from what was asked for; infinite where a value is None."""
+    return max((math.inf if x is None else abs(x / asked - 1) for x in values), default=0.0)
+
+
+def faults(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> list[Finding]:
+    """The ways in which second moments are not those of the metric; empty where they are.
+
+    Args:
+        spec: of the build.
+        metric: asked for on the level.
+        metrics: realized by its weights, by orientation.
+    """
+    if _deviation_from(spec, metric, metrics) <= CLOSE:
+        return []
+    wrong = []
+    if spec.geometry.oriented and not any(m.xi_squared for m in metrics):
+        wrong.append(Finding("unlinked" if spec.orientations > 1 else "one orientation"))
+    along = [m.eps_squared for m in metrics if m.eps_squared is not None]
+    if len(along) < len(metrics):
+        wrong.append(Finding("nothing forward"))
+        along = []
+    turning = [m.xi_squared / metric.xi**2 for m in metrics if m.xi_squared]
+    for kind, values, asked in (("eps", along, metric.eps**2), ("xi", turning, 1.0)):
+        if _off(values, asked) > CLOSE:
+            numbers = {"low": min(values), "high": max(values), "asked": asked}
+            wrong.append(Finding(kind, numbers=numbers))
+    if wrong:
+        return wrong
+    pointwise = spec.weighting.pointwise(spec)
+    share = max(m.deviation if pointwise else m.leakage for m in metrics)
+    return [Finding("single points" if pointwise else "mixed", numbers={"share": share})]
+
+
+def advice(spec: GraphSpec) -> Advice | None:
+    """Changes that make a graph more like its metric's operator, or may; None without any.
+
+    Args:
+        spec: of the build.
+    """
+    if spec.geometry.oriented and spec.orientations == 1:
+        return Advice(more="orientations")
+    advised = spec.weighting.advice(spec)
+    return _more_of_fiber(spec) if advised is None and spec.sampling_kind.regular else advised
+
+
+def _more_of_fiber(spec: GraphSpec) -> Advice | None:
+    """Advice to take more orientations or axes; None where there are none, or no more."""
+    most = limits.ORIENTATIONS.high if spec.axes is None else max(limits.AXES.values())
+    if not spec.geometry.oriented or spec.orientations >= most:
+        return None
+    return Advice(more="orientations" if spec.axes is None else "axes")
+
+
+def _consistent_inside(spec: GraphSpec, sampled: SampledManifold[Sampling]) -> bool:
+    """Whether the middle of a larger lattice with such pixels would have the right moments."""
+    if (lattice := sampled.sampling.whole_lattice) is None:
+        return False
+    large = replace(lattice, shape=(LARGE,) * len(lattice.shape), periodic=False)
+    metric = sampled.metric.scaled(lattice.spacing / large.spacing)
+    weights = spec.weighting.on_lattice(spec, SampledManifold(large, sampled.manifold, metric))
+    metric, metrics = sampled.metric.scaled(lattice.spacing), []
+    for k, (stencil, values) in enumerate(zip(weights.stencils, weights.values, strict=True)):
+        own = np.full(len(stencil), k)
+        starts, ends = lattice.edge_coordinates(own, stencil.orientation, stencil.offsets)
+        _, second = edge_moments(sampled.manifold, metric, starts, ends)
+        moments = np.einsum("j,jab->ab", values, second)
+        # What else there is in a metric says nothing of a lattice's moments.
+        metrics.append(effective_metric(sampled, k, moments, np.zeros(len(moments)), 0.0))
+    return _deviation_from(spec, sampled.metric, metrics) <= CLOSE
