@@ -197,21 +197,15 @@ def mapped_product(matrix: scipy.sparse.csr_array, shift: Floats | None = None) 
         shift: (V,) what is added to its diagonal; nothing by default.
 
     Returns:
-        x -> A x for float64 x of shape (V,) or (V, m). The products are the same to the last bit
-        however the matrix is cast.
+        x -> A x for float64 x of shape (V,) or (V, m). Without a shift the products are the same to
+        the last bit however the matrix is cast.
     """
-    if shift is not None:
-        plain, own = mapped_product(matrix), shift
-
-        def shifted(x: Floats) -> Floats:
-            image = plain(x)
-            image += own.reshape(-1, *[1] * (x.ndim - 1)) * x
-            return image
-
-        return shifted
     if matrix.nnz <= CAST_AT_ONCE:
-        whole: Product = matrix.astype(np.float64).__matmul__
-        return whole
+        whole = matrix.astype(np.float64)
+        if shift is not None:
+            whole = (whole + scipy.sparse.diags_array(shift)).tocsr()
+        product: Product = whole.__matmul__
+        return product
     pieces = list(row_blocks(matrix.indptr, CAST_TOGETHER))
     blocks = [(slice(*piece), rows(matrix, *piece)) for piece in pieces]
 
@@ -219,6 +213,8 @@ def mapped_product(matrix: scipy.sparse.csr_array, shift: Floats | None = None) 
         image = np.empty((matrix.shape[0], *x.shape[1:]))
         for piece, block in blocks:
             image[piece] = block @ x
+        if shift is not None:
+            image += shift.reshape(-1, *[1] * (x.ndim - 1)) * x
         return image
 
     return by_blocks

@@ -17,6 +17,7 @@ from typing import Literal, Self
 import numpy as np
 import scipy.linalg
 import scipy.sparse
+from scipy.linalg.blas import daxpy
 from scipy.sparse.linalg import ArpackError, eigsh
 
 from cheblienet_graphs.errors import CheblienetError
@@ -242,8 +243,7 @@ def _filtered_subspace(product: Product, size: int, count: int) -> tuple[Floats,
 def _filtered(product: Product, block: Floats, cut: float, degree: int) -> Floats:
     """T_degree of the matrix, [cut, 1] mapped to [-1, 1], scaled to 1 at -1: it damps above cut.
 
-    The scaling keeps the recursion from overflowing where it grows, below the cut. The block is
-    overwritten.
+    The scaling keeps the recursion from overflowing where it grows, below the cut.
     """
     center, half = (1 + cut) / 2, (1 - cut) / 2
     first = sigma = half / (-1 - center)
@@ -252,8 +252,7 @@ def _filtered(product: Product, block: Floats, cut: float, degree: int) -> Float
     for _ in range(degree - 1):
         following = 1 / (2 / first - sigma)
         update = _shifted(product, current, center, 2 * following / half)
-        previous *= sigma * following
-        update -= previous
+        update = _added(update, previous, -sigma * following)
         previous, current, sigma = current, update, following
     return current
 
@@ -261,9 +260,13 @@ def _filtered(product: Product, block: Floats, cut: float, degree: int) -> Float
 def _shifted(product: Product, block: Floats, center: float, scale: float) -> Floats:
     """(A - center) X times a scale."""
     image = product(block)
-    image -= center * block
     image *= scale
-    return image
+    return _added(image, block, -center * scale)
+
+
+def _added(total: Floats, block: Floats, factor: float) -> Floats:
+    """The total plus a block times a factor, in one pass and in place."""
+    return daxpy(block.ravel(), total.ravel(), a=factor).reshape(total.shape)
 
 
 def with_fixed_signs(vectors: Floats) -> Floats:
