@@ -79,8 +79,6 @@ AXES = {
 DEFAULT_AXES = "12"
 DEFAULT_ORIENTATIONS = {"pi": 6, "2pi": 8}
 """By the name of their period."""
-SIMILAR = 0.75
-"""Likeness, in [0, 1], of names that are misspelled rather than longer than a known one."""
 SMALLEST_DEFAULT_SIDE = 8
 """Coarser levels with a shorter side are left out of the default pyramid."""
 SMALLEST_DEFAULT_POINTS = 42
@@ -231,10 +229,7 @@ def refuse_unknown(names: Iterable[str], known: Sequence[str]) -> None:
         TypeError: there is one.
     """
     for name in names:
-        nearest = [word for word in known if len(name) > 1 and word.startswith(name)]
-        nearest = nearest or get_close_matches(name, known, 1, SIMILAR)
-        nearest = nearest or [w for w in known if len(w) > 1 and name.startswith(w)]
-        nearest = nearest or get_close_matches(name, known, 1)
+        nearest = get_close_matches(name, known, 1)
         meant = f"did you mean {nearest[0]}?" if nearest else f"there are {', '.join(known)}."
         raise TypeError(f"GraphSpec has no argument {quoted(name)}; {meant}")
 

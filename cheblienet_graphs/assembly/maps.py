@@ -7,7 +7,12 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse
 
-from cheblienet_graphs.assembly.versions import PublishedMap, newest_equal, recorded, told
+from cheblienet_graphs.assembly.versions import (
+    PublishedMap,
+    compared_by_name,
+    newest_equal,
+    recorded,
+)
 from cheblienet_graphs.errors import SpecError, Unquoted, quoted
 from cheblienet_graphs.limits import callback, flag
 from cheblienet_graphs.samplings.icosphere import mesh_edges
@@ -71,7 +76,7 @@ def build_map(
     find = None if force else partial(newest_equal, spec, store, name)
     if find and (version := find()):
         sizes = read_map_facts(Folder(store) / name / version).sizes
-        return told(PublishedMap(store, name, version, built=False, sizes=sizes), spec)
+        return compared_by_name(PublishedMap(store, name, version, built=False, sizes=sizes), spec)
     sides = {side: side_sampling(of) for side, of in spec.sides.items()}
     coordinates = {side: centers(sampling) for side, sampling in sides.items()}
     placed = spec.source.geometry, spec.metric, spec.periods
@@ -86,7 +91,7 @@ def build_map(
         _write(staging, spec, matrix, coordinates)
         version = staging.publish(recorded(spec) | {layout.MAP: sizes.to_dict()}, find)
     built = staging.published is not None  # or another process was faster
-    return told(PublishedMap(store, name, version, built=built, sizes=sizes), spec)
+    return compared_by_name(PublishedMap(store, name, version, built=built, sizes=sizes), spec)
 
 
 def _entries(

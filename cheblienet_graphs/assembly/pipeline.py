@@ -112,7 +112,7 @@ def build(
         with opened_pool(workers, dask) as pool:
             choice = pool.first(spec.weighting.choose, spec.sampling_kind, engine, device)
             if not force and (found := versions.published(spec, store, name)):
-                return versions.told(found, spec)
+                return versions.compared_by_name(found, spec)
             progress = progress or (lambda *_: None)
             levels = level_plans(spec, choice, progress)
             rows = int(block_rows or rows_within(levels[0], memory_limit, pool.processes))
@@ -134,7 +134,7 @@ def build(
                 processes=pool.processes,
                 threads=threads_each(choice.engine, pool.processes),
             )
-        return versions.told(result, spec)  # after all is closed, as it may be an error
+        return versions.compared_by_name(result, spec)  # after all is closed, as it may be an error
     except BaseException as error:
         # A second signal may have cut the exit of staging short, or come while the pool ended.
         if staging is not None:

@@ -17,6 +17,7 @@ from cheblienet_graphs.assembly.checks import LevelCheck
 from cheblienet_graphs.errors import CheblienetError, OtherGraphWarning, StoreError, UnreadableError
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.map_spec import MapSpec
+from cheblienet_graphs.spec.words import shown
 from cheblienet_graphs.store import catalog, layout
 from cheblienet_graphs.store.facts import LevelFacts, PublishedFacts
 from cheblienet_graphs.store.folder import Folder
@@ -154,34 +155,44 @@ def recorded(spec: GraphSpec | MapSpec) -> layout.Attributes:
     }
 
 
-def changes_of(
-    graph: Folder, version: str, spec: GraphSpec | MapSpec, *, built: bool
-) -> tuple[str | None, dict[str, tuple[Any, Any]]]:
-    """How a version's spec differs from that of the one its name stood for, or stands for.
+def compared_by_name(result: Result, spec: GraphSpec | MapSpec) -> Result:
+    """The result, with a warning where its name stands, or stood, for another specification.
 
     Args:
-        graph: folder of the graph.
-        version: the one published or found.
+        result: of a build; where it built nothing, the newest version is another one.
         spec: of that version.
-        built: whether it was published just now.
-
-    Returns:
-        The newest readable one of the older versions, or of the newer ones where nothing was built;
-        and for each field that differs its values there and here. None and nothing where there is
-        no such version.
     """
-    number = layout.version_number(version)
-    others = (other for other in reversed(catalog.versions(graph)) if other != version)
-    among = (other for other in others if (layout.version_number(other) < number) == built)
-    for other, facts in catalog.readable(graph, read_either, among):
-        before, now = _fields(facts.spec), _fields(spec)
-        differ = [key for key in now | before if before.get(key) != now.get(key)]
-        return other, {key: (before.get(key), now.get(key)) for key in differ}
-    return None, {}
+    graph, number = Folder(result.store) / result.name, layout.version_number(result.version)
+    others = (
+        version
+        for version in reversed(catalog.versions(graph))
+        if version != result.version and (layout.version_number(version) < number) == result.built
+    )
+    for other, facts in catalog.readable(graph, read_either, others):
+        then, now = _fields(facts.spec), _fields(spec)
+        differ = [
+            f"{field} {shown(then.get(field))} -> {shown(now.get(field))}"
+            for field in now | then
+            if then.get(field) != now.get(field)
+        ]
+        if not differ:
+            break
+        name, newest = result.name, result.version if result.built else other
+        difference = (
+            f"{name}@{result.version} differs from {name}@{other}: {', '.join(differ)}. "
+            f"{name} stands for {name}@{newest}."
+        )
+        warnings.warn(
+            f"{difference} Open {name}@{result.version}, or use another `name`.",
+            OtherGraphWarning,
+            stacklevel=_callers_level(),
+        )
+        return replace(result, difference=difference)
+    return result
 
 
 def _fields(spec: GraphSpec | MapSpec) -> dict[str, Any]:
-    """Those of a specification; of a map as "source.eps" and so on."""
+    """The fields of a specification; of a map as "source.eps" and so on."""
     fields = spec.to_dict()
     if isinstance(spec, MapSpec):
         sides = {side: fields.pop(side) for side in layout.SIDES}
@@ -189,22 +200,8 @@ def _fields(spec: GraphSpec | MapSpec) -> dict[str, Any]:
     return fields
 
 
-def told(result: Result, spec: GraphSpec | MapSpec) -> Result:
-    """The result, with what its name gives or gave besides; a warning where that differs."""
-    graph = Folder(result.store) / result.name
-    other, changes = changes_of(graph, result.version, spec, built=result.built)
-    result = replace(result, other=other, changes=changes)
-    if result.difference:
-        warnings.warn(
-            f"{result.difference} Open {result.name}@{result.version}, or use another `name`.",
-            OtherGraphWarning,
-            stacklevel=_callers_level(),
-        )
-    return result
-
-
 def _callers_level() -> int:
-    """Where in the stack of the function that asks the first frame outside of this package is."""
+    """The index of the first stack frame outside this package, as the caller counts."""
     frame, level = currentframe(), 0
     while frame and frame.f_globals["__name__"].partition(".")[0] == "cheblienet_graphs":
         frame, level = frame.f_back, level + 1

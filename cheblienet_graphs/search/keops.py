@@ -1,24 +1,20 @@
 """Nearest neighbors by brute force, every pair evaluated by KeOps: the reference for others.
 
 KeOps compiles each formula on first use, about five seconds, into a cache of its own below
-~/.cache (or KEOPS_CACHE_FOLDER) that is particular to the user, the machine and the versions. It is
-guarded: each file of the cache is whole, and a message says what to do where it fails.
+~/.cache (or KEOPS_CACHE_FOLDER) that is particular to the user, the machine and the versions. One
+process at a time compiles, and a message says what to do where that fails.
 """
 
-import atexit
 import contextlib
 import fcntl
-import json
 import math
 import os
 import platform
-import shutil
-import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 import torch
@@ -31,14 +27,8 @@ from cheblienet_graphs.search.placed import Cloud
 PAIRS_AT_ONCE = {"cpu": 2**22, "cuda": 2**32}
 """Distances evaluated in one call, which can't be interrupted: about a second."""
 
-MARK = "cheblienet-compiling"
-"""The file in the cache that is locked while KeOps compiles. It names those that were there before,
-and is empty when all are whole."""
-
-TRIED_AGAIN = 0.1
-"""Seconds between two attempts to lock it."""
-LONGEST_WAIT = 3_600.0
-"""Seconds after which a process gives up; each formula takes less than a minute, one at a time."""
+LOCK = "cheblienet-compiling"
+"""Name of the file in the cache that is locked while KeOps compiles."""
 
 
 class KeopsSearch:
@@ -112,14 +102,10 @@ def _lazy_tensor() -> Callable[[Tensor], Any]:
     for part in ("KEOPS", "PYKEOPS"):  # before they are imported, as that prints, too
         os.environ.setdefault(f"{part}_VERBOSE", "0")
     with guarded():
-        import keopscore  # slow to import
-        import pykeops
+        import pykeops  # slow to import
         from pykeops.torch import LazyTensor
 
         pykeops.set_verbose(False)
-        binders = pykeops.common.keops_io.keops_binder.values()
-        for formulas in (keopscore.get_keops_dll.get_keops_dll, *binders):
-            save_whole(formulas)
 
     class Lazy(LazyTensor):  # type: ignore[misc]
         """A symbolic tensor with torch's method names."""
@@ -141,35 +127,24 @@ def _lazy_tensor() -> Callable[[Tensor], Any]:
 def guarded() -> Iterator[None]:
     """Hold a lock while KeOps is imported or compiles: two processes would disturb each other.
 
-    A process that is killed may leave half a file, which KeOps would load ever after: the next one
-    removes what came since the lock was taken.
-
     Raises:
         CheblienetError: KeOps fails; the message says what to do.
     """
     try:
-        with _locked(cache_folder()):
+        with contextlib.ExitStack() as stack:
+            cache = cache_folder()
+            with contextlib.suppress(OSError):  # a cache that can't be written to needs no lock
+                cache.mkdir(parents=True, exist_ok=True)
+                fcntl.flock(stack.enter_context((cache / LOCK).open("a")), fcntl.LOCK_EX)
             yield
     except (Exception, SystemExit) as error:
         raise CheblienetError(remedy(error)) from error
 
 
-def save_whole(formulas: Any) -> None:
-    """Let a file in which KeOps keeps formulas be replaced when the process ends, not rewritten.
-
-    KeOps rewrites it in place, a megabyte, and another process that starts may read half of it.
-
-    Args:
-        formulas: a `keopscore.utils.Cache.Cache` or `Cache_partial`.
-    """
-    atexit.unregister(formulas.save_cache)
-    atexit.register(_replace, formulas)
-
-
 def cache_folder() -> Path:
-    """Where KeOps keeps what it compiled, of this machine and this Python.
+    """The folder in which KeOps keeps what it compiled, of this machine and this Python.
 
-    It is known before KeOps is imported, as that compiles, too, where there is a GPU.
+    The path is made before KeOps is imported, as that compiles, too, where there is a GPU.
 
     Raises:
         ModuleNotFoundError: KeOps is not installed.
@@ -185,96 +160,12 @@ def remedy(error: BaseException) -> str:
     Args:
         error: what KeOps raised.
     """
-    wrong, besides = _wrong(error)
-    return f"{wrong}, or use `engine='pruned'`{besides}."
-
-
-def _wrong(error: BaseException) -> tuple[str, str]:
-    """What is wrong and what mends it; what else to say of the engine that does without."""
     if isinstance(error, ModuleNotFoundError) and error.name in ("keopscore", "pykeops"):
-        return "KeOps is not installed: pip install pykeops", ""
-    cache = cache_folder()
-    mark = _mark_of(cache)
-    if mark is None:
-        return (
-            f"KeOps can't write to its cache in {cache}. Set KEOPS_CACHE_FOLDER to a folder that "
-            "can be written"
-        ), ""
-    mark.close()
-    compiler = os.environ.get("CXX") or "g++"
-    if shutil.which(compiler) is None:
-        return (
-            f"KeOps can't compile: there is no C++ compiler {compiler}. Install one (Debian: apt "
-            "install g++) or set CXX"
-        ), ", which needs none"
+        return "KeOps is not installed: pip install pykeops, or use `engine='pruned'`."
     reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
     return (
-        f"KeOps can't compile or run here ({reason}). See that {compiler} works and for a GPU that "
-        f"the CUDA toolkit with nvrtc is there, delete {cache} if it may be damaged"
-    ), ", which needs none of these"
-
-
-@contextlib.contextmanager
-def _locked(cache: Path) -> Iterator[None]:
-    mark = _mark_of(cache)
-    if mark is None:
-        yield
-        return
-    with mark:
-        _wait_for(mark)
-        mark.seek(0)
-        _remove_unfinished(cache, mark.read())
-        mark.truncate(0)
-        mark.write(json.dumps(sorted(_files(cache))))
-        mark.flush()
-        yield
-        mark.truncate(0)
-
-
-def _wait_for(mark: TextIO) -> None:
-    """Take the lock of a file, which another process holds while it compiles."""
-    began = time.monotonic()
-    while True:
-        try:
-            fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() - began > LONGEST_WAIT:
-                raise TimeoutError(f"another process has held {mark.name} all the time") from None
-            time.sleep(TRIED_AGAIN)
-        else:
-            return
-
-
-def _mark_of(cache: Path) -> TextIO | None:
-    """The file to lock; None where nothing can be written, and so nothing half, either."""
-    try:
-        cache.mkdir(parents=True, exist_ok=True)
-        return (cache / MARK).open("a+")
-    except OSError:
-        return None
-
-
-def _remove_unfinished(cache: Path, mark: str) -> None:
-    try:
-        before = json.loads(mark)
-    except ValueError:  # empty, or half of one: it is written before anything comes
-        return
-    for file in _files(cache) - set(before):
-        (cache / file).unlink(missing_ok=True)
-
-
-def _files(cache: Path) -> set[str]:
-    return {file.name for file in cache.glob("*") if file.is_file()}
-
-
-def _replace(formulas: Any) -> None:
-    file = Path(formulas.cache_file)
-    temporary = file.with_name(f"{file.name}.{os.getpid()}")
-    formulas.cache_file = str(temporary)
-    # No room, or a cache that can't be written to: the file stays as it was.
-    with contextlib.suppress(OSError):
-        try:
-            formulas.save_cache()
-            temporary.replace(file)
-        finally:
-            temporary.unlink(missing_ok=True)
+        f"KeOps can't compile or run here ({reason}). It needs a C++ compiler (g++, or CXX), on a "
+        "GPU the CUDA toolkit with nvrtc, and a cache that can be written (KEOPS_CACHE_FOLDER); "
+        f"delete {cache_folder()} if it may be damaged, or use `engine='pruned'`, which needs none "
+        "of these."
+    )

@@ -26,12 +26,6 @@ def brief(spec: GraphSpec) -> list[str]:
     return [domain(spec), *_inside(spec), _lengths(spec), _edges(spec), *_operators(spec)]
 
 
-def changes(name: str, other: str, changed: Mapping[str, tuple[Any, Any]]) -> str:
-    """'differs from g@v001: levels 3 -> 2', the fields in the order that they are given in."""
-    pairs = [f"{field} {shown(then)} -> {shown(now)}" for field, (then, now) in changed.items()]
-    return f"differs from {name}@{other}: {', '.join(pairs)}"
-
-
 def shown(value: object) -> str:
     """A field of a specification: 'none', a number of six digits, the beginning of a digest."""
     if value is None:

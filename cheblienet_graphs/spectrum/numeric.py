@@ -266,7 +266,8 @@ def _shifted(product: Product, block: Floats, center: float, scale: float) -> Fl
 
 def _added(total: Floats, block: Floats, factor: float) -> Floats:
     """The total plus a block times a factor, in one pass and in place."""
-    return daxpy(block.ravel(), total.ravel(), a=factor).reshape(total.shape)
+    added: Floats = daxpy(block.ravel(), total.ravel(), a=factor)
+    return added.reshape(total.shape)
 
 
 def with_fixed_signs(vectors: Floats) -> Floats:

@@ -5,14 +5,11 @@ import os
 import shutil
 import stat
 import uuid
-from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from cheblienet_graphs.errors import StoreError
-from cheblienet_graphs.spec import words
 from cheblienet_graphs.store import catalog, layout
 from cheblienet_graphs.store.durable import (
     half_done,
@@ -35,32 +32,20 @@ class InStore:
     Args:
         store, name, version: where it is.
         built: False where it was there already.
-        other: the version that the name stood for before, or stands for where nothing was built;
-            None where there is no other than this one.
-        changes: field -> (its value in that other version's spec, its value in this one's), for
-            those that differ.
+        difference: a sentence on how its specification differs from that of the version that the
+            name stood for before, or stands for where nothing was built; "" where it does not.
     """
 
     store: Path
     name: str
     version: str
     built: bool
-    other: str | None = field(default=None, kw_only=True)
-    changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict, kw_only=True)
+    difference: str = field(default="", kw_only=True)
 
     @property
     def nbytes(self) -> int:
         """Size of its files, metadata included."""
         return size_of(Folder(self.store) / self.name / self.version)
-
-    @property
-    def difference(self) -> str:
-        """How it differs from what its name stood for, or stands for; "" where it does not."""
-        if self.other is None or not self.changes:
-            return ""
-        differs = words.changes(self.name, self.other, self.changes)
-        newest = self.version if self.built else self.other
-        return f"{self.name}@{self.version} {differs}. {self.name} stands for {self.name}@{newest}."
 
 
 def check_graph(store: str | os.PathLike[str], name: str, *, is_map: bool) -> None:

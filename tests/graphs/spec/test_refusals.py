@@ -155,6 +155,6 @@ def test_records_of_another_form(fields: dict, field: str, changed: dict[str, ob
 
 def test_unknown_arguments_are_named_with_the_nearest() -> None:
     meant = {"neighbours": "neighbors", "eps_sq": "eps_squared", "eps_sqared": "eps_squared"}
-    for name, nearest in (meant | {"mask_file": "mask", "orient": "orientations"}).items():
+    for name, nearest in meant.items():
         with pytest.raises(TypeError, match=rf"no argument '{name}'; did you mean {nearest}\?$"):
             GraphSpec("se2", 96, **{name: 1})

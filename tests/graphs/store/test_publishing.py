@@ -129,19 +129,19 @@ THREE, TWO = GraphSpec("r2", 32, levels=3), GraphSpec("r2", 32, levels=2, neighb
 def test_another_specification_under_a_used_name_is_told(tmp_path: Path) -> None:
     store = tmp_path / "g.zarr"
     first = build(THREE, store, name="g")
-    assert (first.other, first.changes) == (None, {})
+    assert first.difference == ""
     with pytest.warns(OtherGraphWarning, match=r"g@v002 differs from g@v001: .*levels 3 -> 2"):
         second = build(TWO, store, name="g")
-    assert (second.version, second.other) == ("v002", "v001")
-    assert second.changes == {"levels": (3, 2), "neighbors": (8, 6)}
+    assert second.version == "v002"
+    assert second.difference.endswith(": neighbors 8 -> 6, levels 3 -> 2. g stands for g@v002.")
     words = r"g stands for g@v002\. Open g@v001, or use another"
     with pytest.warns(OtherGraphWarning, match=words) as warned:
         again = build(THREE, store, name="g")  # not what the name stands for any more
-    assert (again.built, again.version, again.other) == (False, "v001", "v002")
+    assert (again.built, again.version) == (False, "v001")
     assert warned[0].filename == __file__  # whose line it is
-    assert again.changes == {"levels": (2, 3), "neighbors": (6, 8)}
+    assert "g@v001 differs from g@v002: neighbors 6 -> 8, levels 2 -> 3." in again.difference
     again = build(TWO, store, name="g")
-    assert (again.built, again.version, again.other, again.changes) == (False, "v002", None, {})
+    assert (again.built, again.version, again.difference) == (False, "v002", "")
     assert again.levels == second.levels
 
 
