@@ -6,7 +6,7 @@ Importing this package imports nothing heavy: each public name loads its module 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # __getattr__ tells type checkers nothing
+if TYPE_CHECKING:  # type checkers can't follow __getattr__
     from cheblienet_graphs.assembly.maps import build_map as build_map
     from cheblienet_graphs.assembly.pipeline import build as build
     from cheblienet_graphs.assembly.pipeline import open_or_build as open_or_build

@@ -45,7 +45,7 @@ def examine() -> Iterator[Outcome]:
 
 
 def _remedy(attempt: Callable[[], str]) -> str:
-    """What an attempt returns, or what to do about its error."""
+    """The result of an attempt, or what to do about its error."""
     try:
         return attempt()
     except CheblienetError as error:
@@ -56,7 +56,7 @@ def _remedy(attempt: Callable[[], str]) -> str:
 
 
 def apart(attempt: Callable[[], str]) -> str:
-    """What an attempt returns in a process of its own, which KeOps has crashed on a GPU."""
+    """The result of an attempt in a process of its own, since KeOps has crashed on a GPU."""
     try:
         with opened_processes(1) as pool:
             ((_, remedy),) = pool.each(_remedy, [(attempt,)])

@@ -79,7 +79,7 @@ class SkippedDamage(AbstractContextManager["SkippedDamage"]):
     """A block that ends where a store is damaged; what the machine refuses to read is still raised.
 
     Attributes:
-        error: the damage; None where there is none.
+        error: the damage; None without damage.
     """
 
     error: StoreError | None = None
@@ -147,7 +147,7 @@ def quoted(value: object) -> str:
 
 
 def one_line(text: str, most: int = MESSAGE) -> str:
-    """At most `most` characters of a text; those that can't be printed are escaped."""
+    """At most `most` characters of a text; characters that can't be printed are escaped."""
     shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text[: most + 1])
     return shown if len(shown) <= most else f"{shown[: most - 3]}..."
 

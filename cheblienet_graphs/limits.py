@@ -97,7 +97,7 @@ BYTES = {None: 1.0} | {
 
 
 def choice(field: str, value: object, accepted: tuple[str, ...]) -> str:
-    """The word itself, if it is one of those accepted.
+    """The word itself, if it is accepted.
 
     Raises:
         SpecError: something else.
@@ -171,7 +171,7 @@ def parsed(value: object) -> float:
 
 
 def numbers(value: object) -> list[float]:
-    """The finite numbers of a sequence, or of a text with commas; none where it is neither."""
+    """The finite numbers of a sequence, or of a text with commas; empty where it is neither."""
     parts = value.split(",") if isinstance(value, str) else value
     if not isinstance(parts, Iterable) or isinstance(parts, set | Mapping):
         return []
@@ -212,7 +212,7 @@ def file_path(field: str, value: object) -> Path:
 
 
 def flag(field: str, value: object) -> bool:
-    """Whether something that can only be true or false is true.
+    """The truth of a value that can only be true or false.
 
     Raises:
         SpecError: something else.

@@ -18,7 +18,7 @@ import scipy.sparse
 from cheblienet_graphs.typing import Floats, Indices
 
 Product = Callable[[Floats], Floats]
-"""x -> A x in a new array, for x of shape (V,) or (V, m)."""
+"""A function x -> A x in a new array, for x of shape (V,) or (V, m)."""
 
 CAST_AT_ONCE = 2**22
 """Matrices of up to this many stored entries are cast to float64 once, larger ones each time."""
@@ -64,7 +64,7 @@ class RowBlock:
 def ascending_sums(values: Floats) -> Floats:
     """(N,) sums of the rows of (N, M) values, which are sorted in place, from the least on.
 
-    Zeros among the values, of which none is negative, do not change them.
+    The values are not negative, and zeros do not change them.
     """
     values.sort(axis=1)
     total = np.zeros(len(values))
@@ -100,7 +100,7 @@ def with_diagonal(
 
 
 def near(actual: npt.NDArray[Any], expected: npt.NDArray[Any], errors: Floats) -> bool:
-    """Whether numbers are equal up to an error of each."""
+    """True if numbers are equal up to an error of each."""
     return bool((abs(actual - expected) <= errors).all())
 
 
@@ -133,7 +133,7 @@ def laplacian(
 def rescaled(
     values: npt.NDArray[np.float32], diagonal: npt.NDArray[np.bool_], lambda_max: float
 ) -> Floats:
-    """Entries of 2 Delta / lambda_max - I from those of Delta.
+    """Entries of 2 Delta / lambda_max - I from entries of Delta.
 
     Args:
         values: (nnz,) entries of Delta.
@@ -172,7 +172,7 @@ def rows(matrix: scipy.sparse.csr_array, start: int, stop: int) -> scipy.sparse.
 
 
 def null_shift(matrix: scipy.sparse.csr_array, root: Floats) -> Floats:
-    """What is to be added to a diagonal so that a vector belongs to the eigenvalue -1 exactly.
+    """The shift of a diagonal after which a vector belongs to the eigenvalue -1 exactly.
 
     A Laplacian that is rescaled, 2 Delta / lambda_max - I, has it there: the root of the masses. In
     float32 its diagonal is rounded by up to 3e-8, which for Delta is a potential of that share of
@@ -250,8 +250,7 @@ def components(laplacian: scipy.sparse.csr_array) -> int:
     """Connected components; an isolated vertex is one.
 
     Args:
-        laplacian: (V, V), whose stored entries are the edges, both ways; possibly over mapped
-            files.
+        laplacian: (V, V); its stored entries are the edges, both ways; possibly over mapped files.
     """
     from scipy.sparse.csgraph import connected_components  # slow to import, most builds do without
 

@@ -1,4 +1,4 @@
-"""What public names are given, checked before anything is made of it.
+"""Checks of arguments of public names, before anything is made of them.
 
 A wrong kind is a TypeError, a wrong value a ValueError; messages begin with the argument's name.
 """
@@ -27,7 +27,7 @@ HINTS = {
     "Pyramid": ', as open_store("graphs.zarr")["NAME"] is',
     "Graph": ", a level of a pyramid as pyramid.levels[0] is",
 }
-"""Where what is asked for comes from."""
+"""Hints on how to get an argument of a type."""
 Sizes = tuple[int | str, ...]
 VERTICES = "(batch, channels, vertices)"
 
@@ -103,7 +103,7 @@ def choice(name: str, given: object, accepted: Collection[Word], more: str = "")
 
 
 def is_sequence(given: object) -> bool:
-    """Whether an argument is several things in order, which text is not."""
+    """True if an argument is several things in order, which text is not."""
     return isinstance(given, Sequence) and not isinstance(given, str | bytes)
 
 
@@ -157,7 +157,7 @@ def check_tensor(name: str, given: object) -> None:
 
 
 def not_dense(x: Tensor) -> str:
-    """What a tensor is that is not dense, and how to convert it; nothing of one that is."""
+    """The layout of a tensor that is not dense, and how to convert it; empty if it is dense."""
     if x.is_nested:
         return "a nested one: pad it with torch.nested.to_padded_tensor"
     if x.layout != torch.strided:
@@ -223,7 +223,7 @@ def check_signal(
     Args:
         name: of the layer, and where it is.
         x: the signal.
-        sizes: of its dimensions: numbers, or letters for any size; in a list those of one or more.
+        sizes: of its dimensions: numbers, or letters for any size; in a list of one or more.
         on: the device of the layer's constants, where it has any.
         words: what the dimensions are.
         floating: whether fractions are taken; else every real dtype will do.
@@ -248,7 +248,8 @@ def check_dtype(name: str, x: Tensor, *, floating: bool = True) -> None:
     Raises:
         ValueError: it is not.
     """
-    tiny = x.is_floating_point() and x.element_size() == 1  # torch adds and promotes none of 8 bits
+    # torch does not add or promote types of 8 bits.
+    tiny = x.is_floating_point() and x.element_size() == 1
     if tiny or x.is_complex() or (floating and not x.is_floating_point()):
         kind = "floating point" if floating else "real numbers"
         remedy = "give both parts" if x.is_complex() else "convert with .float()"

@@ -1,6 +1,6 @@
 """Everything this package raises on purpose, besides ValueError for wrong shapes.
 
-Errors of stores are those of `cheblienet_graphs`, which reads the same files.
+Errors of stores come from `cheblienet_graphs`, which reads the same files.
 """
 
 from cheblienet_graphs.errors import StoreError as StoreError

@@ -23,11 +23,11 @@ LARGEST = 64
 """Degrees up to which the recursion was compared with scipy."""
 Affine: TypeAlias = Tensor | npt.ArrayLike
 UNIT = 1e-6
-"""How far the length of an axis may be from 1."""
+"""Largest difference of the length of an axis from 1."""
 SHEAR = 1e-3
 """Largest cosine between two directions of the voxels: 0.06 degrees off a right angle."""
 APART = 1e-3
-"""Least ratio of the singular values of harmonics that axes tell apart; of graphs' sets 0.7."""
+"""Least ratio of the singular values of harmonics that axes distinguish; graphs' sets have 0.7."""
 
 
 def harmonics_matrix(
@@ -44,8 +44,8 @@ def harmonics_matrix(
       them;
     - "tournier07_legacy": the same without sqrt 2, as MRtrix 0.2 has them.
 
-    All but the last are orthonormal on the sphere. dipy calls them so, `legacy` being an argument
-    there, whose default is True.
+    All but the last are orthonormal on the sphere. dipy calls them so; `legacy` is an argument
+    there, True by default.
 
     Args:
         axes: (n_o, 3) unit vectors n; of n and -n either.
@@ -128,7 +128,7 @@ def _complex(directions: Tensor, degree: int) -> dict[tuple[int, int], Tensor]:
 
 
 def axes_of(graph: Graph | Tensor) -> Tensor:
-    """(n_o, 3) float64 unit vectors: the axes of a graph on positions and axes, or those given.
+    """(n_o, 3) float64 unit vectors: the axes of a graph on positions and axes, or the given ones.
 
     Raises:
         ValueError: the graph has no axes, or what is given is no such tensor.
@@ -164,7 +164,7 @@ def unit_vectors(axes: Tensor) -> Tensor:
 
 
 def rotation_of(affine: Affine) -> Tensor:
-    """The rotation from voxel directions to those of the world, spacing taken out.
+    """The rotation from voxel directions to world directions, spacing taken out.
 
     Column a is the direction of the world in which voxel index a grows: a flip, or axes in another
     order, are in it. Its determinant may be -1.
@@ -236,7 +236,7 @@ def check_served(axes: Tensor, degree: int) -> None:
 
 
 def tells_apart(axes: Tensor, degree: int) -> bool:
-    """Whether harmonics up to a degree are independent on the axes."""
+    """True if harmonics up to a degree are independent on the axes."""
     values = torch.linalg.svdvals(harmonics_matrix(axes, degree, "descoteaux07"))
     return bool(values[-1] > APART * values[0])
 
@@ -249,7 +249,7 @@ class _Harmonics(Recorded, Constants):
 
     matrix: Tensor
     columns: str
-    """What the matrix' columns count, for an error."""
+    """Name of the matrix' columns, for an error."""
     _made: Callable[..., Tensor]
     """The matrix from axes, degree, basis and affine."""
 
@@ -293,16 +293,16 @@ class FromHarmonics(_Harmonics):
     The way from an image of coefficients, such as a fiber orientation distribution, to a signal on
     positions and axes: `Lift` takes what comes out, where the image is of the graph's size.
 
-    Any degree can be evaluated; `ToHarmonics` gives back those that the axes serve, which
-    `largest_degree` tells. Nothing is trained. Checkpoints record degree and basis. Results have
-    the dtype of x, computed in float32 at least, also under autocast; what follows dimension 2,
-    such as (D, H, W) or points inside a mask, may have any shape.
+    Any degree can be evaluated; `ToHarmonics` gives back the degrees that the axes serve, up to
+    `largest_degree`. Nothing is trained. Checkpoints record degree and basis. Results have the
+    dtype of x, computed in float32 at least, also under autocast; what follows dimension 2, such as
+    (D, H, W) or points inside a mask, may have any shape.
 
     Args:
         graph: on positions and axes, or (n_o, 3) unit vectors.
         degree: the largest, even, in [0, 64].
         basis: "descoteaux07", "descoteaux07_legacy", "tournier07" or "tournier07_legacy", as
-            `harmonics_matrix` says. There is no default, since nothing in an image tells it.
+            `harmonics_matrix` says. There is no default, since nothing in an image says it.
         affine: (4, 4) of the image, from voxels to the world, where its functions are given in
             directions of the world, as MRtrix has them: its rotation and flips turn them to the
             axes, which are directions of the voxels. None where functions are so, too.

@@ -12,7 +12,7 @@ from cheblienet_models.arguments import check_dtype, check_tensor, instance
 UNSEEN = -1.6375e30
 """Number that healpy writes where a map has no value."""
 CLOSE = 1e-5
-"""Of UNSEEN, as healpy compares: maps may have been rounded to float32."""
+"""Relative distance to UNSEEN, as healpy compares: maps may have been rounded to float32."""
 LARGE = 1e20
 """Less than a share of UNSEEN in a mean."""
 
@@ -52,13 +52,12 @@ def check_finite(name: str, x: Tensor) -> None:
 
 
 def check_known(name: str, x: Tensor, seen: Tensor | None = None) -> None:
-    """As `check_finite`, of a signal that has been checked in all else.
+    """Check a signal as `check_finite` does, once it has been checked in all else.
 
     Args:
         name: of what the signal is given to.
         x: (B, C, ...).
-        seen: fewer values, each a mean of some of x's, all of which have a part in one: those are
-            searched first.
+        seen: fewer values, means of x's such that each of x's has a part in one; searched first.
 
     Raises:
         ValueError: a value is missing or infinite.
@@ -82,7 +81,7 @@ def check_known(name: str, x: Tensor, seen: Tensor | None = None) -> None:
 
 
 def looks_known(x: Tensor) -> bool:
-    """Whether a sum, quicker than a search, is not NaN, infinite or large, as of missing values."""
+    """True if a sum, quicker than a search, is not NaN, infinite or large, as of missing values."""
     total = x.detach().sum(dtype=torch.promote_types(x.dtype, torch.float32)).item()
     return abs(total) < LARGE
 

@@ -1,8 +1,8 @@
 """The symmetries of a pyramid's graphs.
 
-Those of the samplings are tried by name. One counts where it maps vertices, a place and a direction
-each, to vertices exactly and leaves the stored Laplacians as they are, on all levels in question:
-where a mask left points out, the mask must be mapped to itself.
+Symmetries of the samplings are tried by name. One counts where it maps vertices, a place and a
+direction each, to vertices exactly and leaves the stored Laplacians as they are, on all levels in
+question: where a mask left points out, the mask must be mapped to itself.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ UNCHANGED = 1e-5
 STEPS = {"translation_x": -1, "translation_y": -2, "translation_z": -3, "longitude_step": -1}
 """Symmetries by one step of a level, and the side of its grid along which that is."""
 REFLECTIONS = ("flip", "reflection")
-"""First words of those that turn left to right."""
+"""First words of the symmetries that turn left to right."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Motion:
 
     Args:
         vertices: (V,) int64.
-        num_points: of the base; of those inside where the graph has a mask.
+        num_points: of the base; only the ones inside where the graph has a mask.
         reflects: whether it turns left to right.
     """
 
@@ -106,7 +106,7 @@ def _motions(pyramid: Pyramid, level: int, coarsest: int) -> Iterator[tuple[str,
 
 
 def _preserves(graph: Graph, motion: Motion) -> bool:
-    """Whether the entries of moved Laplacians are where the stored ones are, and equal."""
+    """True if the entries of moved Laplacians are where the stored ones are, and equal."""
     every = [graph.laplacian_parts(), *(CsrParts(*of[:3]) for of in graph.directional.values())]
     return all(_preserved(laplacian, motion) for laplacian in every)
 

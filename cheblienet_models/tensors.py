@@ -18,7 +18,7 @@ from cheblienet_graphs.store.durable import replace_whole
 from cheblienet_models.arguments import file_path, instance
 
 NAMESPACE = "cheblienet_models"
-"""Of operators: the package that a saved program with them needs imported."""
+"""Namespace of operators: the package that a saved program with them needs imported."""
 
 
 class CustomOp:
@@ -44,7 +44,7 @@ class CustomOp:
         update_wrapper(self, compute)
 
     def __call__(self, x: Tensor, second: object, *others: object) -> Any:
-        """As the kernel.
+        """The result of the kernel.
 
         Raises:
             NotImplementedError: x, or what comes second, has a tangent.
@@ -92,7 +92,7 @@ def autocast_type(x: Tensor) -> str:
 
 
 def is_cast(x: Tensor) -> bool:
-    """Whether autocast, where it is on, casts a signal: not float64."""
+    """True if autocast, where it is on, casts a signal: not float64."""
     return torch.is_autocast_enabled(autocast_type(x)) and x.dtype != torch.float64
 
 
@@ -107,8 +107,8 @@ class Constants(nn.Module):
 
     They are no buffers: what treats these as state of a training, such as averages of networks,
     broadcasts between ranks and `.to_empty()`, neither sees nor spoils them. They follow a network
-    to other devices and to float64, but keep their dtypes instead of half precision; those that
-    are exact, such as coordinates, keep them always.
+    to other devices and to float64, but keep their dtypes instead of half precision; exact ones,
+    such as coordinates, keep them always.
     """
 
     _held: tuple[tuple[str, bool], ...] = ()
@@ -172,7 +172,7 @@ class CsrParts(NamedTuple):
 
     @classmethod
     def of(cls, matrix: Csr) -> Self:
-        """Those of a matrix of numpy arrays, in the same memory."""
+        """The tensors of a matrix of numpy arrays, in the same memory."""
         return cls(*map(torch.from_numpy, (matrix.indptr, matrix.indices, matrix.data)))
 
     def rows(self) -> Tensor:
@@ -257,7 +257,7 @@ def sparse_product(matrix: CsrParts, transposed: CsrParts, x: Tensor) -> Tensor:
     Args:
         matrix: (targets, sources).
         transposed: its transpose, (sources, targets).
-        x: (sources, n), in whose dtype it is computed.
+        x: (sources, n); its dtype is used.
     """
     return linear(x, partial(_times, matrix), partial(_times, transposed))
 

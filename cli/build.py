@@ -54,7 +54,7 @@ def build() -> None:
 
 
 def _how(default_name: str) -> Decorator:
-    """The options that say how and where to build; those not given are None or False."""
+    """The options that say how and where to build; None or False where they are not given."""
     name = option("--name NAME", f"Name of the graph.  [default: {default_name}]")
     how = from_table(HOW)
     return together(name, options.store, how, options.as_json, options.quiet, options.verbose)
@@ -80,7 +80,7 @@ def _command(manifold: Manifold) -> click.Command:
 
 
 def specification(manifold: Manifold, chosen: Mapping[str, Any]) -> "graphs.GraphSpec":
-    """What options say of a graph, with the contents of their files.
+    """The specification that options give, with the contents of their files.
 
     Raises:
         InputError: a file can't be read, or the specification refuses what it holds.
@@ -193,7 +193,7 @@ def _build(
     try:
         with (
             progress_bar(shown=not quiet) as update,
-            warnings.catch_warnings(action="ignore", category=OtherGraphWarning),  # told below
+            warnings.catch_warnings(action="ignore", category=OtherGraphWarning),  # printed below
         ):
             result = graphs.build(spec, progress=update, **how)
         if as_json:
@@ -213,7 +213,7 @@ def _build(
 def _lines(
     spec: "graphs.GraphSpec", how: dict[str, Any], result: "graphs.Published", *, verbose: bool
 ) -> Iterator[str]:
-    """What was built: size, fidelity, place; all that is known of it where that is wanted."""
+    """Lines on what was built: size, fidelity, place; everything known if that is wanted."""
     from cheblienet_graphs.report import checks  # help does without
     from cheblienet_graphs.spec import words
 
@@ -234,7 +234,7 @@ def _lines(
 
 
 def placed(result: "graphs.Published | graphs.PublishedMap", store: Path) -> Iterator[str]:
-    """Where a version is, and how it differs from what its name stood for."""
+    """Lines on where a version is, and how it differs from what its name stood for."""
     place = f"{result.name}@{result.version} in {one_line(str(store))}"
     again = f"Already published as {place}; --force builds it again."
     yield f"Published as {place}." if result.built else again

@@ -32,7 +32,7 @@ class _Libraries(MetaPathFinder):
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Where a module is; None if it is of no such library, or both are loaded."""
+        """The place of a module; None if it is of no such library, or both are loaded."""
         if name.partition(".")[0] not in LIBRARIES or LAST in sys.modules:
             return None
         spec = PathFinder.find_spec(name, path, target)
@@ -53,7 +53,7 @@ def _ended_at_once(run: Callable[[ModuleType], None]) -> Callable[[ModuleType], 
 
 @contextmanager
 def _system_handlers() -> Iterator[None]:
-    """Give signals that Python handles to the system; those that are ignored stay so."""
+    """Give signals that Python handles to the system; ignored ones stay so."""
     handlers = {}
     if threading.current_thread() is threading.main_thread():
         handlers = {n: handler for n in ENDING if callable(handler := signal.getsignal(n))}

@@ -35,7 +35,7 @@ BUILD_TIME = "SOURCE_DATE_EPOCH"
 YEAR_9999 = 253_402_300_799
 """The end of it, in seconds since 1970."""
 UNMAPPED = ("failed to map", "cannot allocate", "out of memory")
-"""What a loader says where memory is short; there is no number of the error."""
+"""Phrases of a loader where memory is short; there is no number of the error."""
 NO_THREAD = "can't start new thread"
 
 
@@ -64,7 +64,7 @@ def main() -> NoReturn:
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()
-    except OSError:  # which was told; Python would tell it again
+    except OSError:  # it was printed; Python would print it again
         _discard(sys.stdout.fileno())
     sys.exit(code)
 
@@ -130,7 +130,7 @@ def _check_working_folder() -> None:
 
 
 def _check_time() -> None:
-    """See that there is a time that libraries can tell, also that which numpy is told to take."""
+    """See that libraries can represent the time, also the one that numpy is given."""
     try:
         time.time()
     except OverflowError as error:
@@ -146,7 +146,7 @@ def _check_time() -> None:
 
 
 def _explained(error: Exception) -> str:
-    """What an error says; it may have come before commands were loaded."""
+    """The message of an error; it may have come before commands were loaded."""
     if _memory_is_short(error):
         return "out of memory; build fewer vertices or free some."
     if isinstance(error, errors.CheblienetError):
@@ -162,7 +162,7 @@ def _explained(error: Exception) -> str:
 
 
 def _memory_is_short(error: Exception) -> bool:
-    """Whether memory could not be had, which libraries that are loaded say in a text."""
+    """True if memory could not be had, which libraries that are loaded say in a text."""
     if isinstance(error, ImportError):
         return any(said in str(error).lower() for said in UNMAPPED)
     if isinstance(error, RuntimeError):  # a thread is memory for its stack
@@ -194,7 +194,7 @@ def _ended(error: BaseException) -> int:
 
 
 def _chain(error: BaseException, *, contexts: bool) -> list[BaseException]:
-    """An error and those that it comes from, the first first."""
+    """An error and its causes, the first one first."""
     chain = list[BaseException]()
     cause: BaseException | None = error
     while cause is not None and cause not in chain:

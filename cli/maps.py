@@ -1,4 +1,4 @@
-"""clg build map: from the vertices of one graph to those of another."""
+"""clg build map: from the vertices of one graph to another's."""
 
 import shlex
 import warnings
@@ -74,7 +74,7 @@ def build_map(
         return
     with (
         progress_bar(shown=not quiet) as update,
-        warnings.catch_warnings(action="ignore", category=graphs.OtherGraphWarning),  # told below
+        warnings.catch_warnings(action="ignore", category=graphs.OtherGraphWarning),
     ):
         result = graphs.build_map(spec, store, name=name, force=force, progress=update)
     if as_json:

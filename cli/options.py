@@ -1,4 +1,4 @@
-"""Options: how they are written, those that commands share, and the layout of help pages."""
+"""Options: their form, common ones, and the layout of help pages."""
 
 import os
 import sys
@@ -15,7 +15,7 @@ FILE = click.Path(path_type=Path)
 
 Function = Callable[..., Any]
 Decorator = Callable[[Function], Function]
-"""What gives options to a command."""
+"""A decorator that gives options to a command."""
 
 
 def option(described: str, text: str, *names: str, **settings: Any) -> Decorator:
@@ -25,7 +25,7 @@ def option(described: str, text: str, *names: str, **settings: Any) -> Decorator
         described: it and what stands for its value, "--level L"; without a value it is a flag.
         text: what it does.
         names: others.
-        settings: those of `click.option`.
+        settings: of `click.option`.
     """
     flag, _, metavar = described.partition(" ")
     value = {"metavar": metavar} if metavar else {"is_flag": True}
@@ -79,7 +79,7 @@ class Once(click.Command):
         option("--debug", "Show the traceback of an error.", expose_value=False)(self)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As click's; the shell may complete any line."""
+        """The parsed arguments, as from click; the shell may complete any line."""
         if ctx.resilient_parsing:
             return super().parse_args(ctx, args)
         _, _, order = self.make_parser(ctx).parse_args(args=[*args])
@@ -104,12 +104,12 @@ class Group(click.Group):
         self._unknown = unknown
 
     def add_command(self, cmd: click.Command, name: str | None = None) -> None:
-        """As click's."""
+        """Add a command, as click does."""
         cmd.short_help = cmd.get_short_help_str(sys.maxsize)
         super().add_command(cmd, name)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """As click's; while the shell completes a line there are no errors."""
+        """The command of a name; while the shell completes a line there are no errors."""
         if self._unknown and cmd_name not in self.commands and not ctx.resilient_parsing:
             raise click.UsageError(self._unknown.format(quoted(cmd_name)))
         return super().get_command(ctx, cmd_name)

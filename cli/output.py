@@ -1,4 +1,4 @@
-"""What commands print besides sentences: JSON, tables."""
+"""Output of commands besides sentences: JSON, tables."""
 
 import json
 from collections.abc import Sequence

@@ -131,7 +131,7 @@ POINT = {"plane": "a pixel", "space": "a voxel", "sphere": "a point"}
 
 
 def _words(manifold: Manifold) -> dict[str, str]:
-    """What a manifold puts into the texts, by the names in braces."""
+    """The words of a manifold for the texts, by the names in braces."""
     base, flat = manifold.base, manifold.base.flat
     lattices = {name == "lattice" for name in base.samplings}
     weights = [

@@ -141,7 +141,7 @@ def _manifest(version: Folder, facts: VersionFacts, files: dict[str, Any]) -> di
 
 
 def _level(facts: LevelFacts) -> dict[str, Any]:
-    """What a reader of the arrays must know of a level."""
+    """Facts of a level that a reader of its arrays needs."""
     of_level = {name: facts[name] for name in ("grid", "vertices", "lambda_max")}
     scales = {
         name: {"lambda_max": known.lambda_max} for name, known in (facts.directional or {}).items()
@@ -175,7 +175,7 @@ def _is_exported(path: Path) -> bool:
 
 
 def _exported_before(folder: Path) -> set[str]:
-    """Names of the files that a manifest names, none where there is none."""
+    """Names of the files in a manifest; empty where there is no manifest."""
     try:
         with (folder / MANIFEST).open("rb") as opened:
             manifest = json.loads(opened.read(documents.MAX_METADATA))

@@ -165,7 +165,7 @@ def _assembled(build: Build, level: StagedLevel) -> LevelFacts:
 
 
 def _reserve_vertices(build: Build, plan: LevelPlan) -> None:
-    """Reserve the arrays of the vertices; those of the points come with the metric's Laplacian."""
+    """Reserve the arrays of the vertices; arrays of the points come with the metric's Laplacian."""
     vertices, columns = plan.vertices, plan.spec.geometry.columns
     for name, dtype in {} if plan.copied else sweeps.SUMS.items():
         build.scratch(plan, name, (vertices,), dtype)
@@ -179,7 +179,7 @@ def _reserve_vertices(build: Build, plan: LevelPlan) -> None:
 
 
 def _check(plan: LevelPlan, entries: int, vanished: int) -> None:
-    """Refuse a level of which no edge is inside the mask, or whose weights vanish.
+    """Refuse a level that has no edge inside the mask, or vanishing weights.
 
     Raises:
         SpecError: it is one.
@@ -217,7 +217,7 @@ def _computed_bound(build: Build, level: StagedLevel, limit: float) -> SpectralB
 
 
 def _has_symbol(plan: LevelPlan) -> bool:
-    """Whether symbols of a whole lattice are to bound its eigenvalues: it is large."""
+    """True if the symbols of a whole lattice are to bound its eigenvalues: it is large."""
     if plan.vertices < MANY:
         return False
     lattice, reach = plan.stencils.lattice, plan.stencils.reach
@@ -226,7 +226,7 @@ def _has_symbol(plan: LevelPlan) -> bool:
 
 
 def _bounded_inside(plan: LevelPlan) -> bool:
-    """Whether no eigenvalue is beyond those of the infinite lattice.
+    """True if no eigenvalue is beyond the spectrum of the infinite lattice.
 
     Degrees, by which the Laplacian may be normalized, are smaller at open sides.
     """

@@ -1,7 +1,7 @@
-"""How a build is carried out: reserves arrays, has sweeps done, keeps records, names arrays.
+"""The execution of a build: reserving arrays, running sweeps, keeping records, naming arrays.
 
 xarray reads graphs on s2 by names of dimensions, and attributes of the CF conventions. CF's grid
-mapping of HEALPix (1.13) is an array without elements, `crs`, whose attributes say how pixels are
+mapping of HEALPix (1.13) is an array without elements, `crs`, with attributes on how pixels are
 numbered: `indexing_scheme`, and `refinement_level`, the base-2 logarithm of nside. xdggs reads it,
 and takes no other attributes there. Pixels of a part of the sphere have their numbers in
 `base_index`.
@@ -28,7 +28,7 @@ from cheblienet_graphs.store.writer import UNNAMED, Named, Staging
 from cheblienet_graphs.typing import Indices, Progress
 
 ROWS_AT_ONCE = 2**16
-"""Rows whose entries are added up together."""
+"""Number of rows over which entries are added up at once."""
 LEAST_ROWS = 192
 """Vertices in a block that is not worth cutting further."""
 ONCE = (0, 1)
@@ -123,7 +123,7 @@ class Build:
         return replace(level, sent=(plain, tuple(sizes)))
 
     def _step(self, sweep: Sweep) -> int:
-        """How much of a sweep a block is at most."""
+        """Most vertices, or base points, of a sweep in one block."""
         return _whole(self.block_rows // sweep.each, sweep.unit)
 
     def _blocks(self, sweep: Sweep, finished: Iterable[Range]) -> list[Range]:
@@ -197,7 +197,7 @@ class Build:
     def write_row_pointers(
         self, counts: Callable[[int, int], Indices], indptr: StagedArray
     ) -> None:
-        """Add up the entries of rows; `counts` gives those of some."""
+        """Add up the numbers of entries of rows; `counts` gives them for some rows."""
         total = 0
         with write_errors(self.store), Writer(durable=False) as out:
             out.write(indptr, 0, [0])
@@ -213,7 +213,7 @@ def _whole(rows: int, unit: int) -> int:
 
 
 def named(spec: GraphSpec, name: str) -> Named:
-    """How an array of the vertices of a level is read; on other manifolds it has no names."""
+    """Names of the dimensions of an array over vertices; on other manifolds it has none."""
     if spec.manifold != "s2":
         return UNNAMED
     long_name, *dimensions = ARRAYS[name]

@@ -19,7 +19,7 @@ from cheblienet_graphs.weights.weighting import Advice
 COUNTED_ENTRIES = 2**23
 """Most stored entries of a masked lattice whose components are counted, which takes a pass."""
 EDGES = 2**15
-"""Edges off lattices whose second moments are measured, those of points drawn at random."""
+"""Number of edges off lattices, of points drawn at random, for measuring second moments."""
 
 Advise = Callable[[], Advice | None]
 
@@ -30,8 +30,8 @@ class LevelCheck:
 
     Args:
         level: its number.
-        moments_consistent: whether second moments are those of the metric; None where the lattice
-            is so small that no pixel is far from its boundary.
+        moments_consistent: whether second moments agree with the metric; None where the lattice is
+            so small that no pixel is far from its boundary.
         finding: the same with causes and advice.
         components: number of connected components; None where counting would have taken long.
         least_components: lower bound of that number.
@@ -58,7 +58,7 @@ def check(plan: LevelPlan, graph: MeasuredLevel, advise: Advise) -> LevelCheck:
     Args:
         plan: of the level.
         graph: its arrays.
-        advise: gives advice for second moments that are not those of the metric.
+        advise: gives advice for second moments that differ from the metric's.
     """
     consistent, moments = _moments(plan, graph, advise)
     lattice, facts = plan.domain.lattice is not None, graph.of_level
@@ -91,7 +91,7 @@ def _steep(graph: MeasuredLevel) -> Finding | None:
 
 
 def _moments(plan: LevelPlan, graph: MeasuredLevel, advise: Advise) -> tuple[bool | None, Finding]:
-    """Whether second moments are those of the metric, with causes and advice."""
+    """Consistency of the second moments with the metric, and the finding on it."""
     at = (plan.number,)
     spec, metric = plan.spec, graph.sampled.metric
     if plan.domain.whole_lattice is not None:

@@ -20,7 +20,8 @@ from cheblienet_graphs.typing import Indices
 
 KEPT_LINES = 4
 MARGIN = WINDOW + 1
-"""Places from a side of a lattice whose rows are no copies: one-sided rows reach WINDOW of them."""
+"""Distance from a side, in pixels, within which rows are not copied: one-sided rows reach
+WINDOW."""
 PARTS = (layout.FIELDS, layout.SYMMETRIC)
 ROWS_AT_ONCE = 2**16
 """Rows of which entries are looked through together."""
@@ -43,7 +44,7 @@ class Entries(NamedTuple):
 
 
 class CopiedRows:
-    """Rows of a matrix on a lattice that are copies of those on a small one.
+    """Rows of a matrix on a lattice, copied from a small lattice.
 
     Args:
         small: the small lattice.
@@ -85,7 +86,7 @@ class CopiedRows:
         return self._small.steps(self.block.rows, self.block.columns)
 
     def _made_line(self, small: int) -> Entries:
-        """Those of a line of the small lattice, columns counted from the line's first vertex.
+        """Rows of a line of the small lattice, columns counted from the line's first vertex.
 
         The last ones are kept, as most blocks have few of them.
         """
@@ -100,7 +101,7 @@ class CopiedRows:
 
 
 class CopiedGradients:
-    """The rows of both matrices of a whole lattice: copies of those of a small one.
+    """The rows of both matrices of a whole lattice, copied from a small lattice.
 
     Args:
         lattice: the large one.
@@ -125,12 +126,12 @@ class CopiedGradients:
         }
 
     def entries(self, part: str) -> int:
-        """How many there are on the large lattice."""
+        """The number of entries on the large lattice."""
         counts = np.diff(self._copied[part].block.indptr)
         return int(counts @ np.resize(self._small.times, len(counts)))
 
     def of(self, part: str, start: int, stop: int) -> Iterator[Valued]:
-        """Those of a part, layout.FIELDS or layout.SYMMETRIC, over the points of whole lines."""
+        """Rows of a part, layout.FIELDS or layout.SYMMETRIC, over the points of whole lines."""
         lattice, copied = self._lattice, self._copied[part]
         few = max(1, ROWS_AT_ONCE // lattice.width) * lattice.width
         turns = range(0, self._rows, lattice.num_points)
@@ -150,7 +151,7 @@ def matrix(pieces: Iterable[Valued], vertices: int) -> scipy.sparse.csr_array:
 
 
 def by_field(matrix: scipy.sparse.csr_array) -> Iterator[scipy.sparse.csr_array]:
-    """The matrix of each field, (V, V), from those of all, one below the other."""
+    """The matrix of each field, (V, V), from the matrices of all fields, one below the other."""
     vertices = matrix.shape[1]
     return (rows(matrix, first, first + vertices) for first in range(0, matrix.shape[0], vertices))
 

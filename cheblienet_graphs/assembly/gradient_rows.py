@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cheblienet_graphs.assembly.staged_level import StagedLevel
 
 REGULAR = ("icosahedral", "healpix")
-"""Samplings of the sphere whose points are about equally far apart: few neighbors are enough."""
+"""Samplings of the sphere with about equally spaced points: few neighbors are enough."""
 FEWEST = {False: (6, 16), True: (16, 32)}
 """Neighbors on regular spheres and elsewhere, without and with orientations."""
 MORE = 24
@@ -53,7 +53,7 @@ class ComputedGradients:
         self._made = lru_cache(1)(self._computed)  # a level often is one block
 
     def of(self, part: str, start: int, stop: int) -> Iterable[Valued]:
-        """As of copies, over any points; sums with transposes are made from the staged fields."""
+        """Rows of a part over any points; sums with transposes are made from the staged fields."""
         return self._made(part, start, stop)
 
     def _computed(self, part: str, start: int, stop: int) -> list[Valued]:
@@ -81,7 +81,7 @@ class ComputedGradients:
         return self._level.gradients(layout.FIELDS)
 
     def _reaching(self, start: int, stop: int) -> list[Range]:
-        """Ranges of points whose rows may reach some points."""
+        """Ranges of points from which rows may reach some points."""
         domain, points = self._domain, self._domain.num_points
         lattice, places = domain.lattice, domain.places
         if lattice is None or places is None:
@@ -96,7 +96,7 @@ class ComputedGradients:
 
 
 def _source(plan: LevelPlan, *, turned: bool) -> Source:
-    """Where the rows of a level come from; those of the base where fields turn with theta."""
+    """The source of a level's rows; rows of the base where fields turn with theta."""
     spec, domain = plan.spec, plan.domain
     if domain.lattice is not None:
         return LatticeGradient(domain.lattice, domain).rows
@@ -114,7 +114,7 @@ def _source(plan: LevelPlan, *, turned: bool) -> Source:
 
 
 def gradient_entries(plan: LevelPlan) -> dict[str, int]:
-    """How many entries each part has: exactly on whole lattices, else upper bounds."""
+    """The number of entries of each part: exact on whole lattices, else an upper bound."""
     spec, points = plan.spec, plan.spec.base_points(plan.number)
     if not spec.sampling_kind.regular:
         one = points * (max(FEWEST[spec.geometry.oriented]) + MORE + 1)

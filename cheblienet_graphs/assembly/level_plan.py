@@ -36,8 +36,8 @@ class LevelPlan:
         number: 0 is the finest.
         choice: the engine that finds neighbors, and its device.
         metric: R, lengths in units of the base.
-        direction: whose Laplacian it is, one of the spec's directional ones; None for the metric's,
-            which comes with the points.
+        direction: name of a directional Laplacian; None for the metric's, which comes with the
+            points.
     """
 
     spec: GraphSpec
@@ -71,7 +71,7 @@ class LevelPlan:
 
     @cached_property
     def directed(self) -> "dict[str, LevelPlan]":
-        """The same vertices with the edges of each directional Laplacian; none where none are."""
+        """The same vertices with the edges of each directional Laplacian, if there are any."""
         if self.spec.directional is None:
             return {}
         return {name: self.changed(choice=STENCILS, direction=name) for name in DIRECTIONS}
@@ -98,7 +98,7 @@ class LevelPlan:
 
     @property
     def sampled(self) -> SampledManifold[Sampling]:
-        """All points with their metric: edges and weights are those of the whole sampling."""
+        """All points with their metric: edges and weights belong to the whole sampling."""
         return SampledManifold(self.domain.full, self.spec.geometry, self.metric)
 
     @cached_property
@@ -138,7 +138,7 @@ class LevelPlan:
 
     @cached_property
     def stencils_inside(self) -> StencilEngine | MaskedStencils:
-        """The neighbors on a lattice, those inside the mask where there is one."""
+        """The neighbors on a lattice, inside the mask where there is one."""
         return self._within(self.stencils)
 
     def _within(self, engine: StencilEngine) -> StencilEngine | MaskedStencils:
@@ -162,12 +162,12 @@ class LevelPlan:
 
     @property
     def lambda_max_known(self) -> bool:
-        """Whether it is rescaled by a bound that holds without computing."""
+        """True if the level is rescaled by a bound that holds without computing."""
         return self.spec.lambda_max == 2 and self.direction is None
 
     @property
     def copied(self) -> bool:
-        """Whether rows are copies of few, those of a small lattice, which know all they need."""
+        """True if rows are copied from a small lattice, which has all that they need."""
         return self.choice == STENCILS and self.domain.whole_lattice is not None
 
     @cached_property

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from cheblienet_models import Pyramid
 
 KEY_DIGITS = 32
-"""Of the digest, in the name of the folder whose lock the builder holds."""
+"""Number of the digest's digits in the name of the folder that the builder locks."""
 
 
 def build(
@@ -77,9 +77,9 @@ def build(
             cluster a worker of its decides, and processes without one search on their CPU.
         workers: processes, in [1, 1024]; 1, the default, is this process alone. A script that has
             several builds below `if __name__ == "__main__":`.
-        dask: address of a Dask scheduler, or the file it wrote, whose workers see the store's file
-            system; or "local" for a cluster of `workers` processes here, by default one
-            for each core.
+        dask: address of a Dask scheduler, or the file it wrote; its workers must see the store's
+            file system; or "local" for a cluster of `workers` processes here, by default one for
+            each core.
         memory_limit: bytes, or text such as "2GB", that all processes here may take together, or
             each worker of a cluster elsewhere; makes blocks as large as that allows. Default:
             blocks of 65,536 vertices, of 2^20 on whole lattices.
@@ -143,9 +143,9 @@ def build(
 
 
 def dry_run(spec: GraphSpec, store: str | Path = "graphs.zarr", **given: Any) -> Plan:
-    """What `build` would publish; it stops before anything is written.
+    """The sizes of what `build` would publish; nothing is written.
 
-    Arguments are those of `build`, with its defaults, and refused alike. No cluster is asked.
+    Arguments, defaults and refusals are the same as for `build`. No cluster is asked.
 
     Raises:
         SpecError, StoreError, CheblienetError: as `build`.
@@ -173,7 +173,7 @@ def _checked_name(spec: GraphSpec, name: str | None) -> str:
 def _checked(
     store: str | Path, name: str, memory_limit: int | str | None, block_rows: int | None
 ) -> Path:
-    """The store of a build; arguments that are none are refused also where nothing is built."""
+    """The path of a build's store; wrong arguments are refused also where nothing is built."""
     path = layout.store_path(store)
     check_graph(path, name, is_map=False)
     if memory_limit is not None:
@@ -228,7 +228,7 @@ def open_or_build(
         workers: processes that build, in [1, 1024]; default 1.
 
     Returns:
-        A pyramid of `cheblienet_models`, whose arrays are mapped from the store.
+        A pyramid of `cheblienet_models`, its arrays mapped from the store.
 
     Warns:
         OtherGraphWarning: a build took a name that stood for another graph.

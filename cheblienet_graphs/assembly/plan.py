@@ -1,4 +1,4 @@
-"""What a build would publish, and the memory and disk it takes, known before it begins."""
+"""The size of a build's result, and the memory and disk it takes, known before it begins."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,17 +26,16 @@ LEAST_BLOCK_ROWS = 1_024
 """Fewest vertices in a block."""
 
 PROCESS = {"stencil": 100e6, "search": 350e6}
-"""What a process takes before it does a block: interpreter, libraries, for a search torch too."""
+"""Bytes that a process takes before a block: interpreter, libraries, for a search torch too."""
 
 GRADIENT = 2_000
-"""What a vertex of a block takes for each field of its gradient, unless it is copied."""
+"""Bytes that a vertex of a block takes for each field of its gradient, unless it is copied."""
 
 PLANNED = 100
-"""What a point takes in a plan that is written down for other processes: coordinates, areas, its
-place and number."""
+"""Bytes of a point in a plan that is sent to other processes: coordinates, areas, place, number."""
 
 VORONOI = 1_000
-"""What a point takes besides, while its Voronoi cell is computed."""
+"""Further bytes that a point takes while its Voronoi cell is computed."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +137,7 @@ def rows_within(level: LevelPlan, memory_limit: int | str | None, processes: int
 
     Args:
         level: the finest.
-        memory_limit: bytes, or text such as "2GB"; None is no limit.
+        memory_limit: bytes, or text such as "2GB"; None sets no limit.
         processes: that do blocks.
 
     Raises:

@@ -44,7 +44,7 @@ SCALES = "degree", "inverse-root-mass"
 def totals(
     plan: LevelPlan, counts: Indices, degree: Floats, mass: Floats, times: Indices | int = 1
 ) -> Result:
-    """What a level's facts, and its refusals, need of some vertices.
+    """Totals over some vertices, for the level's facts and refusals.
 
     Args:
         plan: of their level.
@@ -72,7 +72,7 @@ class BlockRows(ABC):
 
     bandwidth: float | None = None
     totals: Result | None = None
-    """Of all vertices, where they are known at once; see `totals`."""
+    """Totals over all vertices, where they are known at once; see `totals`."""
 
     def __init__(self, level: "StagedLevel") -> None:
         self.level, self.plan = level, level.plan
@@ -105,7 +105,7 @@ class BlockRows(ABC):
         Args:
             start: the first one.
             ends: (rows + 1,) where each begins in the matrix, and where the last one ends.
-            lambda_max: rescales them; None for those of Delta.
+            lambda_max: rescales them; None for the entries of Delta.
         """
         block, weights = self._block(start, start + len(ends) - 1)
         delta, diagonal = laplacian(block, weights, *self._scales), block.rows == block.columns
@@ -208,11 +208,11 @@ class LatticeRows:
         self._scaled = lru_cache(1)(self._copied)
 
     def counts(self, start: int, stop: int) -> Indices:
-        """As `BlockRows.counts`."""
+        """The number of entries of each row, as `BlockRows.counts`."""
         return np.diff(self._block.indptr)[self._like(start, stop)]
 
     def degrees(self, start: int, stop: int) -> Floats:
-        """As `BlockRows.degrees`."""
+        """The degrees of some vertices, as `BlockRows.degrees`."""
         return self._degree[self._like(start, stop)]
 
     def _like(self, start: int, stop: int) -> Indices:
@@ -223,11 +223,11 @@ class LatticeRows:
         return like[skipped : skipped + stop - start]
 
     def entries(self, start: int, ends: Ends, lambda_max: float | None) -> Entries:
-        """As `BlockRows.entries`, of whole lines."""
+        """The entries of whole lines, as `BlockRows.entries`."""
         return self._scaled(lambda_max).entries(start, ends)
 
     def _copied(self, lambda_max: float | None) -> CopiedRows:
-        """The rows rescaled by a bound, or those of Delta."""
+        """The rows of Delta, rescaled where there is a bound."""
         block, values = self._block, self._values
         if lambda_max is None:
             return CopiedRows(self._small, block, values)
@@ -236,7 +236,7 @@ class LatticeRows:
 
 
 class MaskedRows(BlockRows):
-    """The rows of the vertices inside; the weights of edges are those of the whole lattice.
+    """The rows of the vertices inside; edges have the weights of the whole lattice.
 
     Args:
         level: of a lattice with a mask.
@@ -259,7 +259,7 @@ class MaskedRows(BlockRows):
 def _replaced(
     block: RowBlock, weights: Floats, listed: scipy.sparse.csr_array
 ) -> tuple[RowBlock, Floats]:
-    """Some rows with their weights, by those that are listed where any are.
+    """Some rows with their weights, replaced by listed ones where there are any.
 
     Args:
         block: the rows.

@@ -43,7 +43,7 @@ ALIGNED = 64
 
 @dataclass(frozen=True, eq=False)
 class StagedLevel:
-    """A level with one of its Laplacians, whose arrays any process can write.
+    """A level with one of its Laplacians; any process can write its arrays.
 
     It goes to other processes without its plan's arrays, which these map from a file.
 
@@ -51,7 +51,7 @@ class StagedLevel:
         plan: of the level.
         store: in which it will be published.
         folder: in which it is staged.
-        sent: the plan as bytes and the sizes of its arrays, as of `packed`; none where no other
+        sent: the plan as bytes and the sizes of its arrays, as of `packed`; empty where no other
             process takes part.
         rings: of images around a periodic domain, among which neighbors are searched for.
         mean: of the squared lengths of all edges, once they are measured; None where weights do not
@@ -131,8 +131,8 @@ class StagedLevel:
     def key(self, name: str, *given: float | str | None) -> str:
         """The name of the records of a sweep, or of what is computed once.
 
-        Those that are given other results of earlier sweeps are other ones: what is written depends
-        on them.
+        Sweeps that are given other results of earlier sweeps have other names: their output depends
+        on these.
         """
         values = map(json.dumps, (*given, self.rings, self.mean))
         return "-".join([self.plan.scratch_path.replace("/", "-"), name, *values])
@@ -146,7 +146,7 @@ def packed(plan: LevelPlan) -> tuple[bytes, list[memoryview]]:
 
 
 def places_of(sizes: "list[int] | tuple[int, ...]") -> list[int]:
-    """Where arrays of so many bytes begin, one after the other, and where the last one ends."""
+    """Offsets of arrays of so many bytes, one after the other, and the end of the last one."""
     return [0, *accumulate(-(-size // ALIGNED) * ALIGNED for size in sizes)]
 
 
@@ -158,7 +158,7 @@ def _received(
     rings: int,
     mean: float | None,
 ) -> StagedLevel:
-    """The level that another process sent, whose arrays are mapped."""
+    """The level that another process sent, its arrays mapped."""
     plain, sizes = sent
     every = opened(folder / SCRATCH / where / PLANNED).mapped().view(np.uint8)
     ranges = zip(pairwise(places_of(sizes)), sizes, strict=True)

@@ -1,7 +1,7 @@
 """The sweeps over a level, in their order; each goes once over it, in blocks.
 
-Searches list the nearest vertices of each, and measure the edges, on whose mean squared length a
-kernel depends. Then one sweep counts the entries of each row and adds up their weights, unless rows
+Searches list the nearest vertices of each, and measure the edges: a kernel depends on their mean
+squared length. Then one sweep counts the entries of each row and adds up their weights, unless rows
 are copies of few, of which both are known; the next writes them down, which needs all degrees, and
 the last rescales them, where that needs the spectrum.
 """
@@ -27,12 +27,12 @@ SEARCHED_AT_ONCE = 16
 """Parts of a search's blocks, so that the progress does not seem to stand still."""
 
 Given = Any
-"""What a sweep is given besides its level: a JSON value."""
+"""Argument of a sweep besides its level: a JSON value."""
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """One pass over a level, whose blocks any process can write, in any order; picklable.
+    """One pass over a level; any process can write its blocks, in any order; picklable.
 
     Args:
         level: with results of earlier sweeps, which the blocks depend on.
@@ -42,7 +42,7 @@ class Sweep:
         given: a result of an earlier sweep that is not the level's.
         total: vertices, or base points, that it goes over.
         each: vertices over one of these.
-        unit: rows that no block cuts: a line of a lattice, whose rows are copies of few; else one.
+        unit: rows that no block cuts: a line of a lattice with copied rows, else one.
         parts: into which blocks are cut further.
     """
 
@@ -57,7 +57,7 @@ class Sweep:
 
     @property
     def key(self) -> str:
-        """The name of its records: those that were given other results are other ones."""
+        """The name of its records; sweeps that were given other results have another name."""
         return self.level.key(self.write.__name__, self.given)
 
 
@@ -118,14 +118,14 @@ def filling(level: StagedLevel, lambda_max: float | None) -> Sweep:
 
     Args:
         level: it.
-        lambda_max: rescales entries; None where those of Delta are written aside.
+        lambda_max: rescales entries; None where the entries of Delta are written aside.
     """
     sizes = {"total": level.plan.vertices, "unit": line_of(level)}
     return Sweep(level, fill, "writing edges and weights", lambda_max, **sizes)
 
 
 def fill(level: StagedLevel, out: Writer, block: Range, lambda_max: Given) -> Result:
-    """Write some rows, those of a lattice few at a time."""
+    """Write some rows; on a lattice a few at a time."""
     rows, csr, domain = level.rows, level.csr, level.plan.domain
     (start, stop), unit = block, line_of(level)
     ends = csr.indptr.part(start, stop + 1)
@@ -166,7 +166,7 @@ def rescale(level: StagedLevel, out: Writer, block: Range, lambda_max: Given) ->
 
 
 def line_of(level: StagedLevel) -> int:
-    """Vertices of a line of a whole lattice, whose rows are copied; else 1."""
+    """Vertices of a line of a whole lattice with copied rows; else 1."""
     return level.plan.spec.grid(level.plan.number)[-1] if level.plan.copied else 1
 
 

@@ -45,8 +45,8 @@ class Published(InStore):
         levels: what was recorded of each level, finest first.
         resumed: whether an interrupted build was continued.
         checks: what to know of each level, finest first; empty where nothing was built.
-        processes: how many of this machine did the work, those of a cluster elsewhere left out;
-            0 where nothing was built.
+        processes: number of processes of this machine that did the work, without a cluster
+            elsewhere; 0 where nothing was built.
         threads: that each of them searched with.
     """
 
@@ -120,7 +120,7 @@ def same_digest(spec: GraphSpec, store: Path, first: str) -> Published | None:
 
     Args:
         spec: looked for.
-        store: where; None is found in one that is not there.
+        store: where; a store that does not exist has none.
         first: the graph to look at before the others.
 
     Raises:

@@ -25,7 +25,7 @@ from cheblienet_graphs.typing import Floats, Progress
 SCANNED_VERTICES = 300
 """Up to this many vertices xi is solved for by a scan, since the fraction has few values."""
 STARTING_POINTS = 500
-"""Where a level has fewer base points than this, it says little about finer ones."""
+"""Number of base points below which a level says little about finer ones."""
 
 STEPS = 120
 """Values of alpha that a scan tries, log-spaced in [x / 4, 4 x]."""
@@ -38,7 +38,7 @@ MAX_TRIALS = 24
 SATURATED = 4
 
 Fraction = Callable[[float], float]
-"""alpha -> in-plane fraction of the graph; nan where it has no edges."""
+"""The in-plane fraction of the graph by alpha; nan where it has no edges."""
 
 
 def alpha_solver(
@@ -61,7 +61,7 @@ def alpha_solver(
     quickest = STENCILS if kind.regular else choice
 
     def fraction(number: int, advance: Progress, alpha: float) -> float:
-        """That of a level's graph; nan where there are no edges. Searches call `advance`."""
+        """The fraction of a level's graph; nan without edges. Searches call `advance`."""
         metric = spec.metric_of_alpha(alpha, number)
         sampled = SampledManifold(full(number), spec.geometry, metric)
         neighbors = NeighborRule(sampled, spec.weighting.count, quickest)
@@ -126,7 +126,7 @@ def first_guess(spec: GraphSpec) -> float:
 def _rho(
     share: Floats, steps: npt.NDArray[Any], power: float, target: float, highest: float
 ) -> float:
-    """Where the shares of steps away from an orientation add up to (1 - f) / f."""
+    """The ratio at which the shares of steps away from an orientation add up to (1 - f) / f."""
     from scipy.optimize import brentq  # builds with a given xi do without it
 
     def excess(rho: float) -> float:

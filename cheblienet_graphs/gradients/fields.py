@@ -1,4 +1,4 @@
-"""The rows of all fields of a frame, those of each field after those of the one before.
+"""The rows of all fields of a frame, field after field.
 
 On SE(2), with f_x and f_y the derivatives along the base, the left-invariant fields are
 
@@ -25,7 +25,7 @@ from cheblienet_graphs.sparse import RowBlock
 from cheblienet_graphs.typing import Floats, Indices
 
 ZERO = 1e-15
-"""Cosines and sines that are smaller are 0, as those of quarter turns shall be."""
+"""Cosines and sines that are smaller are 0, as they have to be for quarter turns."""
 ROUNDING = 1e-12
 """Weights below this share of the largest of their row are 0, or it would depend on the processor
 which are stored."""
@@ -40,10 +40,10 @@ Valued = tuple[RowBlock, npt.NDArray[np.floating[Any]]]
 def field_rows(
     source: Source, sampling: Sampling, start: int, stop: int, *, turned: bool
 ) -> Iterator[Valued]:
-    """All rows over some points, those of each field below those of the one before.
+    """All rows over some points, field below field.
 
     Args:
-        source: of the base, whose fields turn with theta; or of the vertices themselves.
+        source: of the base where fields turn with theta; or of the vertices themselves.
         sampling: the vertices.
         start: the first of the points.
         stop: the one after the last.
@@ -55,7 +55,7 @@ def field_rows(
 
 
 def _direct(sampling: Sampling, rows: Rows) -> Iterator[Valued]:
-    """Those of each orientation, after one another."""
+    """The rows of each orientation, one after the other."""
     vertices, count = sampling.num_vertices, len(rows.own) // sampling.orientations
     for field, weights in enumerate(rows.weights):
         for first in range(0, len(rows.own), count):
@@ -65,7 +65,7 @@ def _direct(sampling: Sampling, rows: Rows) -> Iterator[Valued]:
 
 
 def _around(sampling: Sampling, rows: Rows) -> Iterator[Valued]:
-    """From rows of the base, those at each orientation."""
+    """The rows at each orientation, from rows of the base."""
     fiber, points, vertices = sampling.fiber, sampling.num_points, sampling.num_vertices
     n_o, turns = sampling.orientations, len(fiber.turns)
     step = fiber.step(n_o)
@@ -85,7 +85,7 @@ def _around(sampling: Sampling, rows: Rows) -> Iterator[Valued]:
 
 
 def _packed(row: int, columns: Indices, values: Floats) -> Valued:
-    """Rows without the columns that are none, or whose value is 0 but for rounding.
+    """Rows without missing columns and without values that are 0 but for rounding.
 
     Args:
         row: the first one.
@@ -102,7 +102,7 @@ def norms(matrix: scipy.sparse.csr_array, spacings: Floats) -> tuple[list[float]
     """Norms of the gradients of a level, by which changed ones are noticed.
 
     Args:
-        matrix: (fields V, V) those of all fields, one below the other; possibly mapped.
+        matrix: (fields V, V) of all fields, one below the other; possibly mapped.
         spacings: (fields,) as `source.units` gives them.
 
     Returns:

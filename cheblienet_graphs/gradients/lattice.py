@@ -19,7 +19,7 @@ from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.typing import Floats, Indices
 
 WINDOW = 2
-"""How many pixels away neighbors of a pixel at the edge of a mask may be, along each axis."""
+"""Largest distance, in pixels along each axis, to neighbors of a pixel at a mask's edge."""
 ENTRIES_AT_ONCE = 2**19
 """Entries of windows that are in memory together."""
 
@@ -58,7 +58,7 @@ class LatticeGradient:
 
     Args:
         lattice: of the points.
-        domain: the points, all or those inside a mask.
+        domain: the points, all or only the ones inside a mask.
         spacings: of the pixels along each axis, in the order of the shape; by default in widths of
             the lattice.
     """

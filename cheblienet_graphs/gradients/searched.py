@@ -21,14 +21,14 @@ from cheblienet_graphs.typing import Floats, Indices
 SHELL = 1e-6
 """Relative width of a shell."""
 ROUNDING = 1e-12
-"""Rows whose weights are all smaller, in units of 1 / the spacing, are 0."""
+"""Size of weights, in units of 1 / spacing, below which a row is 0."""
 
 
 class SearchedGradient:
     """The derivatives along the frame at the vertices of a sampling off lattices.
 
     Args:
-        sampling: its vertices: all, or those inside a mask.
+        sampling: its vertices: all, or only the ones inside a mask.
         manifold: on which they lie; its frame.
         spacings: (d,) of the points of the whole sampling; of a rotation, the step.
         counts: neighbors that a vertex has at least, where there are so many, and that are looked
@@ -90,7 +90,7 @@ class SearchedGradient:
     def _components(self, own: Indices, columns: Indices) -> tuple[Floats, Indices]:
         """(N, K, d) of the logarithms to neighbors, in units of the spacing and the step.
 
-        And their columns, -1 for those equally far two ways around.
+        They come with the neighbors' columns, -1 where these are equally far two ways around.
         """
         both = np.repeat(own, columns.shape[1]), columns.ravel()
         starts, ends = (self._coordinates[vertices] for vertices in both)

@@ -1,8 +1,8 @@
-"""What rows of gradients come from: neighbors of vertices, with weights for each direction.
+"""Sources of the rows of gradients: neighbors of vertices, with weights for each direction.
 
 With c_j the components of neighbor j in an orthonormal frame, sum_j w_j (f_j - f) is the derivative
 along direction a for all quadratic functions where sum_j w_j c_j = e_a and sum_j w_j c_j c_j^T = 0.
-Of all such weights those of least norm sum_j w_j^2 amplify noise least.
+Among all such weights, the ones of least norm sum_j w_j^2 amplify noise least.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,14 +17,14 @@ from cheblienet_graphs.samplings.sampling import Sampling, periods
 from cheblienet_graphs.typing import Floats, Indices
 
 SINGULAR = 1e-2
-"""Combinations of moments whose singular values are smaller, in units of the largest, are left
+"""Combinations of moments with smaller singular values, in units of the largest, are left
 alone: on points of a conic, as on a circle around a pole, weights would grow without bound."""
 EQUAL = 1e-6
 """Relative difference of lengths that are equal."""
 NEARBY = 1e-9
 """Angles, radians, that are this at least where the other way around is measured."""
 COLLINEAR = 1e-3
-"""Directions whose singular values are smaller, in units of the largest, are not there."""
+"""Singular value, in units of the largest, below which a direction is missing."""
 
 
 class Rows(NamedTuple):
@@ -49,8 +49,8 @@ class Rows(NamedTuple):
 
 
 Source = Callable[[int, int], Iterator[Rows]]
-"""Gives the rows over points start..stop, of points or of vertices, those of some consecutive
-points after others. The vertices of each part are orientation-major."""
+"""Gives the rows over points start..stop, of points or of vertices, in pieces of consecutive
+points. The vertices of each part are orientation-major."""
 
 
 def components(
@@ -60,10 +60,10 @@ def components(
 
     Args:
         manifold: its frame.
-        sampling: whose periods count.
+        sampling: of the vertices; its periods count.
         spacings: (d,) the unit along each direction.
         starts: (N, c) coordinates.
-        ends: (N, c) those of neighbors; changed where they have nearer images.
+        ends: (N, c) coordinates of neighbors; changed where they have nearer images.
     """
     base = manifold.base.dimension
     ends[:, :base] -= periods(sampling, ends[:, :base] - starts[:, :base])
@@ -84,12 +84,12 @@ def equally_far(
         manifold: of which these are points.
         spacings: (d,) the unit along each direction.
         starts: (N, c) coordinates.
-        ends: (N, c) those of neighbors.
+        ends: (N, c) coordinates of neighbors.
     """
     if manifold.base.flat:
         return np.zeros(len(starts), bool)
     logs = logarithms(manifold, starts, ends)
-    angles = np.sqrt((logs**2).sum(axis=1))  # of rotations, or arcs: those by 2 pi lead back
+    angles = np.sqrt((logs**2).sum(axis=1))  # of rotations, or arcs: 2 pi leads back
     lengths = np.sqrt(((logs / spacings[:, None]) ** 2).sum(axis=1))
     back = lengths * (2 * np.pi / np.maximum(angles, NEARBY) - 1)
     least, second = np.sort(np.concatenate([lengths, back]), axis=0)[:2]
@@ -104,7 +104,7 @@ def least_norm(components: Floats) -> Floats:
     neighbors lie in, and second moments as small as these allow.
 
     Args:
-        components: (N, K, d) of the neighbors of N points; 0 of those that are not there.
+        components: (N, K, d) of the neighbors of N points; 0 where there are fewer.
 
     Returns:
         (d, N, K) weights.

@@ -1,4 +1,1 @@
-"""What users bring along: masks, regions and points, from files or from arrays.
-
-`files` is tested with the files of masks.
-"""
+"""Inputs of users: masks, regions and points, from files or from arrays."""

@@ -13,7 +13,7 @@ from cheblienet_graphs.typing import Floats, Indices
 
 
 class Axis(NamedTuple):
-    """Words, in lower case, that tell a coordinate; `letter` is CF's axis."""
+    """Words, in lower case, that name a coordinate; `letter` is CF's axis."""
 
     names: tuple[str, ...]
     units: tuple[str, ...]
@@ -33,16 +33,16 @@ DEGREES = ("degrees", "degree", "deg", "\N{DEGREE SIGN}")
 CONVERT = "Convert it, as numpy.degrees does of radians."
 
 WHOLE, UNEVEN = 1.5, 4.0
-"""A step that is more times as wide as those beside it is a hole; of uneven grids so many times."""
+"""Ratio of a step to the steps beside it above which it is a hole; the second in uneven grids."""
 PARTS = "Give each part by itself, or fill what lies between."
 
 
 def holes(steps: Floats) -> Indices:
-    """Which steps between coordinates of a grid are holes, where it has no pixels.
+    """The steps between coordinates of a grid that are holes, where it has no pixels.
 
     A hole is wider than 1.5 times the steps beside it and all that are not so. Grids that grow
-    finer toward a place have none. Of grids without a rule, where other steps are wider than those
-    beside them, too, a hole is wider than 4 times these.
+    finer toward a place have none. In uneven grids, where other steps are wider than their
+    neighbors, too, a hole is wider than 4 times these.
 
     Args:
         steps: (n,) positive; the last one counts as beside the first.
@@ -51,12 +51,12 @@ def holes(steps: Floats) -> Indices:
     if wide.any():
         usual = steps[~wide].max(initial=0)
         wide &= steps > (WHOLE if steps[wide].min() > WHOLE * usual else UNEVEN) * usual
-    # Where most steps are such, it is those that are the rule.
+    # Where most steps are such, they are the rule.
     return np.flatnonzero(wide) if 2 * wide.sum() <= len(steps) else np.empty(0, np.int64)
 
 
 def hole_between_rows(latitudes: Floats) -> str | None:
-    """Where ascending latitudes, (lat,) degrees, have a hole, as text; None where nowhere."""
+    """The hole in ascending latitudes, (lat,) degrees, as text; None without one."""
     found = holes(np.diff(latitudes))
     if not len(found):
         return None
@@ -65,7 +65,7 @@ def hole_between_rows(latitudes: Floats) -> str | None:
 
 
 def hole_between_columns(longitudes: Floats) -> str | None:
-    """Where ascending longitudes, (lon,) degrees, have two holes, as text; None where fewer.
+    """Two holes in ascending longitudes, (lon,) degrees, as text; None where there are fewer.
 
     With one hole they are a region, wherever the seam of longitudes cuts it.
     """
@@ -96,7 +96,7 @@ def _around(longitudes: Floats) -> Floats:
 
 
 def in_radians(latitudes: Floats, longitudes: Floats) -> bool:
-    """Whether a grid covers the sphere if its numbers are radians, but not if they are degrees.
+    """True if a grid covers the sphere with its numbers read as radians, but not as degrees.
 
     Args:
         latitudes: (lat,) ascending or descending.
@@ -115,7 +115,7 @@ def in_radians(latitudes: Floats, longitudes: Floats) -> bool:
 
 
 def objection(axis: str, name: str, attributes: Mapping[str, Any]) -> str | None:
-    """What a coordinate says of itself that latitudes or longitudes in degrees do not; None if so.
+    """The attribute that contradicts latitudes or longitudes in degrees; None without one.
 
     Args:
         axis: "latitude" or "longitude".
@@ -134,7 +134,7 @@ def objection(axis: str, name: str, attributes: Mapping[str, Any]) -> str | None
 
 
 def axis_of(name: str, attributes: Mapping[str, Any]) -> str | None:
-    """What a coordinate claims to be, "latitude" or "longitude"; None where neither.
+    """The axis that a coordinate claims to be, "latitude" or "longitude"; None where neither.
 
     That is what its standard_name says, else its units, degrees_north and degrees_east, else its
     name, lat, latitude, lon or longitude.
@@ -148,7 +148,7 @@ def axis_of(name: str, attributes: Mapping[str, Any]) -> str | None:
 
 
 def lat_lon_dimensions(array: Any) -> dict[str, Any]:
-    """The dimensions of an xarray.DataArray by "latitude" and "longitude", those that it has.
+    """The dimensions of an xarray.DataArray by "latitude" and "longitude", as far as it has them.
 
     Raises:
         SpecError: a dimension claims to be one of them, and says what contradicts that.
@@ -169,10 +169,10 @@ def lat_lon_dimensions(array: Any) -> dict[str, Any]:
 
 
 def in_degrees(name: str, given: Any) -> Any:
-    """What is given as latitudes, longitudes or other angles, in degrees if it has a unit.
+    """Latitudes, longitudes or other angles as they were given; in degrees if they have a unit.
 
-    That is an astropy or pint Quantity, converted, or an xarray.DataArray whose attributes say that
-    it is something else, refused. All else stays as it is.
+    An astropy or pint Quantity is converted; an xarray.DataArray with attributes that say something
+    else is refused. All else stays as it is.
 
     Args:
         name: of the argument, for messages; "latitudes" and "longitudes" have standard names.
@@ -197,12 +197,12 @@ def in_degrees(name: str, given: Any) -> Any:
 
 
 def has_coordinates(array: Any) -> bool:
-    """Whether an array is an xarray.DataArray, or like one; columns of tables may have any name."""
+    """True if an array is an xarray.DataArray, or like one; columns of tables may have any name."""
     return hasattr(type(array), "dims") and hasattr(type(array), "coords")
 
 
 def unit_of(given: Any) -> str | None:
-    """The unit of an astropy or pint Quantity; None of all else, and where it has none."""
+    """The unit of an astropy or pint Quantity; None where there is none."""
     if hasattr(given, "to_value") and hasattr(given, "unit"):
         return str(given.unit) or None
     if hasattr(given, "m_as") and hasattr(given, "units"):

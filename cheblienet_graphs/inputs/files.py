@@ -42,7 +42,7 @@ def reading(file: Path, form: str, extra: str | None = None) -> Iterator[None]:
         extra: of this package, which brings the library that reads it; None where one is there.
 
     Raises:
-        InputError: instead of any exception that is none of ours.
+        InputError: in place of any exception that is not this package's own.
         CheblienetError: the library is not installed.
     """
     try:
@@ -98,7 +98,7 @@ def reals(field: str, value: object) -> Floats:
 
 
 def unmasked(field: str, value: object, accepted: str = "an array") -> npt.NDArray[Any]:
-    """What numpy makes of a value.
+    """The array that numpy makes of a value.
 
     Args:
         field: of the value, for messages.

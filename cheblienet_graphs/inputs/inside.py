@@ -1,4 +1,4 @@
-"""Which values of an array, an image or a field mean inside, whatever file it comes from."""
+"""The values of an array, an image or a field that mean inside, whatever file it comes from."""
 
 from typing import Any, TypeAlias
 
@@ -11,11 +11,11 @@ Booleans: TypeAlias = npt.NDArray[np.bool_]
 Values: TypeAlias = npt.NDArray[Any]
 
 IMAGE_TYPES = (np.dtype(np.uint8), np.dtype(np.uint16))
-"""Types whose whole range images use."""
+"""Types of images, which use their whole range."""
 TOLERANCE = 1e-6
-"""Numbers this close to 0 or 1 are these, and those as little outside [0, 1] are in it: float32."""
+"""Distance from 0, from 1 or from [0, 1] that is taken for rounding in float32."""
 UNDECLARED = 1e15
-"""Numbers as large are none of a field: fill values that no attribute names, or infinity."""
+"""Size from which numbers are no values: undeclared fill values, or infinity."""
 PERCENT = ("%", "percent", "per cent", "pct")
 OF_ONE = ("", "1", "(0 - 1)", "0-1", "0 to 1", "fraction", "dimensionless", "unitless", "none", "-")
 """Units, in lower case, of numbers that are shares of 100 and of 1."""
@@ -23,7 +23,7 @@ SAVE = "save booleans"
 
 
 def ambiguous(what: str) -> SpecError:
-    """A mask whose values don't say which are inside, and why: "holds NaN"."""
+    """The error of a mask with ambiguous values, with the reason: "holds NaN"."""
     accepted = f"such that its values say what is inside; this one {what}"
     return SpecError("mask", accepted, MISSING)
 
@@ -79,7 +79,7 @@ def check_bright(values: Values) -> None:
 
 
 def dim(values: Values) -> SpecError:
-    """Error of an image whose range is too low, with that range."""
+    """The error of an image with too low a range, with that range."""
     most = np.iinfo(values.dtype).max
     return ambiguous(
         f"holds {values.min()} to {values.max()} of a range to {most}, of which above half is "
@@ -97,7 +97,7 @@ def inside_of_field(values: Values, units: str = "", *, labels: bool = False) ->
     Args:
         values: of any shape.
         units: of these; fractions have none, "1" or "%".
-        labels: whether numbers stand for kinds, as those of `flag_values` do.
+        labels: whether numbers stand for kinds, as `flag_values` do.
 
     Raises:
         SpecError: a field that is not clearly one of these, as fractions are of which some are

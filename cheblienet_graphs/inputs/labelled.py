@@ -1,6 +1,6 @@
-"""Arrays whose axes or columns have names, as those of xarray and pandas: read by these names.
+"""Arrays with named axes or columns, as of xarray and pandas: read by these names.
 
-None of these libraries is imported: what their objects have is asked for.
+These libraries are not imported: objects are asked for their attributes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ SPACE = ("z", "y", "x")
 ANGLES = ("latitude", "longitude", "orientation", "theta")
 """Columns that may have a unit."""
 TABLES = ("colnames", "column_names", "columns")
-"""What tables of astropy, Arrow, and of pandas and polars call the names of their columns."""
+"""Attributes with the names of columns in astropy, Arrow, and in pandas and polars."""
 EVEN = 1e-3
 """Coordinates of pixels may be off by this share of a step."""
 VALUES = "Or give its values alone, as .to_numpy() does."
@@ -46,7 +46,7 @@ class Labelled(NamedTuple):
         dims: names of the axes.
         coords: along dimensions.
         values: the array.
-        more: names of coordinates beside those of dimensions that are latitudes or longitudes.
+        more: names of further coordinates that are latitudes or longitudes.
     """
 
     dims: tuple[str, ...]
@@ -67,7 +67,7 @@ class Labelled(NamedTuple):
 
 
 def labelled(value: Any) -> Labelled | None:
-    """An xarray.DataArray, or a DataFrame or Series of pandas; None of what has no names.
+    """An xarray.DataArray, or a DataFrame or Series of pandas; None for values without names.
 
     Raises:
         SpecError: it is a Dataset, of several fields.
@@ -112,7 +112,7 @@ def _counts(labels: Values) -> bool:
 
 
 def named_mask(mask: Any, manifold: Any) -> Any:
-    """A mask as an array has it, of one whose dimensions have names; all else as it is.
+    """The mask in plain form, if its dimensions have names; anything else as it is.
 
     Args:
         mask: of any kind.
@@ -157,7 +157,7 @@ def _on_the_sphere(one: Labelled, axes: Mapping[str, str]) -> LatLonMask:
 
 
 def _of_pixels(one: Labelled, dimension: int, *, flat: bool) -> Values | Volume:
-    """Values of pixels or voxels, in order; those of space with their spacing."""
+    """Values of pixels or voxels, in order; voxels with their spacing."""
     wanted = SPACE[-dimension:]
     plain = tuple(f"dim_{n}" for n in range(dimension))
     dims = {name.lower(): name for name in one.dims}
@@ -196,7 +196,7 @@ def by_columns(field: str, value: Any, wanted: Sequence[str], area: str | None =
 
     Args:
         field: of the table, for messages.
-        value: a DataFrame, Table, structured array or DataArray whose columns have names, or else.
+        value: a DataFrame, Table, structured array or DataArray with named columns, or anything.
         wanted: names of the columns; lat and lon are latitude and longitude.
         area: of one more that there may be.
 
@@ -243,7 +243,7 @@ def _columns(value: Any) -> list[tuple[Any, Any]] | None:
 
 
 def _of_dataarray(value: Any) -> list[tuple[Any, Any]] | None:
-    """Columns of (N, columns) whose second dimension has labels."""
+    """Columns of (N, columns) with a labelled second dimension."""
     named = [n for n, dim in enumerate(value.dims) if dim in value.coords and n < 2]
     texts = [n for n in named if np.asarray(value.coords[value.dims[n]].values).dtype.kind in "OSU"]
     if not texts:

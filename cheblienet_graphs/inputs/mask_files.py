@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 IMAGES = (".png", ".tif", ".tiff", ".bmp", ".gif", ".jpg", ".jpeg", ".pgm", ".pbm", ".webp")
 FORMATS = ("PNG", "TIFF", "BMP", "GIF", "JPEG", "PPM", "WEBP")
-"""What Pillow may take a file for. By itself it goes by the contents alone, and hands PostScript to
+"""Formats that Pillow may read. By default it goes by the contents alone, and hands PostScript to
 Ghostscript, which runs it, whatever the file is called."""
 GRAY = {"1", "L", "I;16", "I;16B", "I;16L", "I;16N"}
 TRANSPARENT = {"LA", "La", "PA", "RGBA", "RGBa"}
@@ -46,7 +46,7 @@ NETCDF = (".nc", ".nc4", ".cdf")
 SUFFIXES = (".npy", *IMAGES, *NETCDF, *NIFTI, *GEOJSON)
 DIMENSIONS = (1, 2, 3)
 ENGINES = {b"\x89HDF": "h5netcdf", b"CDF\x01": "scipy", b"CDF\x02": "scipy"}
-"""What reads a file, by its first bytes: NetCDF 4, NetCDF 3 classic and with 64-bit offsets."""
+"""Readers by the first bytes of a file: NetCDF 4, NetCDF 3 classic and with 64-bit offsets."""
 CONVERTED = "NetCDF 4, classic and 64-bit offsets are read; `nccopy -k nc4` writes the first"
 
 
@@ -147,7 +147,7 @@ def _gray(image: "Image.Image", file: Path) -> Values:
 
 
 def _split(source: str | Path) -> tuple[Path, str | None]:
-    """FILE and VARIABLE; a file whose name has a colon is that file."""
+    """FILE and VARIABLE; a file with a colon in its name is that file."""
     path = file_path("source", source)
     head, colon, variable = str(path).rpartition(":")
     in_group = Path(head).suffix.lower() in NETCDF
@@ -216,8 +216,8 @@ def _ancestry(group: str) -> list[str | None]:
 def _check_alone(file: Path) -> None:
     """See that a NetCDF 4 file, which is HDF5, holds all that it shows.
 
-    HDF5 would read any file whose path it names: as a link, as the storage of a variable, or as a
-    part of a virtual one.
+    HDF5 would read any file that it names by its path: as a link, as the storage of a variable, or
+    as a part of a virtual one.
 
     Raises:
         InputError: it names another file.
@@ -278,7 +278,7 @@ def _chosen(
 
 
 def _axes(field: "xr.DataArray") -> dict[str, str]:
-    """Dimension by "latitude" and "longitude", those that the field has."""
+    """Dimension by "latitude" and "longitude", as far as the field has them."""
     with suppress(SpecError):  # of coordinates of another kind
         axes = lat_lon_dimensions(field)
         numeric = [n for n in axes.values() if n in field.coords and field[n].dtype.kind in "iuf"]
@@ -317,7 +317,7 @@ def _mask(field: "xr.DataArray", raw: "xr.DataArray", where: str, steps: str | N
 def _place(
     field: "xr.DataArray", others: list[str], where: str, steps: str | None
 ) -> dict[str, int]:
-    """Where along each other dimension a field is taken: at its step, or at the only one."""
+    """The index of a field along each other dimension: of its step, or of the only one."""
     long = [name for name in others if field.sizes[name] != 1]
     sizes = ", ".join(f"{name} ({field.sizes[name]})" for name in long) or "none"
     if steps is None and long:

@@ -36,9 +36,9 @@ TO_THE_POLE = 1.001
 class LatLonMask:
     """A mask on a grid of latitudes and longitudes, whole or regional, in any order.
 
-    Each point of the sphere takes the pixel whose latitude is nearest and whose longitude is;
-    between two the southern and the eastern one. Pixels reach half a step beyond the outermost
-    coordinates, to the pole where that is at most one step away; what lies further out is outside.
+    Each point of the sphere takes the pixel of nearest latitude and longitude; between two the
+    southern and the eastern one. Pixels reach half a step beyond the outermost coordinates, to the
+    pole where that is at most one step away; what lies further out is outside.
 
     Args:
         inside: (lat, lon) bool.
@@ -113,7 +113,7 @@ class LatLonMask:
         return cls(inside, latitudes, longitudes)
 
     def at(self, latitudes: Floats, longitudes: Floats) -> Booleans:
-        """Whether points are inside.
+        """True for each point inside.
 
         Args:
             latitudes: (N,) degrees in [-90, 90].
@@ -159,7 +159,7 @@ class LatLonMask:
     def _eastwards(self) -> tuple[Floats, Indices, bool]:
         """Longitudes eastwards, their columns, and whether they go once around.
 
-        The first is in [0, 360), none is there twice.
+        The first is in [0, 360), and all are different.
         """
         turned = self.longitudes % 360
         turned[turned > 360 - ROUNDING] = 0
@@ -219,7 +219,7 @@ def region(value: object) -> Four:
 
 
 def inside_region(latitudes: Floats, longitudes: Floats, region: Four) -> Booleans:
-    """Whether points are in a region; its limits belong to it.
+    """True for each point in a region; its limits belong to it.
 
     A pole has no longitude: it is inside where its latitude is.
 

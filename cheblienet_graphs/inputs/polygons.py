@@ -43,8 +43,9 @@ LARGEST_CORNER = 1e9
 AT_ONCE = 2**20
 """Cells that are evaluated, and pieces of sides that are added, together."""
 LevelSet: TypeAlias = Callable[..., Any]
-"""x, y[, z] -> negative numbers inside and positive ones outside, such as a distance; arrays of one
-shape, in pixels. Some are up to 0.1 pixels beyond the lattice, where values must be finite, too."""
+"""A function of x, y[, z] that is negative inside and positive outside, such as a distance; arrays
+of one shape, in pixels. Some are up to 0.1 pixels beyond the lattice, where values must be finite,
+too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +174,7 @@ def _sides(
 def _within(
     starts: Floats, ends: Floats, signs: Floats, shape: tuple[int, int]
 ) -> tuple[Floats, Floats, Floats]:
-    """Those sides that rise or fall within the rows, and begin or end left of the last column."""
+    """The sides that rise or fall within the rows, and begin or end left of the last column."""
     low, high = np.minimum(starts, ends), np.maximum(starts, ends)
     kept = (low[:, 1] < high[:, 1]) & (high[:, 1] > 0) & (low[:, 1] < shape[0])
     kept &= low[:, 0] < shape[1]
@@ -239,7 +240,7 @@ def read_polygons(file: Path) -> Polygons:
 
 
 def _of_geometry(value: Any, file: Path) -> Iterator[Any]:
-    """The polygons in a GeoJSON value, x and y alone; those that are empty are left out."""
+    """The polygons in a GeoJSON value, x and y alone; empty ones are left out."""
     match value:
         case {"type": "Polygon", "coordinates": [*rings]}:
             if rings and rings[0] != []:
@@ -303,7 +304,7 @@ def _of_block(level_set: LevelSet, cells: int, sides: Sequence[tuple[int, int]])
     """The part of each of some half pixels where a level set is negative.
 
     Args:
-        level_set: whose values are taken.
+        level_set: to evaluate.
         cells: along each side of one.
         sides: the first half pixel along each axis, and the one after the last.
     """

@@ -172,7 +172,7 @@ def _by(size: tuple[int, ...]) -> str:
 
 
 def is_nifti(file: Path) -> bool:
-    """Whether a file's name says that it is NIfTI."""
+    """True if a file's name says that it is NIfTI."""
     return file.name.lower().endswith(NIFTI)
 
 

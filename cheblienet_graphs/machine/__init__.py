@@ -1,8 +1,7 @@
 """The machines of a build: cores, devices and signals of a process, and pools that do its blocks.
 
 Here is what pools have in common. Scheduling and retrying are the libraries' business. Blocks write
-to files that all workers see, and hand back a few numbers. Pools are tested in `test_processes.py`,
-clusters in `test_dask.py`.
+to files that all workers see, and hand back a few numbers.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -32,7 +31,7 @@ class Pool:
     """
 
     apart = False
-    """Whether other processes do the work, so that tasks go to them."""
+    """True if other processes do the work, so that tasks go to them."""
 
     def __init__(self, processes: int = 1) -> None:
         self.processes = processes

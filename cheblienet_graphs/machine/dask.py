@@ -1,4 +1,4 @@
-"""Blocks done by a Dask cluster, whose workers see the store's file system."""
+"""Blocks done by a Dask cluster; its workers see the store's file system."""
 
 import asyncio
 import json
@@ -25,9 +25,9 @@ except ModuleNotFoundError as error:
     ) from error
 
 CONNECTED = 30
-"""Seconds in which a scheduler must answer,"""
+"""Seconds in which a scheduler must answer."""
 READY = 120
-"""and in which it must have a worker."""
+"""Seconds in which a scheduler must have a worker."""
 PORTS = 2**16
 FILES, FILES_OF_A_WORKER = 32, 16
 """Files that a cluster of this machine has open, with some to spare; short of them it hangs."""
@@ -50,12 +50,12 @@ class Cluster(Pool):
         self._client = client
 
     def first(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
-        """As `Pool.first`."""
+        """The result of one call by a worker, as `Pool.first`."""
         [(_, result)] = self.each(partial(function, **named), [arguments])
         return result
 
     def each(self, function: Callable[..., T], tasks: Sequence[Task]) -> Iterator[tuple[Task, T]]:
-        """As `Pool.each`.
+        """The results of calls by workers, as `Pool.each`.
 
         Raises:
             CheblienetError: blocks kept losing their workers, or the scheduler vanished, or the
@@ -96,7 +96,7 @@ class Cluster(Pool):
 
 
 def processes_of(address: str, workers: int | None) -> int:
-    """How many processes of this machine a cluster has; arguments as those of `opened_cluster`.
+    """The number of a cluster's processes on this machine; arguments as of `opened_cluster`.
 
     Raises:
         InputError: the scheduler's file does not exist.

@@ -22,7 +22,7 @@ Handler = Callable[[int, FrameType | None], object]
 def not_for_children() -> Iterator[None]:
     """Hide SIGINT from processes and threads started within the context; in others it waits.
 
-    A terminal sends Ctrl-C to all of them, but the building process tells the others when to end.
+    A terminal sends Ctrl-C to all of them, but the building process ends the others.
     """
     resource_tracker.ensure_running()  # started later, it would let signals through
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

@@ -21,7 +21,7 @@ from cheblienet_graphs.machine.threads import threads_each
 T = TypeVar("T")
 
 SHARED = Path("/dev/shm")  # noqa: S108, that of the system
-"""Where Linux has named semaphores, as files."""
+"""The folder in which Linux has named semaphores, as files."""
 
 
 def opened_pool(
@@ -68,7 +68,7 @@ class Processes(Pool):
         self._executor = executor
 
     def each(self, function: Callable[..., T], tasks: Sequence[Task]) -> Iterator[tuple[Task, T]]:
-        """As `Pool.each`.
+        """The results of calls by processes, as `Pool.each`.
 
         Raises:
             CheblienetError: a process died.
@@ -110,7 +110,7 @@ def opened_processes(workers: int) -> Iterator[Pool]:
 
 @contextmanager
 def _swept_semaphores() -> Iterator[None]:
-    """Name semaphores after this process; remove those of processes that were killed.
+    """Name semaphores after this process; remove the ones of processes that were killed.
 
     One that is killed with all its processes, by a scheduler, say, leaves them in shared memory.
     They are removed only where it is certain that nobody has them: by names that this function

@@ -9,7 +9,7 @@ are split among threads, so the last bits of eigenvectors, say, differ with thei
 scipy each bring an OpenBLAS of their own, or share MKL. Where they use another library, set its
 variables (OMP_NUM_THREADS and the like) to 1 for the same effect. The libraries are reached through
 modules of numpy and scipy that link them. They are never searched for among the files mapped into
-the process: arrays of stores are such files, and whoever wrote a store chose their names and
+the process: arrays of stores are such files, and the author of a store chose their names and
 contents.
 """
 
@@ -53,7 +53,7 @@ _BEFORE: list[tuple[Library, int]] = []
 
 
 def cores(cgroup: Path = CGROUP) -> int:
-    """Cores that this process may use: those it is bound to, or fewer by a limited share."""
+    """Cores that this process may use: the ones it is bound to, or fewer by a limited share."""
     allowed = len(os.sched_getaffinity(0))
     return max(1, min(allowed, int(_share(cgroup) or allowed)))
 

@@ -1,8 +1,4 @@
-"""The manifolds, by name. A new one is a class in a file beside this one and a name in `_ALL`.
-
-Bases, fibers and arrays are tested in `test_manifold.py` and with graphs, moments with the weights,
-too.
-"""
+"""The manifolds, by name. A new one is a class in a file beside this one and a name in `_ALL`."""
 
 from cheblienet_graphs.manifolds.base import Metric
 from cheblienet_graphs.manifolds.flat import R2, R3, R3S2, SE2
@@ -14,11 +10,11 @@ _ALL: tuple[Manifold, ...] = (R2, SE2(), S2(), SO3(), R3, R3S2())
 MANIFOLDS = {manifold.name: manifold for manifold in _ALL}
 
 OVER_FULL_TURNS: dict[str, Manifold] = {"se2": SE2("2pi"), "so3": SO3("2pi")}
-"""Those whose orientations may be modulo 2 pi, with that period."""
+"""Manifolds with orientations modulo 2 pi."""
 
 
 def with_period(name: str, period: str | None) -> Manifold:
-    """The manifold of a name, its orientations modulo "pi" or "2pi"; None where there are none."""
+    """The manifold of a name, its orientations modulo "pi" or "2pi"; None without orientations."""
     return OVER_FULL_TURNS[name] if period == "2pi" else MANIFOLDS[name]
 
 

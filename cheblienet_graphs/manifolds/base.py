@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 
 @dataclass(eq=False)
 class Base:
-    """A homogeneous space whose points carry the fiber of a manifold.
+    """A homogeneous space; its points carry the fiber of a manifold.
 
     Args:
         name: in messages.
         dimension: number of directions at a point.
         samplings: names of the samplings it has, the default first.
-        flat: whether the domain is a box of width 1, whose opposite sides may be glued.
+        flat: whether the domain is a box of width 1; its opposite sides may be glued.
         measure: area of the base, in squared units of length; 1 where it is flat.
         unit: plural of the unit of length.
     """
@@ -82,11 +82,11 @@ class Fiber:
     columns: tuple[str, ...] = ()
 
     cyclic: ClassVar[bool] = False
-    """Whether samples are angles, of which those near another one are next to it."""
+    """True if samples are angles, so that near samples have near indices."""
 
     @property
     def turns(self) -> tuple[float, ...]:
-        """Rotations that change no sample, of those by less than 2 pi."""
+        """Rotations by less than 2 pi that change no sample."""
         return (0.0,)
 
     def step(self, _count: int) -> float:
@@ -102,9 +102,9 @@ class Fiber:
         return [()] * count
 
     def steps(self, _count: int, _xi: float) -> list[tuple[int, float]]:
-        """Steps from a sample's index to those of its neighbors, and the edges' weights.
+        """Steps from a sample's index to its neighbors' indices, and the edges' weights.
 
-        Empty where they are not the same for all samples, as those of axes.
+        Empty where they are not the same for all samples, as for axes.
 
         Args:
             count: number of samples, n_o.
@@ -126,11 +126,11 @@ class Fiber:
 
 NO_FIBER = Fiber()
 AXES = Fiber(("nx", "ny", "nz"))
-"""Axes in space, unit vectors, whose set is still to be chosen."""
+"""Axes in space, unit vectors; their set is still to be chosen."""
 
 
 PERIODS = {"pi": math.pi, "2pi": 2 * math.pi}
-"""Of orientations, by name: those of lines, which have no sense, and of arrows, which have one."""
+"""Periods of orientations by name: of lines, which have no sense, and of arrows, which have one."""
 
 
 @dataclass(frozen=True)
@@ -170,5 +170,5 @@ class Angles(Fiber):
         return [(-1, weight), (1, weight)] if count > 2 else [(1, weight * 2)]
 
     def spectrum(self, count: int) -> list[float]:
-        """Of each frequency m, (2 pi m / period)^2, twice but for m = 0."""
+        """The eigenvalue (2 pi m / period)^2 of each frequency m, twice but for m = 0."""
         return [(2 * math.pi / self.period * ((k + 1) // 2)) ** 2 for k in range(count)]

@@ -16,7 +16,7 @@ class Translations(Manifold):
     """Points of R^d; the distance is the Euclidean one (eps = 1).
 
     Args:
-        base: whose points they are.
+        base: that they act on.
         axes: names of the coordinates, with their directions in words.
         neighbors: K by default.
         selling: largest degree of Selling's stencils.
@@ -61,7 +61,7 @@ class SE2(Manifold):
     """Elements (x, y, theta), theta in radians modulo the period.
 
     Modulo pi, theta and theta + pi are the same orientation: that of a line. Modulo 2 pi they are
-    opposite ones, those of arrows.
+    opposite ones, as of arrows.
 
     Args:
         period: name of it, "pi" or "2pi".
@@ -118,8 +118,8 @@ class R3S2(Manifold):
     """Elements (x, y, z, nx, ny, nz), n a unit vector; n and -n are the same axis.
 
     The metric is |dy . n|^2 + eps^-2 |dy x n|^2 + xi^2 |dn|^2: invariant under SE(3), as under
-    reflections. Of the rotations that take one axis to the other the distance takes the minimal
-    one, whose logarithm has no part about the axis, to either end of that.
+    reflections. The distance takes the minimal rotation from one axis to either end of the other;
+    its logarithm has no part about the axis.
     """
 
     name = "r3s2"
@@ -145,10 +145,10 @@ class R3S2(Manifold):
     def logarithms(self, g: Point, h: Point) -> Iterator[Point]:
         """Components of log g^-1 h, one for each end of h's axis that g's is turned to.
 
-        They are those along n and two directions across it, then of the tilt in these two. Where
-        g's axis is turned by the angle a in the plane of both ends, the logarithm's translation is
-        the displacement turned back by a / 2 there, its part in that plane divided by sinc(a / 2):
-        that of SE(2), and the displacement itself out of the plane.
+        First come the parts along n and along two directions across it, then the tilts in these
+        two. Where g's axis is turned by the angle a in the plane of both ends, the logarithm's
+        translation is the displacement turned back by a / 2 there, its part in that plane divided
+        by sinc(a / 2): that of SE(2), and the displacement itself out of the plane.
         """
         start, step = g[3:], tuple(b - a for a, b in zip(g[:3], h[:3], strict=True))
         across = directions_across(start)

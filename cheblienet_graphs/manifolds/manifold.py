@@ -35,14 +35,14 @@ class Manifold(ABC):
     name: str
     title: str
     meaning: str = ""
-    """The title in words for those who do not know it; empty where it is enough."""
+    """The title in words; empty where it says enough."""
     base: Base
     fiber: Fiber = NO_FIBER
     columns: tuple[str, ...]
     """Names of the coordinates, in the order in which they are stored."""
     frame: tuple[str, ...]
-    """Names of the components of the logarithm: those sideways or across count for eps^-2 in R,
-    a rotation or a tilt for xi^2, others for 1."""
+    """Names of the components of the logarithm: sideways and across count for eps^-2 in R, a
+    rotation or a tilt for xi^2, others for 1."""
     default_neighbors: int
     default_eps: float = 1.0
     selling_neighbors: int | None = None
@@ -50,7 +50,7 @@ class Manifold(ABC):
     least_matched_neighbors: int = 1
     """Fewer neighbors than this can't be weighted to match a metric."""
     cancels: bool = False
-    """Whether distances lose more digits than coordinates do, so that float32 says little."""
+    """True if distances lose more digits than coordinates do, so that float32 says little."""
     window_pays: int = 2
     """Searches compare a window of orientations where it has so many times fewer than the fiber:
     one distance costs so many times as much as one of `fiber_distances`."""
@@ -59,14 +59,14 @@ class Manifold(ABC):
     and where there is none."""
 
     coordinates_in_words: str
-    """Columns with units and ranges; {domain} and {longitudes} are the sampling's, {angles} those
-    of the period."""
+    """Columns with units and ranges; {domain} and {longitudes} depend on the sampling, {angles} on
+    the period."""
     operator_in_words: str
     """The Laplace-Beltrami operator and its unit."""
 
     @property
     def oriented(self) -> bool:
-        """Whether a fiber of orientations lies over each point of the base."""
+        """True if a fiber of orientations lies over each point of the base."""
         return bool(self.fiber.columns)
 
     @property

@@ -79,15 +79,15 @@ def least_logarithms(manifold: Manifold, starts: Floats, ends: Floats) -> tuple[
 def edge_components(
     manifold: Manifold, targets: Floats, sources: Floats, periods: tuple[float, ...] | None = None
 ) -> Floats:
-    """Where the sources of edges lie as seen from their targets: components of log g^-1 h.
+    """The components of log g^-1 h of edges: the source h as seen from the target g.
 
     Of the candidates the one of the smaller rotation counts, of equal ones the first.
 
     Args:
-        manifold: in whose frame, at the targets, the components are, by the names of `frame`.
+        manifold: its frame at the targets gives the components, by the names of `frame`.
         targets: (E, d) coordinates of g.
         sources: (E, d) of h.
-        periods: sides of a domain whose opposite sides are glued: the nearest image counts.
+        periods: sides of a domain with glued opposite sides: the nearest image counts.
 
     Returns:
         (E, dim) in units of length, and radians of rotations and tilts.

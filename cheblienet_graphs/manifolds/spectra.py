@@ -50,10 +50,10 @@ def over_boxes(count: int, extent: Extent) -> Floats:
 def over_angles(count: int, metric: Metric, extent: Extent, fiber: Fiber) -> Floats:
     """The smallest eigenvalues on a torus times orientations, modulo pi or 2 pi.
 
-    For a base frequency kappa the operator acts on the fiber as
-    kappa^2 (1 + eps^2)/2 + xi^-2 (-d^2/dtheta^2 + 2 q cos 2 theta),
-    q = xi^2 kappa^2 (1 - eps^2) / 4: Mathieu's operator on functions of the fiber's period. Those
-    of period 2 pi are the even ones, of period pi, and the odd ones under half a turn.
+    For a base frequency kappa the operator acts on the fiber as kappa^2 (1 + eps^2)/2 + xi^-2
+    (-d^2/dtheta^2 + 2 q cos 2 theta), q = xi^2 kappa^2 (1 - eps^2) / 4: Mathieu's operator on
+    functions of the fiber's period. The functions of period 2 pi are the even ones, of period pi,
+    and the odd ones under half a turn.
     """
     parities = _parities(fiber)
 
@@ -76,10 +76,10 @@ def over_angles(count: int, metric: Metric, extent: Extent, fiber: Fiber) -> Flo
 def over_axes(count: int, metric: Metric, extent: Extent, _fiber: Fiber) -> Floats:
     """The smallest eigenvalues on a flat torus times the projective plane of axes.
 
-    Over a wave the operator is eps^2 kappa^2 + xi^-2 (-Laplacian + q cos^2), kappa = |k|,
-    q = xi^2 kappa^2 (1 - eps^2), the cosine that of the angle between the axis and k. Its
-    eigenfunctions are spheroidal wave functions times exp(i m phi), of which those that are the
-    same at n and -n count: spherical harmonics of even degree.
+    Over a wave the operator is eps^2 kappa^2 + xi^-2 (-Laplacian + q cos^2), kappa = |k|, q = xi^2
+    kappa^2 (1 - eps^2), the cosine that of the angle between the axis and k. Its eigenfunctions are
+    spheroidal wave functions times exp(i m phi); the ones that are equal at n and -n count:
+    spherical harmonics of even degree.
     """
 
     def over(squared: float, cutoff: float) -> list[float]:
@@ -88,7 +88,7 @@ def over_axes(count: int, metric: Metric, extent: Extent, _fiber: Fiber) -> Floa
         # The lowest degree alone costs m (m + 1), and cos^2 is not negative.
         for m in itertools.takewhile(lambda m: m * (m + 1) <= limit, itertools.count()):
             values = metric.eps**2 * squared + _spheroidal(metric, squared, m, limit) / metric.xi**2
-            # Those of m and of -m.
+            # For m and for -m.
             eigenvalues += (1 if m == 0 else 2) * _bounded(metric, squared, cutoff, values)
         return sorted(eigenvalues)
 
@@ -125,7 +125,7 @@ def of_asymmetric_top(count: int, metric: Metric, _extent: Extent, fiber: Fiber)
 
 
 def _parities(fiber: Fiber) -> tuple[int, ...]:
-    """Of functions under half a turn: even ones, 0, and modulo 2 pi odd ones, 1."""
+    """Parities of functions under half a turn: even ones, 0, and modulo 2 pi odd ones, 1."""
     return (0,) if len(fiber.turns) > 1 else (0, 1)
 
 
@@ -190,7 +190,7 @@ def _squared_frequencies(largest: float, extent: Extent) -> Counter[float]:
 
 
 def _spheroidal(metric: Metric, squared: float, m: int, limit: float) -> Floats:
-    """Eigenvalues for one m >= 0 over |k|^2 = squared, those of the matrix up to limit + 1.
+    """Eigenvalues for one m >= 0 over |k|^2 = squared, of the matrix up to limit + 1.
 
     The matrix is the operator's less eps^2 kappa^2, times xi^2, in normalized spherical harmonics.
     """

@@ -8,7 +8,7 @@ from cheblienet_graphs.manifolds.base import PERIODS, SPHERE, Angles, Metric
 from cheblienet_graphs.manifolds.manifold import Manifold, Point, squared_norm
 
 TINY = 1e-36
-"""Added to a square whose root is a divisor: too small to change results, it avoids 0/0."""
+"""Added to a square before dividing by its root: too small to change results, it avoids 0/0."""
 
 
 class S2(Manifold):
@@ -136,7 +136,7 @@ class SO3(Manifold):
     def fiber_distances(
         self, elements: Point, points: Any, others: Any, metric: Metric, own: range
     ) -> Iterator[Any]:
-        """As `Manifold.fiber_distances`, with one arctangent for each difference of angles.
+        """Distances of the manifold, with one arctangent for each difference of angles.
 
         With (w, x, y, z) the quaternion between the first orientations, that between others, s and
         t further on, has w + i z turned by (t - s) / 2 and x + i y by -(s + t) / 2. Hence

@@ -1,4 +1,4 @@
-"""The first eigenvalues of a graph beside those of its metric's operator.
+"""Comparison of the first eigenvalues of a graph with the ones of its metric's operator.
 
 Compared are the first 6, and further ones through the first multiplet that is not exact by
 construction, as that of the fiber's first functions is with Selling's weights. Where the first 25
@@ -40,7 +40,7 @@ class Comparison:
     """The relative errors of the first eigenvalues.
 
     Args:
-        unknown: kind of the finding that tells why nothing is compared; None where something is.
+        unknown: kind of the finding that says why nothing is compared; None where something is.
         exact: (M - 1,) eigenvalues of the operator, without the 0.
         errors: (M - 1,) graph's / exact - 1; empty where nothing is compared.
         count: how many, 0 among them, decide; further ones are looked at.
@@ -56,7 +56,7 @@ class Comparison:
 
     @property
     def error(self) -> float | None:
-        """The largest absolute error of those that decide; None where nothing is compared."""
+        """The largest absolute error that decides; None where nothing is compared."""
         return None if self.unknown else float(abs(self.errors[: self.count - 1]).max())
 
     @property
@@ -71,16 +71,16 @@ class Comparison:
 
     @property
     def agree(self) -> bool:
-        """Whether no error that decides exceeds the tolerance; also where nothing is compared."""
+        """True if no error that decides exceeds the tolerance; also where nothing is compared."""
         return self.unknown is not None or (self.error or 0.0) <= AGREEING
 
     @property
     def all_agree(self) -> bool:
-        """Whether as many as `FURTHER` were looked at, and no error exceeds the tolerance."""
+        """True if as many as `FURTHER` were looked at, and no error exceeds the tolerance."""
         return self.further_error is not None and self.further_error <= AGREEING
 
     def too_coarse(self, squared_reach: float) -> bool:
-        """Whether the length of the edges explains every error above the tolerance.
+        """True if the length of the edges explains every error above the tolerance.
 
         On a graph with the right second moments an eigenvalue lambda becomes
         lambda (1 - lambda l^2 / 12 + ...) by Taylor's series, l^2 the squared reach; the further
@@ -106,7 +106,7 @@ def unknown_spectrum(spec: GraphSpec) -> str | None:
 
 
 def deciding(spec: GraphSpec, metric: Metric, exact: Sequence[float]) -> int:
-    """How many of the smallest eigenvalues are compared, 0 among them.
+    """The number of smallest eigenvalues that are compared, 0 among them.
 
     Args:
         spec: of the build.

@@ -22,9 +22,9 @@ from cheblienet_graphs.store.reader import LevelFolder
 from cheblienet_graphs.typing import Floats
 
 WITH_POLES = ("equiangular", "gaussian", "reduced-gaussian")
-"""Samplings of the sphere whose points crowd at the poles."""
+"""Samplings of the sphere with points that crowd at the poles."""
 PHASE = 0.3
-"""Of waves on a flat base."""
+"""Phase of the waves on a flat base."""
 LINEAR, FIRST, SECOND = np.array([[0.6, -0.5, 0.7], [0.2, 0.9, -0.4], [-0.7, 0.3, 0.5]])
 """Vectors of polynomials on the sphere."""
 
@@ -55,17 +55,17 @@ def equivariance_errors(
 
 
 def _largest_difference(a: scipy.sparse.csr_array, b: scipy.sparse.csr_array) -> float:
-    """Max |A - B| of matrices whose columns ascend in each row."""
+    """Max |A - B| of matrices with ascending columns in each row."""
     if np.array_equal(a.indptr, b.indptr) and np.array_equal(a.indices, b.indices):
         return float(abs(a.data - b.data).max(initial=0))
     return float(abs(a - b).max())
 
 
 def weight_statistics(level: LevelFolder, *, entries: int = ENTRIES) -> dict[str, float]:
-    """The smallest, median and largest weight of the edges, exactly; none where there are none.
+    """The smallest, median and largest weight of the edges, exactly.
 
     Args:
-        level: whose W is symmetric: each edge counts once, which halves the memory.
+        level: W is symmetric, so each edge counts once, which halves the memory.
         entries: stored entries of a block of rows.
     """
     laplacian = level.laplacian
@@ -82,7 +82,7 @@ def weight_statistics(level: LevelFolder, *, entries: int = ENTRIES) -> dict[str
 
 @dataclass(frozen=True)
 class GradientReport:
-    """How well the gradients of a level differentiate a smooth function.
+    """The errors of a level's gradients on a smooth function.
 
     The function is a sum of waves as long as the domain, or a polynomial of second degree on the
     sphere, with the lowest modes along the fiber.
@@ -106,7 +106,7 @@ class GradientReport:
 
 
 def gradient_report(arrays: MeasuredLevel) -> GradientReport | None:
-    """That of a level; None where it has no gradients."""
+    """The errors of a level's gradients; None where it has none."""
     spec, level, known = arrays.spec, arrays.level, arrays.of_level.gradients
     if known is None:
         return None

@@ -1,4 +1,4 @@
-"""How far eigenvalues are from the operator's, as the next coarser level and the fiber tell.
+"""Estimated errors of eigenvalues, from the next coarser level and the fiber.
 
 Where errors fall with the square of the spacing, an eigenvalue is below the operator's by about
 (value - coarser value) / (r^2 - 1), r the ratio of the two spacings. A pyramid has the same fiber
@@ -7,7 +7,7 @@ sum over the fiber's modes of each mode's share of an eigenvector times the erro
 eigenvalue. Source: Richardson's extrapolation, and first-order perturbation theory.
 
 Both are first terms of expansions, which hold where they are small: a bar beyond a tenth of its
-eigenvalue is none. Nor are those of larger eigenvalues, as the order of these is not known.
+eigenvalue is none. Larger eigenvalues have none either, as their order is not known.
 """
 
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ def error_bars(arrays: MeasuredLevel, spectrum: Eigenvalues) -> ErrorBars:
 
 
 def _known(arrays: MeasuredLevel, values: Floats, bars: Floats) -> int:
-    """The number of eigenvalues before the first whose estimated error says nothing."""
+    """The number of eigenvalues before the first with an estimated error that says nothing."""
     spec, metric = arrays.spec, arrays.sampled.metric
     small = bars <= AGREEING * values
     carried = [not few_samples(spec, metric, value) for value in values.tolist()]
@@ -118,7 +118,7 @@ def _most_neighbors(arrays: MeasuredLevel) -> int:
 
 
 def _unequal_degrees(spec: GraphSpec) -> str | None:
-    """That a Laplacian is normalized by degrees that differ; None where they do not."""
+    """A remark that a Laplacian is normalized by unequal degrees; None where it is not."""
     equal = spec.sampling_kind.regular and not spec.geometry.oriented
     if spec.laplacian == "combinatorial" or equal:
         return None
@@ -126,7 +126,7 @@ def _unequal_degrees(spec: GraphSpec) -> str | None:
 
 
 def _ends_right(spec: GraphSpec) -> bool:
-    """Whether no error of first order comes from a lattice's sides."""
+    """True if no error of first order comes from a lattice's sides."""
     plain = spec.weighting.right_at_sides(spec.geometry)
     corrected = spec.boundary_correction or spec.mask_edge == "cut"
     equal = spec.laplacian == "combinatorial"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cheblienet_graphs.spectrum.lanczos import Eigenvalues  # slow to import, builds do without
 
 EDGES_AT_ONCE = 2**17
-"""Edges whose second moments are in memory together."""
+"""Number of edges to hold second moments of in memory at once."""
 EDGES = 2**18
 """About so many stored entries are looked at, in less than a second; smaller graphs are whole.
 
@@ -37,7 +37,7 @@ ROUNDING = 1e-24
 class EffectiveMetric:
     """The metric that the weights at one orientation realize.
 
-    A graph's second moments are those of R = diag(1, eps^-2, xi^2) where M = sum_j w_ij c c^T is a
+    A graph has the second moments of R = diag(1, eps^-2, xi^2) where M = sum_j w_ij c c^T is a
     multiple m R^-1 at every vertex, m a_i R^-1 where vertices have different areas a_i.
 
     Args:
@@ -96,7 +96,7 @@ class MeasuredLevel(LevelFolder):
 
     @cached_property
     def probes(self) -> Indices:
-        """Points where the effective metric is measured; none where all are at the mask's edge.
+        """Points where the effective metric is measured; empty where all are at the mask's edge.
 
         Without a mask these are the sampling's own.
         """
@@ -162,7 +162,7 @@ def effective_metrics(level: MeasuredLevel, points: Indices) -> list[EffectiveMe
 
     Args:
         level: its edges.
-        points: where it is measured; without any there is nothing to tell.
+        points: where it is measured; without any the result is empty.
     """
     if not len(points):
         return []
@@ -264,7 +264,7 @@ def effective_metric(
 
 
 def eigenvalue_scale(level: MeasuredLevel) -> float | None:
-    """The factor by which eigenvalues of Delta estimate those of the operator.
+    """The factor from eigenvalues of Delta to estimates of the operator's.
 
     With m the mean second moment that is 2 / m for the combinatorial Laplacian, and 2 d / m, d the
     mean degree, for the normalized one, where degrees are equal. All but kernel weights have

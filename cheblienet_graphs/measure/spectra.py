@@ -1,4 +1,4 @@
-"""Spectra of published graphs, and those of their metrics' operators."""
+"""Spectra of published graphs and of their metrics' operators."""
 
 from collections.abc import Callable
 from functools import partial
@@ -23,7 +23,7 @@ from cheblienet_graphs.spectrum.symmetric import BlochBlocks
 from cheblienet_graphs.typing import Floats, Progress
 
 LARGEST_DENSE = 8_000
-"""Most vertices of a graph whose eigenvalues are all computed, except on periodic lattices."""
+"""Most vertices of a graph for computing all eigenvalues, except on periodic lattices."""
 
 
 def eigenpairs(

@@ -1,10 +1,10 @@
 """The verdict: consistency of a graph with its metric, else causes and advice.
 
-Second moments are compared with those of the metric asked for. On lattices their equality is
-necessary for consistency with the metric's operator, and nearly sufficient. On irregular points it
-is not sufficient: where first moments do not vanish, eigenvalues come out too low. Where these do
-vanish, as with the weights of Voronoi cells, it is not necessary at single points either, but on
-average over regions.
+Second moments are compared with the metric asked for. On lattices their equality is necessary for
+consistency with the metric's operator, and nearly sufficient. On irregular points it is not
+sufficient: where first moments do not vanish, eigenvalues come out too low. Where these do vanish,
+as with the weights of Voronoi cells, it is not necessary at single points either, but on average
+over regions.
 """
 
 import math
@@ -27,9 +27,9 @@ from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.weights.weighting import Advice
 
 CLOSE = 0.15
-"""Second moments are those of the metric where they deviate by no more than this, relatively."""
+"""Relative deviation up to which second moments agree with the metric."""
 LARGE = 2**12
-"""Pixels along each side of a lattice whose boundary does not matter."""
+"""Pixels along each side of a lattice that is so large that its boundary does not matter."""
 UNLIKE = 2.0
 """Given areas over cells are proportional within this factor, except at a tenth on either end."""
 Consistency = Literal["consistent", "inconsistent", "not compared", "too coarse"]
@@ -66,7 +66,7 @@ class Judgment:
 
     @cached_property
     def apart(self) -> bool:
-        """Whether the graph is in pieces; the region inside a mask may be in pieces itself."""
+        """True if the graph is in pieces; the region inside a mask may be in pieces itself."""
         return self.components > 1 and self.spec.mask is None
 
     @cached_property
@@ -81,7 +81,7 @@ class Judgment:
 
     @cached_property
     def fits(self) -> bool:
-        """Whether the eigenvalues agree, as far as they are compared."""
+        """True if the eigenvalues agree, as far as they are compared."""
         return self.comparison.agree and self.comparison.too_coarse(self.reach)
 
     @cached_property
@@ -92,7 +92,7 @@ class Judgment:
 
     @cached_property
     def sound(self) -> bool:
-        """Whether nothing but eigenvalues may speak against consistency."""
+        """True if nothing but eigenvalues may speak against consistency."""
         return not (self.wrong or self.areas or self.apart)
 
     @cached_property
@@ -102,7 +102,7 @@ class Judgment:
 
     @cached_property
     def turning(self) -> bool:
-        """Whether edges along the fiber are the longest.
+        """True if edges along the fiber are the longest.
 
         Steps of a fiber are as long on a finer grid, unless xi is smaller there.
         """
@@ -110,20 +110,20 @@ class Judgment:
 
     @cached_property
     def ends_reached(self) -> bool:
-        """Whether second moments are off, but only as edges reach the boundary or around."""
+        """True if second moments are off only because edges reach the boundary or around."""
         if not self.moments or self.apart or self.spec.mask is not None:
             return False
         return _consistent_inside(self.spec, self.arrays.sampled)
 
     @cached_property
     def too_few_samples(self) -> bool:
-        """Whether the fiber carries too few functions for the eigenvalues that are compared."""
+        """True if the fiber carries too few functions for the eigenvalues that are compared."""
         highest = float(self.comparison.exact.max(initial=0.0))
         return few_samples(self.spec, self.metric, highest) and not self.comparison.all_agree
 
     @cached_property
     def edges_too_long(self) -> bool:
-        """Whether the length of the edges explains the errors of the eigenvalues."""
+        """True if the length of the edges explains the errors of the eigenvalues."""
         return self.comparison.too_coarse(self.reach) or self.spec.weighting.finite_volumes(
             self.spec
         )
@@ -230,8 +230,8 @@ RULES = (
 )
 """The verdicts: the first rule that holds decides.
 
-"consistent": one component, second moments those of the metric, and the first eigenvalues those of
-the operator; "not compared": consistent as far as known, but no eigenvalues were compared; "too
+"consistent": one component, with the second moments of the metric and the first eigenvalues of the
+operator; "not compared": consistent as far as known, but no eigenvalues were compared; "too
 coarse": the length of the edges explains the errors, so a graph with finer points or more of the
 fiber may not have them; else "inconsistent".
 """
@@ -253,11 +253,11 @@ def verdict(arrays: MeasuredLevel, components: int, comparison: Comparison) -> F
 
 
 def few_samples(spec: GraphSpec, metric: Metric, highest: float = 0.0) -> bool:
-    """Whether a fiber carries too few functions.
+    """True if a fiber carries too few functions.
 
     The first ones besides constants, two of an angle and five of an axis, have eigenvalues that are
-    exact by construction and say nothing: half of the second ones are needed, too. All are needed
-    whose eigenvalues are among those compared.
+    exact by construction and say nothing: half of the second ones are needed, too. All with
+    eigenvalues among the compared ones are needed.
 
     Args:
         spec: of the build.
@@ -274,7 +274,7 @@ def few_samples(spec: GraphSpec, metric: Metric, highest: float = 0.0) -> bool:
 
 
 def levels_off(spec: GraphSpec) -> list[Finding]:
-    """The fault of weights whose eigenvalues stay off however many points there are."""
+    """The fault of weights with eigenvalues that stay off however many points there are."""
     mended = spec.weighting.convergent(spec)  # on lattices moments are compared instead
     if spec.sampling_kind.regular or mended is None or "laplacian" in mended:
         return []
@@ -284,8 +284,8 @@ def levels_off(spec: GraphSpec) -> list[Finding]:
 def unlike_areas(arrays: MeasuredLevel) -> list[Finding]:
     """The fault of areas that are not proportional to cells; none where most are.
 
-    Cells at ends of a part of the sphere are large, and those of coincident points shared: a tenth
-    of the points at either end does not count.
+    Cells at ends of a part of the sphere are large, and coincident points share theirs: a tenth of
+    the points at either end does not count.
 
     Args:
         arrays: of the level.
@@ -333,7 +333,7 @@ def _off(values: Sequence[float | None], asked: float) -> float:
 
 
 def faults(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> list[Finding]:
-    """The ways in which second moments are not those of the metric; empty where they are.
+    """The ways in which second moments differ from the metric's; empty where they agree.
 
     Args:
         spec: of the build.
@@ -382,7 +382,7 @@ def _more_of_fiber(spec: GraphSpec) -> Advice | None:
 
 
 def _consistent_inside(spec: GraphSpec, sampled: SampledManifold[Sampling]) -> bool:
-    """Whether the middle of a larger lattice with such pixels would have the right moments."""
+    """True if the middle of a larger lattice with such pixels would have the right moments."""
     if (lattice := sampled.sampling.whole_lattice) is None:
         return False
     large = replace(lattice, shape=(LARGE,) * len(lattice.shape), periodic=False)

@@ -32,7 +32,7 @@ def element(name: str, *content: str, **attributes: str) -> Markup:
 
 
 def joined(parts: Iterable[str]) -> Markup:
-    """Parts one after the other; those that are text are escaped."""
+    """Parts one after the other; text is escaped."""
     return Markup("".join(p if isinstance(p, Markup) else html.escape(p) for p in parts))
 
 
@@ -78,7 +78,7 @@ def scrolling(content: Markup, label: str) -> Markup:
 
 
 def listing(lines: str) -> Markup:
-    """What is typed, as it is; no line is broken within an option's name."""
+    """A command line as it is typed; no line is broken within an option's name."""
     words = [
         element("span", word, class_="whole") if word.startswith("--") else joined([word])
         for word in lines.split(" ")
@@ -98,7 +98,7 @@ def table(
 
     Args:
         name: unique on the page.
-        caption: what the table tells.
+        caption: of the table.
         columns: titles, that of the rows' own titles first.
         groups: rows that belong together, by the title above them; "" is none.
         kind: class of the table, which the style sheet knows.

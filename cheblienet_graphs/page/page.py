@@ -24,12 +24,12 @@ from cheblienet_graphs.typing import Progress
 
 STYLE = "page.css"
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-"""What browsers let the page do: no script, no network, pictures within figures."""
+"""Rights that browsers give the page: no script, no network, pictures within figures."""
 CONTENTS = ("Consistency", "Levels", "Figures", "Certificate", "Provenance")
 MOST_BYTES = 1_500_000
 """All figures together; the rest of the page takes less than 500 kB."""
 READABLE = 0.8
-"""Of its width a figure keeps so much on narrow screens, where it scrolls within its box."""
+"""Share of its width that a figure keeps on narrow screens, where it scrolls within its box."""
 PIXELS = 96 / 72
 """Pixels of a style sheet in a point."""
 MOST_EIGENVALUES = 40
@@ -193,7 +193,7 @@ def _columns(first: str, levels: Sequence[LevelReport]) -> list[str]:
 
 
 def certificate(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
-    """What was measured of equivariance, second moments and spectrum.
+    """The measurements of equivariance, second moments and spectrum.
 
     Args:
         spec: of the build.

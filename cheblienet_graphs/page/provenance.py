@@ -1,4 +1,4 @@
-"""What to do about a graph, and where it comes from: the command to build it, advice, files."""
+"""Advice on a graph and its provenance: the command that builds it, and its files."""
 
 import json
 from collections.abc import Mapping
@@ -66,7 +66,7 @@ def _remedy(report: Report, level: LevelReport) -> list[Markup]:
 
 
 def meaning(spec: GraphSpec, finding: Finding) -> str:
-    """What the first cause of an inconsistency means for a filter on the graph."""
+    """The meaning of an inconsistency's first cause for a filter on the graph."""
     kind = finding.causes[0].kind
     inside = kind == "eigenvalues" and spec.boundary == "open" and spec.sampling_kind.regular
     return MEANINGS.get("sides" if inside else kind, MEANINGS["moments"])
@@ -125,7 +125,7 @@ def _files(facts: VersionFacts) -> Markup:
 
 
 def typed_fields(spec: GraphSpec) -> dict[str, Any]:
-    """The arguments that a command line gives: files and boxes that only whoever built it has."""
+    """The arguments for a command line, with placeholders for the builder's files and box."""
     fields = least_fields(spec)
     # That of a region takes a look at all points, so it is the last; given points are not known.
     if spec.region is not None and (
@@ -138,7 +138,7 @@ def typed_fields(spec: GraphSpec) -> dict[str, Any]:
 
 
 def changed_fields(spec: GraphSpec, changed: dict[str, Any]) -> dict[str, Any] | None:
-    """The fields of the same graph but for some, without those that do not go with these.
+    """The fields of the same graph but for some, without the ones that do not go with these.
 
     None where there is no such graph.
     """

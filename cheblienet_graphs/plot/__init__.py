@@ -8,9 +8,6 @@ both are apart, and axes are the reader's own:
     draw_spectrum(spectrum_of(graph), above, below)
 
 A whole figure with its caption comes from `figure_named("spectrum").drawn(graph, Asked())`.
-
-`opened` is tested by all tests of tests/graphs/plot, `neighborhood_panels` in
-test_neighborhood.py, `pictures` in test_places.py.
 """
 
 from cheblienet_graphs.errors import SpecError

@@ -21,7 +21,7 @@ from cheblienet_graphs.typing import Floats, Indices
 COUNT = 8
 ORIENTATIONS = 4
 COLUMNS = 4
-"""Of eigenfunctions without orientations."""
+"""Number of columns of eigenfunctions without orientations."""
 FINE = 64
 """Most pixels of an eigenfunction along a side."""
 ZERO = 1e-5
@@ -38,7 +38,7 @@ class Eigenmaps:
         values: (M,) eigenvalues, ascending, of the operator or, where its scale is not known, of
             Delta.
         operator: whether they are the operator's.
-        copies: (M,) to how many equal eigenvalues each belongs, among those computed.
+        copies: (M,) for each the number of computed eigenvalues that equal it, with itself.
         cut: whether the last one may have more copies, which were not computed.
         functions: (M, n_o, points) N^-1/2 v, largest size 1; the first vertex where half of that is
             reached is positive.

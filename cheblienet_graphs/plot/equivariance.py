@@ -31,13 +31,14 @@ LARGEST = {2: 16.0, 3: 7.0}
 SMALLEST = 3.0
 """Less room is too little to turn anything in."""
 SHARE = 0.6
-"""Of the room around the middle, that is turned; the rest keeps ends of the graph away."""
+"""Share of the room around the middle that is turned; the rest keeps ends of the graph away."""
 STEP = 7.5
 """Degrees between angles, with which the orientations' own come together."""
 TURN = 30.0
-"""Of the pictures where there are no orientations,"""
+"""Rotation of the pictures without orientations, in degrees."""
 TURN_OF_AXES = 90.0
-"""and where there are axes in space: that maps the cube's sets to themselves."""
+"""Rotation of the pictures with axes in space, in degrees: it maps the cube's sets to
+themselves."""
 LEAST = 1e-17
 """Smaller errors are drawn here: they are 0."""
 NAMED = 14
@@ -56,7 +57,7 @@ class Curve:
         about: what is turned about, in words.
         angles: (N,) degrees in (0, 180].
         errors: (N,) |f(T x) - T f(x)| / |f(x)|.
-        interpolation: (N,) what interpolation does to the input itself, whose truth is known.
+        interpolation: (N,) error of interpolation on the input itself, where the truth is known.
     """
 
     about: str
@@ -82,7 +83,7 @@ class Pictures:
 
 @dataclass(frozen=True, eq=False)
 class Equivariance:
-    """What turning does to a random layer on a graph.
+    """The effect of rotations on a random layer on a graph.
 
     Args:
         level: of the pyramid.
@@ -90,7 +91,7 @@ class Equivariance:
         point: in the middle.
         radius: of what is turned, in spacings.
         seed: of the layer.
-        symmetries: errors for those of the sampling, by name.
+        symmetries: errors for symmetries of the sampling, by name.
         curves: by the axis that is turned about; none where there is no room.
         pictures: None where there is no room.
     """
@@ -145,7 +146,7 @@ def equivariance_of(
 
 
 def _axes(places: Places, point: int, room: float) -> dict[str, Floats]:
-    """What figures turn about, as unit vectors; the last one is through the middle."""
+    """Axes of rotation of the figures, as unit vectors; the last one is through the middle."""
     z = np.array([0.0, 0.0, 1.0])
     if places.dimension == 3:
         return {"the diagonal": np.ones(3) / math.sqrt(3), "the z axis": z}
@@ -257,7 +258,7 @@ def _draw(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
 
 
 def caption(spec: GraphSpec, data: Equivariance) -> str:
-    """What to see in the figure."""
+    """The caption of the figure."""
     exact = [error for name, error in data.symmetries.items() if "approximate" not in name]
     errors, floor = (
         percent(max(getattr(curve, part).max() for curve in data.curves)) if data.curves else ""

@@ -1,4 +1,4 @@
-"""What a figure is, and how it gets into files and onto pages; the colors and letters of all.
+"""Figures: their interface, files and pages; the colors and letters of all.
 
 The same graph gives the same bytes with the same matplotlib. Ink is one color that stands for the
 text's: on a page it becomes `currentColor`, so a figure is as readable in the dark as on paper.
@@ -35,8 +35,8 @@ INK = "#1f2328"
 FAINT = "#8b949e"
 """Grids and edges behind; readable on white and on black."""
 SERIES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
-"""Okabe and Ito's colors, told apart by readers of all kinds of color vision; without their
-yellow, which white paper swallows."""
+"""Okabe and Ito's colors, distinct for readers of all kinds of color vision; without their yellow,
+which white paper swallows."""
 SEQUENTIAL = "cividis"
 """Perceptually uniform, the same to the color-blind."""
 DIVERGING = "RdBu_r"
@@ -65,13 +65,13 @@ _SAVED: dict[str, dict[str, Any]] = {
     ".svg": {"transparent": True, "metadata": {"Date": None}},
     ".pdf": {"facecolor": "white", "metadata": {"CreationDate": None}},
 }
-"""How each kind of file is saved; without a date, and on paper but for SVG."""
+"""Settings of each kind of file; without a date, and on paper but for SVG."""
 _ON_A_PAGE = {"metadata": dict.fromkeys(("Creator", "Date", "Format", "Type"))}
 _MEANT = re.compile(r'(?:href="|url\()#([^")]*)')
 """The name of an element that another one refers to."""
 _SIZE = re.compile(r' (?:width|height)="[^"]*pt"')
 _STYLE = re.compile(r"\s*<style[^>]*>\*\{(.*?)\}</style>", re.DOTALL)
-"""Of all elements, those of the page around it too."""
+"""Style of all elements, which would style the page around it, too."""
 
 
 @contextmanager
@@ -89,7 +89,7 @@ def style() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a reader may ask of any figure.
+    """Options that a reader may give to any figure.
 
     Args:
         level: of the pyramid, 0 the finest.
@@ -155,7 +155,7 @@ class Figure:
 
 
 def sentences(*parts: object) -> str:
-    """A caption of those parts that are not empty or False."""
+    """A caption of the parts that are not empty or False."""
     return " ".join(str(part) for part in parts if part)
 
 

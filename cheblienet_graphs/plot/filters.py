@@ -14,7 +14,7 @@ from cheblienet_graphs.typing import Floats, Indices
 
 DEGREE = 3
 NEIGHBORS = {1: 8, 2: 24, 3: 56}
-"""Points whose values are taken, by dimension: about twice as many as the polynomial has terms."""
+"""Number of points for a value, by dimension: about twice as many as the polynomial has terms."""
 NEAR = 0.2
 """Distance, in that of the farthest point taken, below which weights no longer grow."""
 SINGULAR = 1e-3
@@ -24,7 +24,7 @@ MARGIN = 3.0
 COMPARED = 800, 400
 """Most points, of a plane and of a volume, where outputs are compared."""
 BARS = ((0.25, -0.2, 20.0, 1.0), (-0.3, 0.05, 75.0, 0.8), (0.1, 0.4, -40.0, 0.6))
-"""x and y of the middle, in radii, angle in degrees, and height of the input's bars."""
+"""Bars of the input: x and y of the middle, in radii, angle in degrees, and height."""
 TERMS = 5
 """Chebyshev polynomials of the layer, of degrees 0 .. 4."""
 CHANNELS = 4
@@ -54,7 +54,7 @@ def symmetries_of(
 
 
 def interpolation(points: Floats, places: Floats) -> scipy.sparse.csr_array:
-    """(N, P) from values at points to those of the cubic polynomials that fit best around places.
+    """(N, P) from values at points to values of the cubic polynomials that fit best around places.
 
     Weights of the fit fall off as the fourth power of distance, so near a point the value is
     nearly that of the point. Where points are too few or on a line for a cubic, it is the smallest
@@ -128,8 +128,8 @@ class Turning:
     def pooled(self, turn: Floats) -> tuple[Floats, Floats]:
         """Outputs (N, C) for the turned input, where points are turned to; the input (N,) there.
 
-        The maximum over orientations of the positive part of interpolated outputs. Points are those
-        within the radius, or some of them.
+        The maximum over orientations of the positive part of interpolated outputs. Points are the
+        ones within the radius, or some of them.
 
         Args:
             turn: (3, 3) rotation.

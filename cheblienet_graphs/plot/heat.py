@@ -22,7 +22,7 @@ TOLERANCE = 1e-10
 SPREAD = 3.0
 """Standard deviation sqrt(2 t) of the heat along a direction of length 1, in spacings."""
 LARGEST_SHARE = 1 / 8
-"""Of a domain's shortest side, or of half a great circle, that the spread takes at most."""
+"""Largest spread as a share of a domain's shortest side, or of half a great circle."""
 NEGLIGIBLE = 40.0
 """Exponents beyond which terms of the sphere's series are left out."""
 OTHER_AXES = 6
@@ -30,15 +30,15 @@ OTHER_AXES = 6
 DECADES = 3
 """Heat against distance goes from the most down to this many powers of ten below."""
 CONTOURS = (0.03, 0.1, 0.3)
-"""Of the largest, at which lines of equal heat are drawn."""
+"""Shares of the largest heat at which lines of equal heat are drawn."""
 REACH = 3.2
 """Half of the pictures' sides, in spreads."""
 MARKS = 500
 """More marks than this are drawn as an image."""
 WIDEST = 3.2
-"""Inches of a row of pictures at most,"""
+"""Largest side of a picture, in inches."""
 AROUND = 1.2
-"""and of what stands above and below the rows."""
+"""Height of titles and captions around the rows, in inches."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +51,8 @@ class Diffusion:
         point: over which the heat started.
         orientation: at which it started.
         density: (n_o, points) heat per vertex of mean mass: 1 at the start, at the vertex alone.
-        time: t, in units of the operator: squared widths, or squared radians; those of Delta where
-            its scale is not known.
+        time: t, in units of the operator: squared widths, or squared radians; in units of Delta
+            where its scale is not known.
         operator: whether t is in units of the operator.
     """
 
@@ -66,7 +66,7 @@ class Diffusion:
 
     @property
     def oriented(self) -> bool:
-        """Whether the graph has orientations over its points."""
+        """True if the graph has orientations over its points."""
         return len(self.places.samples[0]) > 0
 
     @property
@@ -337,7 +337,7 @@ def _draw(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
 
 
 def _caption(spec: GraphSpec, data: Heat) -> str:
-    """What to see in the figure of some heat, and what it leaves out."""
+    """The caption of the figure of some heat, with what it leaves out."""
     first, shown, oriented = data.graphs[0], len(data.shown), data.widest.oriented
     shares = listed(f"{100 * share:g} %" for share in CONTOURS)
     unit, width = "units of 1 / Delta", f"{data.spread * first.places.visible:.3g}"

@@ -13,7 +13,7 @@ from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
 from cheblienet_graphs.typing import Floats, Indices
 
 NEAR_AT_ONCE = 2**20
-"""Points of the base that are looked through for those nearby; of larger graphs none are shown."""
+"""Most points of the base that are searched for near ones; larger graphs show none."""
 LEVEL = 1e-6
 """Length of an axis across z below which it is z."""
 NAMES = ("along", "across 1", "across 2", "tilt to 1", "tilt to 2")
@@ -141,7 +141,7 @@ def outermost(places: Floats, shapes: list[Floats]) -> float:
 def neighborhood_of(
     graph: OpenedGraph, level: int = 0, vertex: int | None = None, *, most: int = SHOWN
 ) -> Neighborhood:
-    """The edges of a vertex and of those of other orientations over the same point.
+    """The edges of a vertex and of the other orientations over the same point.
 
     Args:
         graph: an opened graph.
@@ -220,7 +220,7 @@ def _view(graph: OpenedGraph, level: int, places: Places, vertex: int) -> View:
 def _frame(places: Places, vertex: int) -> Floats:
     """(d, d) directions of the metric's frame on the picture, forward first, as rows.
 
-    Without orientations those of the axes on a flat base, south and east on the sphere.
+    Without orientations the axes on a flat base, south and east on the sphere.
     """
     if places.dimension == 3:
         return np.eye(3)

@@ -34,13 +34,13 @@ LABELS = {
     (3, 0): ("edges in this plane", "edges out of it", "other points"),
     (3, 3): ("edges, same axis", "edges, other axes", "voxels near a plane"),
 }
-"""What the legend calls edges and points, by the directions of the base and of the fiber."""
+"""Names of edges and points in the legend, by the directions of the base and of the fiber."""
 GLYPH = 0.13
 """Half the length of an orientation's stroke, in units of the largest coordinate."""
 FLAT = 1e-6
-"""Distance from a plane up to which a neighbor lies in it;"""
+"""Distance from a plane up to which a neighbor lies in it."""
 NEAR = 0.5
-"""other points that are nearer are marked on it."""
+"""Distance from a plane up to which other points are marked on it."""
 PLANES = ((0, 1), (0, 2), (1, 2))
 """Pairs of directions of the pictures of a volume."""
 OF_AXES = {
@@ -64,8 +64,8 @@ def draw_neighborhood(
         data: of `neighborhood_of`.
         view: one of its views.
         ax: axes to draw on.
-        pair: directions: those of the base, 0 the first one, or of the frame, as in
-            `View.components`, where one of them is a rotation or a tilt. Tilts count by their sine.
+        pair: directions of the base, 0 the first one, or of the frame, as in `View.components`,
+            where one of them is a rotation or a tilt. Tilts count by their sine.
     """
     draw = _draw_plane if max(pair) < len(data.axes) else _draw_components
     draw(data, view, ax, pair)
@@ -134,7 +134,7 @@ def _draw_edges(
     leaving: Any,
     labels: Sequence[str] = ("_", "_"),
 ) -> None:
-    """Lines to the neighbors, the heavier the thicker; dots at the ends of those that stay."""
+    """Lines to the neighbors, the heavier the thicker; dots at ends that are not `leaving`."""
     widths = THINNEST + (THICKEST - THINNEST) * weights / (data.heaviest or 1.0)
     pairs = np.stack([np.zeros_like(ends), ends], axis=1)
     kinds = (WITHIN, ~leaving, 2.1), (ACROSS, leaving, 2.0)

@@ -200,7 +200,7 @@ def draw_panels(
     small: bool = False,
     **given: Any,
 ) -> Sequence[Axes]:
-    """Draw rows of pictures in one scale, what each row shows, and the bar that tells colors.
+    """Draw rows of pictures in one scale, with labels and the color bar.
 
     Signals are shares of the largest: in [0, 1], or in [-1, 1] where they are signed.
 
@@ -208,11 +208,11 @@ def draw_panels(
         canvas: empty figure.
         rows: the pictures.
         labels: left of the rows; none where there is nothing to say.
-        bar: what the colors tell, with its unit.
+        bar: label of the color bar, with its unit.
         signed: whether signals have both signs.
         levels: of lines of equal values, ascending.
         further: axes right of each row that stay empty.
-        small: whether titles are long, as those of axes in space.
+        small: whether titles are long, as for axes in space.
         given: of the bar, as of matplotlib's `Figure.colorbar`.
 
     Returns:
@@ -288,13 +288,13 @@ def lines(axes: Axes, ends: Floats, color: str, widths: Any, **given: Any) -> No
 
 
 def color_bar(canvas: Part, image: Image, axes: Sequence[Axes], label: str, **given: Any) -> None:
-    """Draw the bar that tells colors of the pictures on some axes.
+    """Draw the color bar of the pictures on some axes.
 
     Args:
         canvas: the figure.
         image: one of the pictures.
         axes: of all pictures, beside which the bar stands.
-        label: what the colors tell, with its unit.
+        label: of the colors, with its unit.
         given: as of matplotlib's `Figure.colorbar`.
     """
     place: dict[str, Any] = {"fraction": 0.05, "pad": 0.02} | given
@@ -302,6 +302,6 @@ def color_bar(canvas: Part, image: Image, axes: Sequence[Axes], label: str, **gi
 
 
 def shown_orientations(count: int, *, most: int = SHOWN, through: int = 0) -> Indices:
-    """Those that a figure shows: all, or some, evenly spread, one given one among them."""
+    """The orientations that a figure shows: all, or some, evenly spread, with a given one."""
     step = -(-count // most)
     return np.arange(through % step, count, step)

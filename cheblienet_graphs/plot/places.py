@@ -1,4 +1,4 @@
-"""Where the points of a level are, seen from one of them: offsets, headings, middles, room around.
+"""Places of a level's points, seen from one of them: offsets, headings, middles, room around.
 
 On the plane and in space what is around a point is the base itself; on the sphere it is the tangent
 plane there, on which every point has its true direction and its true distance.
@@ -76,7 +76,7 @@ class Places:
 
     @property
     def of_axes(self) -> bool:
-        """Whether axes in space are over each point."""
+        """True if axes in space are over each point."""
         return len(self.samples[0]) > 1
 
     @property
@@ -87,7 +87,7 @@ class Places:
 
     @property
     def sides(self) -> Floats | None:
-        """(d,) those of a periodic domain, in spacings; None elsewhere."""
+        """(d,) the sides of a periodic domain, in spacings; None elsewhere."""
         return self.size if self.points.periodic else None
 
     @cached_property
@@ -97,14 +97,14 @@ class Places:
 
     @cached_property
     def radius(self) -> float:
-        """Of the sphere, in spacings."""
+        """The radius of the sphere, in spacings."""
         return 1 / self.spacing
 
     def middle(self) -> int:
-        """The point in whose place figures are drawn unless it is isolated, see `chosen_vertex`.
+        """The point around which figures are drawn unless it is isolated, see `chosen_vertex`.
 
-        Without a mask that in the middle of the domain; with one, one of those farthest from what
-        is outside; on the whole sphere 50 degrees from the pole.
+        Without a mask the middle of the domain; with one, a point farthest from the outside; on the
+        whole sphere 50 degrees from the pole.
         """
         if self.lattice is not None:
             return int(self.points.probes()[0])
@@ -137,7 +137,7 @@ class Places:
         return max(0.0, min(limits))
 
     def _to_a_void(self, here: Floats, furthest: float) -> float:
-        """How far points are all around a place, tested along rings."""
+        """The distance up to which points are all around a place, tested along rings."""
         angles = np.linspace(0, 2 * np.pi, 24, endpoint=False)
         ring = np.stack([np.cos(angles), np.sin(angles)], axis=1)
         for distance in np.arange(1.0, furthest):
@@ -198,7 +198,7 @@ class Places:
 
     @cached_property
     def _reach(self) -> float:
-        """Distance beyond which a place shows no point; none where the sampling fills the base."""
+        """Distance beyond which a place shows no point; infinite with a mask."""
         if self.points.places is not None:
             return np.inf
         count = min(AROUND + 1, self.points.num_points)

@@ -15,7 +15,7 @@ from cheblienet_graphs.typing import Floats
 CELLS = 400
 """Most rows and columns of the picture."""
 EMPTY = 0.25
-"""Where the colors of stored entries begin; cells without one have the first color of all."""
+"""Start of the colors of stored entries; cells without one have the first color of all."""
 MOST_LABELS = 12
 
 

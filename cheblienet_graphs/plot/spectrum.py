@@ -1,4 +1,4 @@
-"""Figure: the smallest eigenvalues beside those of the operator, and their relative errors."""
+"""Figure: the smallest eigenvalues beside the operator's, and their relative errors."""
 
 from dataclasses import dataclass
 
@@ -17,9 +17,10 @@ from cheblienet_graphs.spectrum.lanczos import Eigenvalues
 from cheblienet_graphs.typing import Floats, Indices
 
 FEW = 16
-"""Eigenvalues that are computed of `LARGE` graphs where none are stored; of others `FURTHER`,"""
+"""Number of eigenvalues that are computed of `LARGE` graphs without stored ones; of others
+`FURTHER`."""
 LARGEST = 2**17
-"""and none of those of more than this."""
+"""Most vertices, off periodic lattices, for computing eigenvalues that are not stored."""
 MOST = 200
 """Stored eigenvalues that are shown."""
 FLAT = 1e-4
@@ -127,7 +128,7 @@ def _bars(arrays: MeasuredLevel, eigenvalues: Eigenvalues) -> Floats | None:
 
 
 def soon_computed(graph: OpenedGraph, level: int, count: int) -> bool:
-    """Whether so many eigenpairs are stored, or a matter of seconds."""
+    """True if so many eigenpairs are stored, or can be computed in seconds."""
     arrays = graph.level(level)
     stored, vertices = arrays.eigenvalues, arrays.of_level.vertices
     if stored is not None and len(stored) >= min(count, vertices):
@@ -153,7 +154,7 @@ def too_large(graph: OpenedGraph, level: int, count: int) -> NotDrawnError:
 
 
 def connected(graph: OpenedGraph, level: int, count: int) -> None:
-    """Check that the smallest eigenvalues are not all 0, those of components.
+    """Check that the smallest eigenvalues are not all 0, one for each component.
 
     Raises:
         NotDrawnError: they are.

@@ -1,4 +1,4 @@
-"""What a build prints of the graphs that it made, and of their checks."""
+"""Text that a build prints on the graphs that it made and on their checks."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict

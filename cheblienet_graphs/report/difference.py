@@ -12,7 +12,7 @@ from cheblienet_graphs.spec import words
 WIDEST = 40
 """Most characters of a value in the text."""
 Pairs = dict[str, tuple[Any, Any]]
-"""Name -> its value in each graph, for those that differ; None where one has none."""
+"""Values in each graph by name, where they differ; None where one has none."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Difference:
 
     @property
     def identical(self) -> bool:
-        """Whether files and specifications are the same, whenever and wherever they were built."""
+        """True if files and specifications are the same, whenever and wherever they were built."""
         return self.same_files and not self.specification
 
     def to_json(self) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def compare(
 
 
 def _flat(facts: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Names and values, those of inner mappings by their path."""
+    """Names and values; in inner mappings names are paths."""
     for name, value in facts.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{before}{name}.")
@@ -98,7 +98,7 @@ def _flat(facts: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any
 
 
 def _different(a: Mapping[str, Any], b: Mapping[str, Any]) -> Pairs:
-    """What differs, in the order of the first one's."""
+    """The values that differ, in the order of the first one's."""
     return {name: (a.get(name), b.get(name)) for name in {**a, **b} if a.get(name) != b.get(name)}
 
 

@@ -28,7 +28,7 @@ def inspect(
     level: int | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """Examine a published graph, whose files are read block by block.
+    """Examine a published graph; its files are read block by block.
 
     Memory holds a few vectors of its vertices and, for the median, one number for each edge.
 
@@ -80,7 +80,7 @@ class Spread:
 
     @classmethod
     def of(cls, values: npt.NDArray[Any]) -> "Spread":
-        """That of an array with at least one number."""
+        """The spread of an array with at least one number."""
         least, largest = values.min().item(), values.max().item()
         return cls(least, float(np.mean(values, dtype=np.float64)), largest)
 

@@ -54,7 +54,7 @@ class LevelReport(LevelFacts):
         weights: min, median, max of the edges.
         inside: share of the sampling's points inside the mask, or of the area, where its edge cuts
             pixels; None without one.
-        cut: where it does, "share" of the points whose pixel is cut, "least" and "most" mass of a
+        cut: where it does, "share" of the points with a cut pixel, "least" and "most" mass of a
             vertex, in pixels; else None.
         derivatives: how well gradients differentiate; None where there are none.
     """
@@ -157,7 +157,7 @@ def level_report(arrays: MeasuredLevel, count: int, progress: Progress) -> Level
 
 
 def _looked_at(arrays: MeasuredLevel, exact: list[float] | None, count: int) -> int:
-    """How many eigenvalues the verdict takes, `count` at least; no more where none was asked for.
+    """The number of eigenvalues to compute: enough for the verdict, or `count` if less than 2.
 
     Args:
         arrays: of the level.

@@ -130,7 +130,7 @@ def _realized(spec: GraphSpec, *, compared: bool) -> Iterator[Quantity]:
 
 
 def _gradients(spec: GraphSpec) -> Iterator[Quantity]:
-    """How well gradients differentiate a smooth function."""
+    """The errors of gradients on a smooth function."""
 
     def quantity(title: str, name: str, write: Callable[[float], str]) -> Quantity:
         return Quantity(title, lambda x: _known(getattr(x.derivatives, name), write))

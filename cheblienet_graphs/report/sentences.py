@@ -25,7 +25,7 @@ WHOLE = {
     "coarse fiber",
     "moments",
 }
-"""Kinds with so many numbers that those of one level stand for all."""
+"""Kinds with so many numbers that one level's stand for all."""
 
 Numbers = Mapping[str, float]
 
@@ -173,7 +173,7 @@ def _shape(finding: Finding) -> tuple[Any, ...]:
 
 
 def _line(alike: Sequence[Finding], every: Sequence[int], spec: GraphSpec) -> str:
-    """The numbers of each level; of a finding with causes or advice those of the first level."""
+    """The numbers of each level; of a finding with causes or advice the first level's."""
     first, levels = alike[0], [level for finding in alike for level in finding.levels]
     title = "all levels" if len(every) > 1 and levels == [*every] else levels_in_words(levels)
     if first.causes or first.advice or first.kind in WHOLE:
@@ -226,7 +226,7 @@ def _some(_: GraphSpec, numbers: Numbers) -> str:
 
 
 def _others(_: GraphSpec, numbers: Numbers) -> str:
-    """Which eigenvalues are exact by construction, and the errors of those that do not decide."""
+    """The eigenvalues that are exact by construction, and the errors of further ones."""
     made = " ({first} to {last} are exact by construction)" if "first" in numbers else ""
     more = ", first {further} within {further_error:percent}" if "further" in numbers else ""
     return made + more

@@ -21,13 +21,13 @@ FULL_WIDTH = 110
 LABEL = 12
 """Width of the words before them."""
 TOGETHER = (" %", " = ", "level ")
-"""Phrases in which no line ends,"""
+"""Phrases in which no line ends."""
 UNBROKEN = "\u00a0"
-"""and what stands for their spaces meanwhile."""
+"""Placeholder of their spaces."""
 SHOWN = 6
 """Different eigenvalues that are listed at most."""
 ZERO = 1e-4
-"""Eigenvalues that are smaller, in units of the largest shown, are those of constants."""
+"""Size, in units of the largest shown, below which an eigenvalue belongs to constants."""
 SPARSE_ENOUGH = 0.985
 """The paper's rule of thumb for the share of zeros."""
 FAR_FROM_TARGET = 0.02
@@ -110,7 +110,7 @@ class Report(VersionReport):
 
     @property
     def symmetries(self) -> list[str]:
-        """The symmetries by their largest error over the levels, those without any first."""
+        """The symmetries by their largest error over the levels, exact ones first."""
         exact, others = list[str](), list[str]()
         for name, most in tables.largest_errors(self.levels).items():
             having = [level.level for level in self.levels if name in level.equivariance]
@@ -196,7 +196,7 @@ def _wrapped(
 
 
 def _spectrum(level: LevelReport) -> list[str]:
-    """The first eigenvalues of a level in one line, those of the operator where that is known."""
+    """The first eigenvalues of a level in one line, scaled to the operator's if possible."""
     shown = [(copies, value) for copies, value, _ in tables.distinct(level)][:SHOWN]
     if not shown:
         return []
@@ -216,7 +216,7 @@ def _spectrum(level: LevelReport) -> list[str]:
 
 
 def _derivatives(level: LevelReport) -> list[str]:
-    """How well gradients differentiate."""
+    """The errors of gradients."""
     known = level.derivatives
     if known is None:
         return []

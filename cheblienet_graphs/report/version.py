@@ -14,7 +14,7 @@ from cheblienet_graphs.store.map_facts import MapFacts
 
 @dataclass(frozen=True, kw_only=True)
 class VersionReport:
-    """What any report on a published version begins with.
+    """The beginning of any report on a published version.
 
     Args:
         name, version, refs: where it is.

@@ -1,7 +1,6 @@
 """The samplings: points of a base, each with the same fiber over it.
 
-`manifolds.base` names those of each base. What all promise is tested in `test_points.py`,
-`icosphere` in `test_grids.py`, too, lattices and masks with the rooms that use them.
+`manifolds.base` names the samplings of each base.
 """
 
 from cheblienet_graphs.samplings.given import Given

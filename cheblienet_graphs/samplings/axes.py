@@ -26,7 +26,7 @@ SAME = 1e-9
 
 @dataclass(frozen=True, kw_only=True)
 class Axes(Fiber):
-    """A set of axes; those of the same name are the same.
+    """A set of axes; sets of the same name are the same.
 
     Args:
         name: of the set.
@@ -46,7 +46,7 @@ class Axes(Fiber):
         return [tuple(point) for point in self.points.tolist()]
 
     def spectrum(self, count: int) -> list[float]:
-        """Of each even degree l, l (l + 1), 2 l + 1 times."""
+        """The eigenvalue l (l + 1) of each even degree l, 2 l + 1 times."""
         degrees = itertools.takewhile(lambda d: d * (d - 1) // 2 < count, itertools.count(0, 2))
         return [float(d * (d + 1)) for d in degrees for _ in range(2 * d + 1)][:count]
 
@@ -107,7 +107,7 @@ def axis_set(name: str) -> Axes:
 
 
 def _orbit(*vector: float) -> Floats:
-    """Of the images of a vector under the rotations of the cube, one of each pair n, -n."""
+    """The images of a vector under the rotations of the cube, one of each pair n, -n."""
     length = np.sqrt(sum(sorted(part * part for part in vector)))
     images = {
         tuple(sign * part for sign, part in zip(signs, order, strict=True))
@@ -118,7 +118,7 @@ def _orbit(*vector: float) -> Floats:
 
 
 def _one_of_each(points: Floats) -> Floats:
-    """Of points with their antipodes those whose last coordinate that is not 0 is positive."""
+    """One point of each antipodal pair: the one with a positive last nonzero coordinate."""
     nonzero = points != 0
     last = 2 - nonzero[:, ::-1].argmax(axis=1)
     kept = points[np.take_along_axis(points, last[:, None], axis=1)[:, 0] > 0]

@@ -22,7 +22,7 @@ from cheblienet_graphs.typing import Floats, Indices
 CHUNK = 2**15
 """Number of cells at a time."""
 AROUND = ((0, 0), (1, 0), (1, 1), (0, 1), (0, 0))
-"""x and y of a pixel's corners from the southern one, its inside on the left."""
+"""Corners of a pixel, x and y from the southern one, its inside on the left."""
 REMEDY = "Leave out one of any two such points."
 """Remedy for points that are too close."""
 

@@ -27,7 +27,7 @@ class GivenPoints:
 
     Args:
         points: number of points of each level, finest first.
-        areas: "given", or "voronoi": those of Voronoi cells.
+        areas: "given", or "voronoi" for areas of Voronoi cells.
         sha256: digest of the normalized points, and areas where they are given, of all levels.
         extent: width, 1, and height of the domain on the plane; None on the sphere.
         level: the one it stands for, 0 the finest.
@@ -70,7 +70,7 @@ class GivenPoints:
 
     @property
     def given_areas(self) -> bool:
-        """Whether areas are given, too; else they are those of Voronoi cells."""
+        """True if areas are given, too; else they are areas of Voronoi cells."""
         return self.areas == "given"
 
     @property
@@ -100,7 +100,7 @@ class GivenPoints:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """What a specification says of them, as JSON types."""
+        """The record in a specification, as JSON types."""
         values = {"areas": self.areas, "points": list(self.points), "sha256": self.sha256}
         return values if self.extent is None else values | {"extent": list(self.extent)}
 
@@ -151,7 +151,7 @@ class Given(Scattered):
 
     @classmethod
     def points(cls, size: Size) -> int:
-        """Those of the level."""
+        """The number of points of the level."""
         return int(size.count)
 
     @classmethod
@@ -179,7 +179,7 @@ class Given(Scattered):
 
     @classmethod
     def sampled(cls, size: Size, spec: "GraphSpec") -> "Given":
-        """The points of the level, with those of the next one where they are known.
+        """The points of the level, with the next level's where they are known.
 
         Raises:
             SpecError: only their digest is known.
@@ -195,7 +195,7 @@ class Given(Scattered):
 
     @property
     def num_points(self) -> int:
-        """Points that are known; of a masked level a store has those inside alone."""
+        """The number of known points; of a masked level a store has only the points inside."""
         return len(self.base_points)
 
     @cached_property

@@ -33,7 +33,7 @@ class PointArrays(NamedTuple):
 
     Args:
         points: (N, d) Cartesian coordinates, on the plane in units of the domain's width.
-        areas: (N,) in units of their mean; None for those of Voronoi cells.
+        areas: (N,) in units of their mean; None for areas of Voronoi cells.
     """
 
     points: Floats
@@ -164,7 +164,7 @@ def _levels(coordinates: object, columns: Sequence[str], words: str) -> list[Lev
 
 
 def _sequence(coordinates: object) -> Sequence[Any]:
-    """What may be the tables of several levels."""
+    """The given list or tuple, perhaps of several levels' tables; empty for anything else."""
     return coordinates if isinstance(coordinates, list | tuple) else []
 
 

@@ -1,6 +1,6 @@
 """Grids of the sphere: HEALPix, the equiangular grid, and Gaussian grids.
 
-Gaussian grids are those of weather models. Their latitudes are the nodes of Gauss-Legendre
+Gaussian grids are used by weather models. Their latitudes are the nodes of Gauss-Legendre
 quadrature, N on each half of the sphere; regular ones, F32, have equally many points at each,
 octahedral ones, O32, fewer near the poles, and others as many as a list says.
 """
@@ -165,7 +165,7 @@ class Gaussian(Scattered):
 
     @classmethod
     def grid(cls, size: Size) -> tuple[int, ...]:
-        """(latitudes, longitudes) of regular ones, whose rows are equally long; else (points,)."""
+        """(latitudes, longitudes) of regular ones, with equally long rows; else (points,)."""
         if size[0] != "F":
             return super().grid(size)
         number = int(size[1:])
@@ -272,5 +272,5 @@ class ReducedGaussian(Gaussian):
 
 
 def _grows(rows: tuple[int, ...]) -> bool:
-    """Whether rows are no shorter than those before them, as from a pole to the equator."""
+    """True if no row is shorter than the one before it, as from a pole to the equator."""
     return all(few <= many for few, many in itertools.pairwise(rows))

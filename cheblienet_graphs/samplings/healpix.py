@@ -8,7 +8,7 @@ import numpy as np
 from cheblienet_graphs.typing import Flags, Floats, Indices
 
 FIRST_RING = np.array([2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4])
-"""Of each of the twelve faces the ring of its southern corner, in units of nside."""
+"""The ring of each face's southern corner, in units of nside."""
 FIRST_COLUMN = np.array([1, 3, 5, 7, 0, 2, 4, 6, 1, 3, 5, 7])
 """And its place along the ring, in eighths of the circle."""
 

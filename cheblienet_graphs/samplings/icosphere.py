@@ -39,7 +39,7 @@ class Mesh:
     """Triangles on the sphere.
 
     Args:
-        points: (P, 3) unit vectors; the first ones are those of the coarser mesh.
+        points: (P, 3) unit vectors; the coarser mesh's come first.
         faces: (F, 3) corners.
         parents: (new points, 2) ends of the coarser mesh's edges, in the order of the new points,
             their midpoints; empty on the icosahedron itself.
@@ -53,7 +53,7 @@ class Mesh:
 class Icosphere(Points):
     """10 * 4^n + 2 points; a size is the number of subdivisions n.
 
-    The icosahedron stands so that its half turns are those about the coordinate axes; from one
+    The icosahedron stands so that its half turns are about the coordinate axes; from one
     subdivision on the poles are among the points.
     """
 
@@ -128,7 +128,7 @@ def mesh_edges(subdivisions: int, scales: int) -> tuple[Indices, Indices]:
     """Edges of the finest meshes together, both directions: rows ascending, columns in each row.
 
     Args:
-        subdivisions: of the finest mesh, among whose points those of the others are.
+        subdivisions: of the finest mesh; its points include the points of the others.
         scales: how many meshes, in [1, subdivisions + 1].
     """
     meshes = itertools.islice(_meshes(), subdivisions + 1 - scales, subdivisions + 1)
@@ -190,11 +190,11 @@ def _triangle_areas(a: Floats, b: Floats, c: Floats) -> Floats:
 
 
 class RefinedIcosphere(Scattered):
-    """Points of an icosphere, and inside a region those of one with more subdivisions.
+    """Points of an icosphere, and inside a region points of one with more subdivisions.
 
     A size is (G, L, W, S, E, N): subdivisions outside and inside, and the region in degrees. They
-    come in the order of the icosphere with L subdivisions, of which they are. Those of a coarser
-    level, (G - 1, L - 1), are among them. Each stands for its Voronoi cell.
+    come in the order of the icosphere with L subdivisions, of which they are. The points of a
+    coarser level, (G - 1, L - 1), are among them. Each stands for its Voronoi cell.
     """
 
     name = "refined-icosahedral"
@@ -296,7 +296,7 @@ def refined_points(size: tuple[float, ...]) -> Floats:
 
 @lru_cache(maxsize=64)
 def refined_count(size: tuple[float, ...]) -> int:
-    """Number of `refined_points`, of which none but those along the sides of the region are made.
+    """Number of `refined_points`; only the points along the sides of the region are made.
 
     Each point is the middle of an edge, which two triangles share. Of a triangle that no side of
     the region crosses, all of them are inside, or none.

@@ -63,7 +63,7 @@ def nearest_image(offset: Indices, period: int | Indices) -> Indices:
 
 @dataclass(frozen=True)
 class Lattice(SamplingKind):
-    """Pixels or voxels of a box whose side along x is 1, times orientations.
+    """Pixels or voxels of a box with a side of 1 along x, times orientations.
 
     Vertices are ordered orientation-major, then as signals are laid out: index
     (k height + y) width + x, or ((k depth + z) height + y) width + x; so a signal (..., V) reshapes
@@ -230,7 +230,7 @@ class Lattice(SamplingKind):
         return np.stack(columns[::-1], axis=1)
 
     def coordinates(self, start: int = 0, stop: int | None = None) -> Floats:
-        """As `Sampling.coordinates`; on a line along x all but x is the same."""
+        """Coordinates as of `Sampling.coordinates`; on a line along x all but x is the same."""
         first, last, _ = slice(start, stop).indices(self.num_vertices)
         skipped, x = first % self.width, self.base_coordinates(np.arange(self.width))[:, 0]
         lines = self._coordinates_of(np.arange(first - skipped, last, self.width))
@@ -264,7 +264,7 @@ class Lattice(SamplingKind):
 
     @property
     def coarser_lattice(self) -> "Lattice":
-        """That of half of each side."""
+        """The lattice of half of each side."""
         return replace(self, shape=tuple(side // 2 for side in self.shape))
 
     @cached_property
@@ -285,7 +285,7 @@ class Lattice(SamplingKind):
 
     @property
     def has_half_turn(self) -> bool:
-        """Whether an image that is turned by 180 degrees has orientations at samples again."""
+        """True if an image that is turned by 180 degrees has orientations at samples again."""
         return self._images(np.diag([-1, -1]))[0]
 
     def symmetries(self, *_more: str) -> Iterator[tuple[str, Indices]]:
@@ -315,7 +315,7 @@ class Lattice(SamplingKind):
             yield place if row.sum() > 0 else side - 1 - place
 
     def _images(self, motion: Indices) -> tuple[bool, Indices | None]:
-        """Whether samples of the fiber go to samples exactly, and (n_o,) where each goes."""
+        """A flag, true if all samples go to samples exactly, and (n_o,) the image of each."""
         if self.fiber.columns and not self.fiber.cyclic:
             return True, image_of(self.fiber_coordinates, motion[::-1, ::-1])
         k, n_o = np.arange(self.orientations), self.orientations

@@ -11,8 +11,8 @@ from cheblienet_graphs.csr import Csr
 from cheblienet_graphs.typing import Floats, Indices
 
 TIE = 1e-9
-"""Points whose distances differ by less than this, relatively, are equally near: the first one is
-taken, so that maps do not depend on rounding."""
+"""Relative difference of distances below which points are equally near: the first one is taken, so
+that maps do not depend on rounding."""
 
 
 @dataclass(frozen=True)
@@ -45,19 +45,19 @@ class Parents:
         return Parents(points[order], coarser[order], shares[order], self.shape)
 
     def pooling(self, areas: Floats) -> Csr:
-        """Each coarser point is the mean of those that belong to it by area, (points,)."""
+        """Each coarser point is the mean of the points that belong to it by area, (points,)."""
         order = np.argsort(self.coarser, kind="stable")
         points = self.points[order]
         weights = areas[points] * self.shares[order]
         return Csr.means(self.coarser[order], points, weights, self.shape[::-1])
 
     def unpooling(self) -> Csr:
-        """Each point is the mean of those that it belongs to, by its shares."""
+        """Each point is the mean of the coarser points that it belongs to, by its shares."""
         return Csr.means(self.points, self.coarser, self.shares, self.shape)
 
 
 def nearest(points: Floats, others: Floats, periods: tuple[float, ...] | None = None) -> Indices:
-    """(N,) the nearest of the points to each of the others, the first of those equally near.
+    """(N,) the nearest of the points to each of the others, the first of equally near ones.
 
     Args:
         points: (M, d).
@@ -86,7 +86,7 @@ def within(points: Floats, periods: tuple[float, ...]) -> Floats:
 
 
 def numbers_of(places: Indices, count: int) -> Indices:
-    """(count,) number of each point among those at some places, (N,); -1 elsewhere."""
+    """(count,) number of each point among the points at some places, (N,); -1 elsewhere."""
     numbers = np.full(count, -1)
     numbers[places] = np.arange(len(places))
     return numbers

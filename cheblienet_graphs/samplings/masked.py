@@ -50,7 +50,7 @@ class MaskedSampling(Sampling):
 
     @property
     def celled(self) -> Sampling:
-        """All points: cells are those of the whole sampling."""
+        """All points: the cells belong to the whole sampling."""
         return self.full
 
     @property
@@ -75,24 +75,24 @@ class MaskedSampling(Sampling):
         return self.full.extent
 
     def among_all(self, vertices: Indices) -> Indices:
-        """The numbers that vertices inside, (N,), have among those of the full sampling."""
+        """The numbers of vertices inside, (N,), in the full sampling."""
         orientation, place = self._decoded(vertices)
         return orientation * self.full.num_points + self.places[place]
 
     def edges(self, rows: Indices, columns: Indices) -> tuple[Indices, Indices, Indices]:
-        """As `Sampling.edges`."""
+        """Edges of the full sampling between vertices inside, as `Sampling.edges`."""
         (k, row), (j, column) = (np.divmod(ends, self.full.num_points) for ends in (rows, columns))
         row, column, count = self.inside[row], self.inside[column], self.num_points
         kept = np.flatnonzero((row >= 0) & (column >= 0))
         return (k * count + row)[kept], (j * count + column)[kept], kept
 
     def numbers_inside(self, points: Indices) -> Indices:
-        """(N,) the numbers of all points among those inside; -1 outside."""
+        """(N,) the numbers of all points among the points inside; -1 outside."""
         return self.inside[points]
 
     @cached_property
     def inside(self) -> Indices:
-        """(all points,) number of each among those inside; -1 outside."""
+        """(all points,) number of each among the points inside; -1 outside."""
         return numbers_of(self.places, self.full.num_points)
 
     @cached_property
@@ -110,12 +110,12 @@ class MaskedSampling(Sampling):
         return self.full.base_coordinates(self.places[points])
 
     def pooling(self) -> Csr:
-        """The map from the points to those of the next coarser level: means over those inside."""
+        """The map from the points to the next coarser level: means over the points inside."""
         whole = self.full.pooling()
         return _restricted(whole, self._coarser(whole), self.inside)
 
     def unpooling(self) -> Csr:
-        """The map to the points from those of the next coarser level.
+        """The map to the points from the next coarser level.
 
         All sources of a point inside are inside, as it is pooled to them.
         """
@@ -123,15 +123,15 @@ class MaskedSampling(Sampling):
         return _restricted(whole, self.inside, self._coarser(self.full.pooling()))
 
     def _coarser(self, pooling: Csr) -> Indices:
-        """(all coarser points,) number of each among those inside; -1 outside."""
+        """(all coarser points,) number of each among the points inside; -1 outside."""
         pooled = np.logical_or.reduceat(self.inside[pooling.indices] >= 0, pooling.indptr[:-1])
         return numbers_of(np.flatnonzero(pooled), len(pooled))
 
     def probes(self) -> Indices:
         """Points where the effective metric is measured.
 
-        On a lattice the first of those farthest from all pixels outside and, where it is open, from
-        the sides, counted in steps to any of the nearest pixels around; elsewhere all of them.
+        On a lattice the first of the points farthest from all pixels outside and, where it is open,
+        from the sides, counted in steps to any of the nearest pixels around; elsewhere all points.
         """
         if self.lattice is None:
             return np.arange(self.num_points)
@@ -172,7 +172,7 @@ class MaskedSampling(Sampling):
 
     @cached_property
     def fraction(self) -> Floats:
-        """(all points,) the part of each in the domain: 1 of those inside, else 0."""
+        """(all points,) the part of each in the domain: 1 inside, else 0."""
         return (self.inside >= 0).astype(np.float64)
 
     def whole(self) -> npt.NDArray[np.bool_]:
@@ -206,7 +206,7 @@ def _restricted(whole: Csr, rows: Indices, columns: Indices) -> Csr:
 
 
 def centers(sampling: Sampling) -> Floats:
-    """(V, d) coordinates by the manifold's columns, those of pixels and voxels at their centers.
+    """(V, d) coordinates by the manifold's columns, of pixels and voxels at their centers.
 
     On a lattice `Sampling.coordinates` begin at 0, whatever the size of a pixel, so that lattices
     of two sizes, or a lattice and given points, are apart by half a pixel of each.
@@ -230,7 +230,7 @@ def shells(sides: Sequence[float]) -> list[Indices]:
 
 
 def coarsened(fraction: Floats) -> Floats:
-    """Fractions of the half pixels of the next coarser level, from those of pixels."""
+    """Fractions of the half pixels of the next coarser level, from fractions of pixels."""
     return np.floor(fraction / UNIT) * UNIT
 
 
@@ -302,7 +302,7 @@ class CutSampling(MaskedSampling):
 
     @property
     def cut_statistics(self) -> dict[str, float] | None:
-        """The share of points whose pixels are cut, and the least and the largest mass."""
+        """The share of points with cut pixels, and the least and the largest mass."""
         share, masses = 1 - self.whole()[self.places].mean(), self.masses
         return {"share": float(share), "least": float(masses.min()), "most": float(masses.max())}
 
@@ -314,7 +314,7 @@ class CutSampling(MaskedSampling):
 
     @property
     def parents(self) -> Parents:
-        """The coarser vertices that show each: its block, or those nearest where that is none."""
+        """The coarser vertices that show each: its block, or if there is none, the nearest."""
         coarser, block = self.coarser, self.full.parents.coarser[self.places]
         filling = coarser.filling
         counts = np.diff(filling.indptr)[block]
@@ -330,9 +330,9 @@ class CutSampling(MaskedSampling):
         return parents
 
     def pooling(self) -> Csr:
-        """The map from the points to those of the next coarser level: means by mass."""
+        """The map from the points to the next coarser level: means by mass."""
         return self.parents.pooling(self.masses)
 
     def unpooling(self) -> Csr:
-        """The map to the points: the value of the coarser pixel, or the mean of those nearest."""
+        """The map to the points: the coarser pixel's value, or the mean of the nearest ones."""
         return self.parents.unpooling()

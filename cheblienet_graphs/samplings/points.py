@@ -1,4 +1,4 @@
-"""Points of the sphere or the plane whose Cartesian coordinates are computed: grids, or scattered.
+"""Points of the sphere or the plane with computed Cartesian coordinates: grids, or scattered.
 
 On the sphere isometries that map the points to themselves are symmetries. Scattered points stand
 for their Voronoi cells; their levels are joined by nearest points. Random ones are uniform; a
@@ -80,7 +80,7 @@ def base_places(base: Base, coordinates: Floats) -> Floats:
 def image_of(points: Floats, moved: Floats) -> Indices | None:
     """(N,) which of points (N, d) each is moved to; None unless each to another.
 
-    Their order along a generic vector, along which no two are equally far, tells which it must be.
+    Their order along a generic vector, along which no two are equally far, identifies each.
     """
     generic = np.sin(np.arange(1, points.shape[1] + 1))
     image = np.empty(len(points), np.int64)
@@ -190,7 +190,7 @@ class Scattered(Points):
 
     @property
     def coarser_points(self) -> Floats:
-        """(coarser points, d) those of the next coarser level.
+        """(coarser points, d) points of the next coarser level.
 
         Raises:
             ValueError: there is none.
@@ -202,7 +202,7 @@ class Scattered(Points):
 
     @classmethod
     def links(cls, fine: Size, coarse: Size) -> int:
-        """At most one for each point, as coarser points of which none is the nearest have one."""
+        """At most one for each point, as coarser points that are nearest to no point have one."""
         return cls.points(fine) + cls.points(coarse)
 
     @cached_property

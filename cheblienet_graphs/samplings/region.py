@@ -1,4 +1,4 @@
-"""Points of the sphere in a region of longitudes and latitudes, whose sides clip their cells.
+"""Points of the sphere in a region of longitudes and latitudes; its sides clip their cells.
 
 The Voronoi diagram is that of the points inside. Of each side what lies in the region counts, and
 of each cell its part there, so that no flux passes the sides of the region.
@@ -23,7 +23,8 @@ from cheblienet_graphs.samplings.voronoi import Arcs, Diagram, arcs_of, indistin
 from cheblienet_graphs.typing import Floats, Indices
 
 ANY_MERIDIAN = 0.1234
-"""Where a region of all longitudes is cut open, radians: no side of a regular sampling's cells."""
+"""Longitude at which a region of all longitudes is cut open, radians: no side of a regular
+sampling's cells."""
 ON_A_MERIDIAN, NOTHING, TINY = 1e-9, 1e-14, 1e-300
 FEWER = "Give fewer `levels`, or `mask_edge='pixels'`."
 REMEDY = "Take points that are farther apart, or `mask_edge='pixels'`."
@@ -67,10 +68,10 @@ class RegionSampling(MaskedSampling):
 
     @property
     def celled(self) -> "RegionSampling":
-        """The points inside alone, whose cells the region clips."""
+        """The points inside alone; the region clips their cells."""
         return self
 
-    mean_area = 1.0  # weights are those of the points inside alone, in units of their mean
+    mean_area = 1.0  # weights of the points inside alone, in units of their mean
 
     @cached_property
     def base_areas(self) -> Floats:
@@ -79,7 +80,7 @@ class RegionSampling(MaskedSampling):
         return areas
 
     def pooling(self) -> Csr:
-        """The map from the points to those of the next coarser level: means by mass."""
+        """The map from the points to the next coarser level: means by mass."""
         whole = super().pooling()
         shares = (self.cells / self.full.base_areas[self.places])[whole.indices]
         return Csr.means(whole.rows, whole.indices, whole.data * shares, whole.shape)
@@ -106,7 +107,7 @@ class Box:
 
     @property
     def area(self) -> float:
-        """Of the region, radians squared."""
+        """The area of the region, radians squared."""
         return self.width * (self.high - self.low)
 
     def longitudes(self, points: Floats, near: Floats | float = np.pi) -> Floats:

@@ -33,22 +33,23 @@ class Sampling(ABC):
     """
 
     orientations: int
-    """n_o; 1 where the manifold has none."""
+    """The number of orientations, n_o; 1 where the manifold has none."""
     fiber: Fiber
     """The same over each point."""
     periodic: bool
-    """Whether points have images, `extent` apart."""
+    """True if points have images, `extent` apart."""
     places: Indices | None = None
     """(points,) where they are in the full sampling, ascending; None of a whole one."""
     filling: Csr | None = None
     """(all points, points) what each of them shows of a signal, where the domain cuts pixels."""
     mean_area: float = 1.0
-    """The mean area of the points, in units of that of all points whose weights are theirs."""
+    """The mean area of the points, in units of the mean over all points that share their
+    weights."""
 
     @property
     @abstractmethod
     def full(self) -> "SamplingKind":
-        """All points, those outside a mask, too."""
+        """All points, also outside a mask."""
 
     @property
     def lattice(self) -> "Lattice | None":
@@ -62,11 +63,11 @@ class Sampling(ABC):
 
     @property
     def celled(self) -> "Sampling":
-        """The points whose Voronoi cells those of the graph are: with those outside, or alone."""
+        """The points that define the Voronoi cells: all points, or the points inside."""
         return self
 
     def cells_diagram(self, remedy: str) -> "Diagram":
-        """The Voronoi cells of the points, clipped where these are those of a region.
+        """The Voronoi cells of the points, clipped where the points are in a region.
 
         Args:
             remedy: for points that are too close.
@@ -99,9 +100,9 @@ class Sampling(ABC):
 
     @property
     def cut_statistics(self) -> dict[str, float] | None:
-        """Shares and masses of points whose pixels the domain cuts; None where it cuts none.
+        """Shares and masses of points with pixels that the domain cuts; None where it cuts none.
 
-        "share" of the points whose pixel is cut, "least" and "most" mass of a point, in pixels.
+        "share" of the points with a cut pixel, "least" and "most" mass of a point, in pixels.
         """
         return None
 
@@ -111,15 +112,15 @@ class Sampling(ABC):
         return self.base_points[:0]
 
     def among_all(self, vertices: Indices) -> Indices:
-        """(N,) the numbers that vertices have among those of the full sampling."""
+        """(N,) the numbers of vertices in the full sampling."""
         return vertices
 
     def numbers_inside(self, points: Indices) -> Indices:
-        """(N,) the numbers of points of the full sampling among those inside; -1 outside."""
+        """(N,) the numbers of points of the full sampling among the points inside; -1 outside."""
         return points
 
     def edges(self, rows: Indices, columns: Indices) -> tuple[Indices, Indices, Indices]:
-        """Edges of the full sampling, as those between vertices inside.
+        """Edges of the full sampling as edges between vertices inside.
 
         Args:
             rows: (N,) one of their ends, numbered among all vertices.
@@ -166,9 +167,9 @@ class Sampling(ABC):
         return samples.reshape(self.orientations, len(self.fiber.columns))
 
     def coordinates(self, start: int = 0, stop: int | None = None) -> Floats:
-        """(V, d) coordinates by the manifold's columns, or those of the vertices start..stop.
+        """(V, d) coordinates by the manifold's columns, or only of the vertices start..stop.
 
-        Those along the fiber come last over a flat base, and first over the sphere.
+        Coordinates along the fiber come last over a flat base, and first over the sphere.
         """
         return self._coordinates_of(np.arange(*slice(start, stop).indices(self.num_vertices)))
 
@@ -179,7 +180,7 @@ class Sampling(ABC):
         return np.concatenate(columns if self.extent is not None else columns[::-1], axis=1)
 
     def areas(self, start: int = 0, stop: int | None = None) -> Floats:
-        """(V,) areas in units of their mean, or those of the vertices start..stop.
+        """(V,) areas in units of their mean, or only of the vertices start..stop.
 
         A point's, times the share of the fiber that its sample has.
         """
@@ -195,11 +196,11 @@ class Sampling(ABC):
 
     @abstractmethod
     def pooling(self) -> Csr:
-        """The map from the points to those of the next coarser level: means by area."""
+        """The map from the points to the next coarser level: means by area."""
 
     @abstractmethod
     def unpooling(self) -> Csr:
-        """The map to the points from those of the next coarser level."""
+        """The map to the points from the next coarser level."""
 
     def depth_of(self, _point: int) -> int:
         """Steps from a point to the nearest place not wholly inside; 0 where none is known."""
@@ -217,7 +218,7 @@ class Sampling(ABC):
         to its image, and the name says "(approximate)".
 
         Args:
-            more: names of isometries of the sphere to try besides those of the sampling.
+            more: names of isometries of the sphere to try besides the sampling's own.
         """
 
 
@@ -253,17 +254,17 @@ class SamplingKind(Sampling):
     field: ClassVar[str]
     """Name of the parameter that holds its size."""
     sizes_accepted: ClassVar[Range[int]]
-    """Where sizes are integers, their range."""
+    """The range of sizes that are integers."""
     regular: ClassVar[bool] = False
-    """Whether it is a lattice, on which stencils exist."""
+    """True for lattices, on which stencils exist."""
     seeded: ClassVar[bool] = False
-    """Whether it is drawn from a seed."""
+    """True if points are drawn from a seed."""
     longitudes: ClassVar[str] = "[-pi, pi]"
-    """Range of those that it gives to points of a sphere."""
+    """Range of the longitudes that it gives to points of a sphere."""
     default_levels: ClassVar[Literal["worthwhile", "one", "all"]] = "worthwhile"
-    """Levels of a pyramid by default: those of enough points, the finest alone, all there are."""
+    """Levels of a pyramid by default: the ones with enough points, the finest alone, or all."""
     schemas: ClassVar[tuple[str, str]] = ("1.0", "1.0")
-    """The schema of versions with one level, and of those with several."""
+    """The schema of versions with one level, and with several."""
     words: ClassVar[str]
     """The sampling in words, {} its size."""
 
@@ -343,5 +344,5 @@ class SamplingKind(Sampling):
         return self.parents.pooling(self.base_areas)
 
     def unpooling(self) -> Csr:
-        """The map that gives each point the mean of those that it belongs to."""
+        """The map that gives each point the mean of the coarser points that it belongs to."""
         return self.parents.unpooling()

@@ -1,4 +1,4 @@
-"""Curves that bound cells: straight in longitude and height, or those of HEALPix' polar caps.
+"""Curves that bound cells: straight in longitude and height, or as in HEALPix' polar caps.
 
 Each hemisphere is seen from its pole. The depth 1 - |z| keeps its digits there, and with the
 longitude it spans an area of the sphere: d(longitude) d(depth) is its element.
@@ -54,7 +54,7 @@ class Sides:
         return (values - start) / (end - start)
 
     def bulge(self, which: Indices, start: Place, end: Place) -> Floats:  # noqa: ARG002
-        """(m,) integrals of longitude d(depth) along parts of sides, less those along chords."""
+        """(m,) integrals of longitude d(depth) along parts of sides, minus along chords."""
         return np.zeros(len(which))
 
     def areas(self) -> Floats:
@@ -173,7 +173,7 @@ class Arcs(NamedTuple):
     end_height: Floats
 
     def cut(self, chosen: Flags, longitude: Floats, depth: Floats, height: Floats) -> "Arcs":
-        """The arcs, those chosen in two: at longitudes up to whole turns, depths, heights (n,)."""
+        """The arcs, chosen ones cut: at longitudes up to whole turns, depths, heights (n,)."""
         center = (self.first + self.last) / 2  # next to which: half a turn on has either sign
         nearest = center + wrapped(longitude - center)
         middle = nearest.clip(np.minimum(self.first, self.last), np.maximum(self.first, self.last))
@@ -192,7 +192,7 @@ class Arcs(NamedTuple):
         return self.cut(rises * falls < 0, nearest, depth, np.where(rises > 0, 1.0, -1.0))
 
     def sides(self) -> list[Sides]:
-        """Of arcs that cross no equator, and are nearest to poles at ends."""
+        """Sides of arcs that cross no equator, and are nearest to poles at ends."""
         is_part = (self.first != self.last) | (self.start_depth != self.end_depth)
         is_above = self.start_height + self.end_height >= 0
         sides: list[Sides] = []
@@ -214,8 +214,8 @@ def depth_of(places: Floats) -> Floats:
 def great_circles(cell: Indices, starts: Floats, ends: Floats, within: Floats) -> list[Sides]:
     """Sides of convex cells that are arcs of great circles.
 
-    Longitudes are those nearest to a place within the cell: only around a pole they make a whole
-    turn, where a way to this pole and back, a turn apart, is added.
+    Longitudes are nearest to a place within the cell: only around a pole they make a whole turn,
+    where a way to this pole and back, a turn apart, is added.
 
     Args:
         cell: (n,) numbers.
@@ -251,7 +251,7 @@ def great_circles(cell: Indices, starts: Floats, ends: Floats, within: Floats) -
 
 
 def _longitudes(starts: Floats, ends: Floats, within: Floats) -> tuple[Floats, Floats, Floats]:
-    """(n,) of starts and of ends, next to those `within`, and by how much arcs turn.
+    """(n,) longitudes of starts and of ends, next to the ones `within`, and by how much arcs turn.
 
     A pole has the longitude of the arc's other end.
     """

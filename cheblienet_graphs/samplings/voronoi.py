@@ -29,14 +29,13 @@ class Diagram:
     """The sides of Voronoi cells.
 
     Args:
-        ends: (2, sides) numbers of the points whose cells share each, images among them.
+        ends: (2, sides) numbers of the points with cells on either side, images among them.
         lengths: (sides,) arcs on the sphere; rounding may leave a length where there is none.
         distances: (sides,) between the two points.
         cells: (points,) areas of the cells: of points complete ones, wherever; of images parts.
         coincident: (M, 3) points that Qhull took for another, in the first column; the other one
             in the last column.
-        sources: (points,) of each point or image the point it is one of; those of points come
-            first.
+        sources: (points,) the original point of each point or image; points come first.
         inside: (points,) share of each point's cell that is within the domain.
         measure: area of the domain.
     """
@@ -56,7 +55,7 @@ class Arcs:
     """The sides of the cells of points of the sphere, arcs of great circles.
 
     Args:
-        ends: (2, sides) numbers of the points whose cells share each.
+        ends: (2, sides) numbers of the points with cells on either side.
         start, end: (sides, 3) where each begins and ends.
         direction: (sides, 3) unit vectors there, along it.
         lengths: (sides,) radians.
@@ -89,7 +88,7 @@ def most_sides(count: int, *, flat: bool) -> int:
 
 
 def on_a_circle(points: Floats) -> bool:
-    """Whether points (N, 3) of the sphere lie on one circle, so that cells are lunes."""
+    """True if points (N, 3) of the sphere lie on one circle, so that cells are lunes."""
     if len(points) < 4:
         return True
     _, spread, _ = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
@@ -131,7 +130,7 @@ def _sphere_diagram(points: Floats, remedy: str) -> Diagram:
 
 
 def _sides(points: Floats, remedy: str) -> tuple[tuple[Indices, Indices], Floats, Floats, Indices]:
-    """Of points of the sphere whose cells share each side, its two ends (sides, 3); coincident."""
+    """The sides of cells on the sphere: points, two ends (sides, 3), coincident points."""
     from scipy.spatial import ConvexHull, QhullError  # slow to import, most builds do without
 
     try:
@@ -144,7 +143,7 @@ def _sides(points: Floats, remedy: str) -> tuple[tuple[Indices, Indices], Floats
 
 
 def arcs_of(points: Floats, remedy: str) -> Arcs:
-    """The sides of the cells of points of the sphere, those on one circle, too.
+    """The sides of the cells of points of the sphere, also of points on one circle.
 
     Args:
         points: (N, 3) unit vectors.
@@ -193,7 +192,7 @@ def _plane_diagram(points: Floats, sides: Floats, *, periodic: bool) -> Diagram:
 def _with_images(
     points: Floats, sides: Floats, *, periodic: bool
 ) -> tuple[Floats, Floats, Indices, Floats]:
-    """The points, those near an edge put on it; images, their sources, shares of cells inside."""
+    """The points, with near ones put on an edge; images, their sources, shares of cells inside."""
     low, high = abs(points) <= EDGE * sides, abs(points - sides) <= EDGE * sides
     on_edges = (low | high).sum(axis=1)
     if periodic or not on_edges.any():
@@ -259,7 +258,7 @@ def _triangulated(
 
 
 def _to_circumcenters(u: Floats, v: Floats) -> Floats:
-    """From corners of triangles, whose edges there are u and v; 0 where there is no triangle."""
+    """Vectors from corners of triangles with edges u and v there; 0 where there is no triangle."""
     x = v[:, 1] * (u**2).sum(axis=1) - u[:, 1] * (v**2).sum(axis=1)
     y = u[:, 0] * (v**2).sum(axis=1) - v[:, 0] * (u**2).sum(axis=1)
     scaled = np.stack([x, y], axis=1)
@@ -325,7 +324,7 @@ def cell_areas(
         remedy: for points that are too close.
 
     Returns:
-        (N,), whose sum is width * height, or 4 pi.
+        (N,) areas that add up to width * height, or 4 pi.
 
     Raises:
         CheblienetError: some are too close to be distinguished.

@@ -1,10 +1,10 @@
 """Connected components of a lattice's graph, from its stencils.
 
 On the infinite lattice, as on a torus, the orientations are the vertices of a voltage graph: closed
-walks through them move by the offsets of a group H, and components are the cosets of H. The edges
-of an open lattice are among those of the infinite one, so it has at least as many components as
-there are cosets with points in it. It is connected where a smaller window is: windows a pixel apart
-overlap, and all have the same edges, those along sides left out.
+walks through them move by the offsets of a group H, and components are the cosets of H. The
+infinite lattice has all edges of an open one, so it has at least as many components as there are
+cosets with points in it. It is connected where a smaller window is: windows a pixel apart overlap,
+and all have the same edges, without the ones along sides.
 """
 
 import math
@@ -79,8 +79,8 @@ def _counted(engine: StencilEngine) -> int:
 def cosets(vectors: Iterable[Sequence[int]], sides: Sequence[int]) -> int:
     """The number of cosets with points in a box, of the subgroup of Z^d that vectors generate.
 
-    It is a lower bound where the box is tiny, and exact on a torus, whose periods are among them.
-    With several generators in echelon form: points whose place along each one's axis is below its
+    It is a lower bound where the box is tiny, and exact on a torus with its periods among them.
+    With several generators in echelon form: points with a place along each one's axis below its
     first entry are in different cosets. With one: every point but the first of each coset is that
     generator away from another point of the box.
     """

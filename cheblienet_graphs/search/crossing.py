@@ -1,4 +1,4 @@
-"""The sources of each target of a map: the nearest ones, or those within a radius, exactly.
+"""The sources of each target of a map: the nearest ones, or all within a radius, exactly.
 
 A tree finds the nearest of the sources on the base, to which the projection is 1-Lipschitz: sources
 that are not among them are at least as far as the last of them. More are looked at for targets
@@ -19,17 +19,17 @@ from cheblienet_graphs.sparse import RowBlock
 from cheblienet_graphs.typing import Floats, Indices
 
 SHELL = 1e-6
-"""Sources whose d^2 differ by less than this, relatively, are equally far."""
+"""Relative difference of d^2 below which sources are equally far."""
 PAIRS_AT_ONCE = 2**20
 """Distances that are in memory together."""
 SPARE = 8
-"""Sources looked at first beyond those that are asked for."""
+"""Number of sources looked at first beyond the number asked for."""
 LOOKED_AT = 24
 """Sources looked at first where there is a radius."""
 CHORD = 1e-15
-"""Error of distances between points of the base, and"""
+"""Error of distances between points of the base."""
 ROUNDING = 1e-9
-"""the relative one of lengths."""
+"""Relative error of lengths."""
 
 
 Entries = tuple[Indices, Indices, Floats]
@@ -42,7 +42,7 @@ class Crossing:
     Args:
         sources: on a torus in [0, period).
         targets: likewise.
-        neighbors: K, where a target lists the K nearest sources, and those as far as the last of
+        neighbors: K, where a target lists the K nearest sources, and all as far as the last of
             them, to SHELL of d^2; else None.
         radius: within which it lists all, in units of length of the metric; else None.
     """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cheblienet_graphs.search.lists import MutualNeighbors, NeighborLists
 
 Advance = Callable[[int, int], None]
-"""Told how many vertices are done, of how many."""
+"""A callback that is given the number of vertices done, and of all."""
 
 
 @dataclass(frozen=True)

@@ -50,12 +50,12 @@ class KeopsSearch:
 
     @property
     def points_at_once(self) -> int:
-        """Base points whose distances to all vertices are evaluated in one call."""
+        """Number of base points that one call compares with all vertices."""
         each = self._cloud.orientations**2 * self._cloud.images
         return max(1, PAIRS_AT_ONCE[self._device.type] // each)
 
     def nearest(self, start: int, stop: int, shells: Shells) -> tuple[Tensor, Tensor]:
-        """As `PrunedSearch.nearest`."""
+        """The nearest vertices, as of `PrunedSearch.nearest`."""
         orientations, images = self._cloud.orientations, self._cloud.images
         own = torch.arange(orientations)[:, None] * images + torch.arange(start, stop)
         own = own.reshape(-1, 1).to(self._device)

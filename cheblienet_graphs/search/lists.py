@@ -49,7 +49,7 @@ def search_of(choice: Choice, cloud: Cloud) -> Search:
 def nearest_images(
     search: Search, engine: str, shells: Shells, start: int, stop: int
 ) -> Iterator[tuple[int, Indices, float]]:
-    """What a search by an engine finds for the base points start..stop, some of them at a time.
+    """The result of an engine's search for the base points start..stop, some of them at a time.
 
     Yields:
         The first point, (n_o, points, K) images, -1 where there is none, and the largest d^2 that
@@ -66,8 +66,8 @@ class NeighborLists:
     """For each vertex a, the vertices within r_a.
 
     As the distance is symmetric, d(a, b) <= min(r_a, r_b) where each lists the other. On a torus
-    all images of a vertex count among the K nearest, though they make one edge, or none where they
-    are the vertex's own.
+    all images of a vertex count among the K nearest, though they make one edge, or no edge where
+    they are the vertex's own.
 
     Args:
         sampled: the vertices and their distances.

@@ -1,4 +1,4 @@
-"""What searches share: the neighbor rule on many vertices, in torch."""
+"""Common parts of searches: the neighbor rule on many vertices, in torch."""
 
 from dataclasses import dataclass
 
@@ -9,13 +9,13 @@ from torch.nn.functional import pad
 
 @dataclass(frozen=True)
 class Shells:
-    """The vertices that a vertex lists, of those that are nearest to it.
+    """The vertices that a vertex lists, among the nearest to it.
 
     Args:
         count: K.
         tolerance: relative width of a shell; None for exactly the K nearest, whatever shells.
         squared_radii: (n_o,) r^2 by orientation where known beforehand, as on a lattice; elsewhere
-            those of whole shells, see `rule.last_whole_shell`.
+            taken from whole shells, see `rule.last_whole_shell`.
     """
 
     count: int
@@ -28,7 +28,7 @@ class Shells:
         Args:
             ascending: (rows, N) d^2 to the nearest other vertices.
             vertex: (rows, N) these; all others are farther, or N is at least K + 1.
-            own: the points whose rows these are.
+            own: the points of these rows.
 
         Returns:
             (rows,) d^2 up to which vertices were needed: r^2 where known beforehand, else that of

@@ -145,7 +145,7 @@ class Ellipsoids:
     def around(
         cls, lattice: Lattice, manifold: Manifold, metric: Metric
     ) -> "tuple[Ellipsoids, ...]":
-        """The ellipsoids around a vertex of each orientation, for all those of its neighbors.
+        """The ellipsoids around a vertex of each orientation, for neighbors of every one.
 
         Args:
             lattice: with its fiber.

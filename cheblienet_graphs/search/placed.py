@@ -124,7 +124,7 @@ def lengths(sources: Cloud, targets: Cloud, rows: Indices, columns: Indices) -> 
 
 @dataclass(frozen=True)
 class PlacedPoints:
-    """Vertices over points of a base, none of which need be on a grid, on a manifold with a metric.
+    """Vertices over any points of a base, on a grid or not, on a manifold with a metric.
 
     Args:
         manifold, metric: they define the distance; on a flat base in the points' unit of length.
@@ -266,7 +266,7 @@ class PlacedPoints:
         return float(1.5 * (share * sides.prod()) ** (1 / len(sides)))
 
     def cloud(self, reach: float = 0.0) -> Cloud:
-        """What searches take, with the images that are within reach.
+        """The points for searches, with the images that are within reach.
 
         Raises:
             SpecError: as `images`.

@@ -21,7 +21,7 @@ UNITS = ("degrees", "radians")
 LARGEST = 1e100
 """Coordinates beyond this would overflow when they are squared."""
 MOST_ASPECT = 1000
-"""Of periods: with more, the nearest images are those of few points, over and over."""
+"""Largest ratio of periods: beyond it the nearest images belong to few points, over and over."""
 COLUMNS = {
     "r2": "x, y",
     "r3": "x, y, z",
@@ -30,7 +30,7 @@ COLUMNS = {
     "so3": "latitude, longitude, orientation",
     "r3s2": "x, y, z, nx, ny, nz",
 }
-"""Of the arrays that are taken, by manifold."""
+"""Columns of the arrays that are taken, by manifold."""
 ANGLES = {"se2": {2: "theta"}, "s2": {0: "latitude", 1: "longitude"}}
 ANGLES["so3"] = {**ANGLES["s2"], 2: "orientation"}
 """The columns that are angles, by manifold."""

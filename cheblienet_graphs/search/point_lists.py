@@ -1,8 +1,8 @@
 """Neighbors of points that are given as an array: the engines of builds without a store.
 
 Where no orientations lie over them, a tree alone finds the nearest. Distances on the base are then
-those of the manifold: chords on the sphere, which grow as arcs do, Euclidean ones elsewhere, on a
-torus to the nearest image.
+the manifold's: chords on the sphere, which grow as arcs do, Euclidean ones elsewhere, on a torus to
+the nearest image.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ FAR = 1.0
 MOST_OVER_ONE = 4096
 """Most points over one place of the base: a search by places compares each two of them."""
 QUERIES_AT_ONCE = 2**16
-"""Points whose neighbors a tree is asked for together; between them Ctrl-C is heard."""
+"""Number of points in one query of a tree; between queries Ctrl-C is heard."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Pairs:
 
 
 def listed_pairs(points: PlacedPoints, choice: Choice, shells: Shells) -> Pairs:
-    """What each point lists; on a torus among as many images as are within reach.
+    """The points that each point lists; on a torus among as many images as are within reach.
 
     Args:
         points: placed on their manifold.
@@ -111,10 +111,10 @@ def nearest_neighbors(
 ) -> tuple[Indices, Floats]:
     """The k nearest others of each point, exactly, without a store.
 
-    Distances are those of builds: great circles on "s2", Euclidean ones on "r2" and "r3", lengths
-    of logarithms under R = diag(1, eps^-2, xi^2) on "se2", "so3" and "r3s2". Lists are not made
-    mutual, as graphs are, and points may coincide. Of points that are equally far, up to rounding,
-    any may be the last one.
+    Distances are the same as in builds: great circles on "s2", Euclidean ones on "r2" and "r3",
+    lengths of logarithms under R = diag(1, eps^-2, xi^2) on "se2", "so3" and "r3s2". Lists are not
+    made mutual, as graphs are, and points may coincide. Of points that are equally far, up to
+    rounding, any may be the last one.
 
     Args:
         points: (N, d) numbers: x, y on "r2"; x, y, z on "r3"; x, y, theta on "se2"; latitude,
@@ -149,7 +149,8 @@ def nearest_neighbors(
     count = integer("k", k, limits.NEIGHBORS.low, most)
     choice = choose("random", engine, device)
     by_tree = engine == "auto" and device != "cuda" and not placed.manifold.oriented
-    # Copies beyond the first K + 1 are nobody's neighbors, and have those of the last of these.
+    # Copies beyond the first K + 1 are nobody's neighbors, and have the neighbors of the last of
+    # these.
     few, kept, places = placed.thinned(count + 1)
     found = nearest_by_tree(few, count) if by_tree else None
     nearest, squared = found or _nearest_by_engine(few, count, choice)
@@ -159,7 +160,7 @@ def nearest_neighbors(
 
 
 def _nearest_by_engine(points: PlacedPoints, count: int, choice: Choice) -> tuple[Indices, Floats]:
-    """As `nearest_by_tree`, on any manifold."""
+    """Neighbors as of `nearest_by_tree`, on any manifold."""
     width = count
     pairs = listed_pairs(points, choice, Shells(width, None))
     while pairs.first.sum(axis=1).min() < count:  # several images of few points are listed
@@ -224,7 +225,7 @@ def _without_self(chords: Floats, images: Indices) -> tuple[Floats, Indices]:
 
 
 def _ordered(images: Indices, squared: Floats) -> tuple[Indices, Floats]:
-    """Rows by (d^2, number); they are by d^2 but for those that are equal to rounding."""
+    """Rows by (d^2, number); they are by d^2 already, except where these are equal to rounding."""
     rows = np.flatnonzero((squared[:, 1:] <= squared[:, :-1]).any(axis=1))
     images, squared = np.ascontiguousarray(images), np.ascontiguousarray(squared)
     order = np.lexsort((images[rows], squared[rows]), axis=1)

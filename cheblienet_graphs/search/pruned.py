@@ -1,11 +1,12 @@
-"""Nearest neighbors on any sampling: a tree finds base points, whose fibers are compared.
+"""Nearest neighbors on any sampling: a tree finds base points, and their fibers are compared.
 
 The projection to the base is 1-Lipschitz, so a vertex at distance r lies over the base ball of
 radius r: the vertices over the M nearest base points include all that are nearer than the M-th of
 these. M grows for the few points where that does not suffice.
 
 A rotation by one radian has length xi. Where xi is large and there are many orientations, most of
-those over a near base point are too far away: a window around the parallel one is compared.
+the orientations over a near base point are too far away: a window around the parallel one is
+compared.
 """
 
 import math
@@ -20,7 +21,7 @@ from cheblienet_graphs.search.placed import Cloud
 from cheblienet_graphs.typing import Floats, Indices
 
 PAIRS_AT_ONCE = {"cpu": 2**18, "cuda": 2**25}
-"""Distances evaluated together: those of one orientation fit a core's cache, all fill a GPU."""
+"""Distances evaluated together: one orientation's fit a core's cache, all fill a GPU."""
 
 MOMENT = 4
 """Between two reports of progress this many times PAIRS_AT_ONCE distances are evaluated."""
@@ -34,7 +35,7 @@ MOST_POINTS = 4096
 ROUNDING = 1e-9
 """Relative slack between distances on the base and on the manifold."""
 SURPLUS = 8
-"""Vertices measured in float64 beyond those that are listed: the nearest ones by float32."""
+"""Vertices measured in float64 beyond the listed ones: the nearest ones by float32."""
 ROUGH = 32
 """Error of rough distances where coordinates and metric are 1, in roundings; over five times it."""
 
@@ -42,8 +43,9 @@ ROUGH = 32
 class PrunedSearch:
     """Exact nearest neighbors, distances evaluated in torch.
 
-    Distances to all candidates are rough ones, in float32. Those to the nearest of these are exact,
-    in float64. More are, where the error of rough ones does not tell the rest to be farther.
+    Distances to all candidates are rough ones, in float32. Distances to the nearest of these are
+    exact, in float64. More are, where the error of rough ones does not prove the rest to be
+    farther.
 
     Args:
         cloud: the vertices.
@@ -69,7 +71,7 @@ class PrunedSearch:
         return min(MOST_POINTS, max(1, MOMENT * self._pairs // each))
 
     def nearest(self, start: int, stop: int, shells: Shells) -> tuple[Tensor, Tensor]:
-        """The nearest vertices of those over the base points start..stop.
+        """The vertices nearest to each of the vertices over the base points start..stop.
 
         Args:
             start: first base point.
@@ -155,9 +157,9 @@ class PrunedSearch:
     ) -> tuple[Tensor, Tensor, Tensor]:
         """(own, n) as `nearest`, neighbors (own, n, K), and (n,) whether the candidates sufficed.
 
-        For the vertices over the points whose orientation is one of `own`; candidates are those
-        over (n, M) images, among which are all nearer than (n,) the bound, squared. Of these the
-        `measured` nearest by float32 are measured in float64.
+        For the vertices over the points with one of the orientations `own`; candidates are the
+        vertices over (n, M) images, among which are all nearer than (n,) the bound, squared. Of
+        these the `measured` nearest by float32 are measured in float64.
         """
         cloud, device = self._cloud, self._device
         orientations = torch.arange(cloud.orientations, device=device)[own]
@@ -242,7 +244,7 @@ class PrunedSearch:
     def _windowed_distances(
         self, points: Tensor, own: slice, others: Tensor, fiber: Tensor
     ) -> Tensor:
-        """(own, n, width, M) rough d^2 from vertices over points to those over candidates."""
+        """(own, n, width, M) rough d^2 from vertices over points to vertices over candidates."""
         start = tuple(e[own][:, points][:, :, None, None] for e in self._rough_elements)
         end = tuple(e[fiber, others[None, :, None]] for e in self._rough_elements)
         squared: Tensor = self._cloud.manifold.squared_distance(start, end, self._cloud.metric)

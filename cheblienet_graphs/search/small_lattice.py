@@ -15,7 +15,7 @@ from cheblienet_graphs.typing import Indices
 
 
 def _like(size: int, margin: int) -> Indices:
-    """(size,) the places of a small side that those of a large one look like.
+    """(size,) the places of a small side that the places of a large one look like.
 
     Args:
         size: of the large one.
@@ -26,7 +26,7 @@ def _like(size: int, margin: int) -> Indices:
 
 
 class SmallLattice:
-    """A small lattice whose vertices stand for those of a large one, line by line.
+    """A small lattice; its vertices stand for the vertices of a large one, line by line.
 
     Args:
         large: the large one.
@@ -44,7 +44,7 @@ class SmallLattice:
 
     @cached_property
     def times(self) -> Indices:
-        """How many vertices each one of the small lattice stands for."""
+        """The number of vertices that each one of the small lattice stands for."""
         times = np.ones(1, np.int64)
         for like in self._axes:
             times = np.multiply.outer(times, np.bincount(like)).ravel()

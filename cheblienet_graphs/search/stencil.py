@@ -27,8 +27,8 @@ ENTRIES_AT_ONCE = 2**16
 """Entries that are looked up together: few enough to stay in a cache."""
 
 OffsetValues = Sequence[Sequence[Floats]]
-"""By orientation numbers of the offsets of its neighborhood: those that a vertex has everywhere,
-then for each axis what is added to them at the sides across it, if anything."""
+"""Values of the offsets of a neighborhood by orientation: the values of a vertex everywhere, then
+for each axis the addends at the sides across it, if there are any."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,11 @@ class Neighborhood:
 
     @classmethod
     def of(cls, stencil: Stencil, along_sides: Sequence[Stencil] = ()) -> "Neighborhood":
-        """The neighbors of a stencil, and those along the sides across each axis.
+        """The neighbors of a stencil, and the neighbors along the sides across each axis.
 
         Args:
             stencil: of all vertices.
-            along_sides: for each axis, of those at its sides; none where there are no others.
+            along_sides: for each axis, of vertices at its sides; empty where there are no others.
         """
         parts = [stencil, *along_sides]
         keys = np.concatenate([np.column_stack([s.orientation, s.offsets]) for s in parts])
@@ -77,12 +77,12 @@ class Neighborhood:
         return has
 
     def pairs(self, shape: Sequence[int]) -> int:
-        """How many entries these are on an open lattice of this shape."""
+        """The number of entries on an open lattice of this shape."""
         steps = abs(self.stencil.offsets)
         total = np.maximum(shape - steps, 0).prod(axis=1)
         if self.everywhere.all():
             return int(total.sum())
-        # All but those whose ends are away from the sides in question.
+        # All but the ones with both ends away from the sides in question.
         along = np.where(self.at_sides.T, 2, steps)
         away = np.maximum(shape - along, 0).prod(axis=1)
         return int((total - np.where(self.everywhere, 0, away)).sum())
@@ -107,8 +107,8 @@ class StencilEngine:
         stencils: the neighbors of a vertex, by its orientation.
         along_sides: further ones of vertices at the first and last place along an axis, by axis and
             orientation, for an open lattice; none by default.
-        squared_radii: (n_o,) r^2 by orientation in squared widths of the domain, where they are
-            those of the neighbor rule.
+        squared_radii: (n_o,) r^2 by orientation in squared widths of the domain, where they come
+            from the neighbor rule.
     """
 
     def __init__(
@@ -238,7 +238,7 @@ class StencilEngine:
 
 
 def _wrapped(stencil: Stencil, k: int, lattice: Lattice) -> Stencil:
-    """The stencil on the torus: the nearest image of each neighbor, none of the vertex itself."""
+    """The stencil on the torus: the nearest image of each neighbor, without the vertex itself."""
     offsets = nearest_image(stencil.offsets, np.array(lattice.shape))
     nearest_first = np.argsort(stencil.squared_distance, kind="stable")
     classes = np.column_stack([stencil.orientation, offsets])[nearest_first]
@@ -292,18 +292,19 @@ class MaskedStencils:
         """Twice the number of edges, without visiting the vertices."""
         pairs: Counter[tuple[tuple[int, ...], tuple[int, ...]]] = Counter()
         for around in self.neighborhoods:
-            # Offsets that only vertices at a side have count for all, less those away from it.
+            # Offsets that only vertices at a side have count for all, less the ones away from it.
             axes = [tuple(np.flatnonzero(column).tolist()) for column in around.at_sides.T]
             sides = [() if every else at for every, at in zip(around.everywhere, axes, strict=True)]
             pairs.update(zip(map(tuple, around.stencil.offsets.tolist()), sides, strict=True))
         return sum(times * self._pairs_apart(*pair) for pair, times in pairs.items())
 
     def _pairs_apart(self, offset: tuple[int, ...], sides: tuple[int, ...]) -> int:
-        """How many pixels inside have one inside at this offset.
+        """The number of pixels inside that have one inside at this offset.
 
         Args:
             offset: along each axis.
-            sides: the axes across whose sides alone pixels count; all count where there are none.
+            sides: axes; only pixels at the sides across them count, or all pixels where it is
+                empty.
         """
 
         def moved(by: tuple[int, ...]) -> npt.NDArray[np.bool_]:

@@ -6,9 +6,9 @@ from typing import Any
 from cheblienet_graphs.spec.least import shortest
 
 FILE = "FILE"
-"""Placeholder of a file that only whoever built the graph has."""
+"""Placeholder of a file that only the builder of the graph has."""
 SPELLED = {"coordinates": "points-file"}
-"""Options whose name is not that of their parameter."""
+"""Options with another name than their parameter."""
 _BETWEEN = {"size": "x"} | dict.fromkeys(("region", "spacing", "refined", "pl"), ",")
 """Separators of the parts of a value, which else is one word."""
 

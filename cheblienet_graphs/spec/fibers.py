@@ -75,7 +75,7 @@ def named(spec: GraphSpec, number: int) -> str:
 
 
 def counted(spec: GraphSpec) -> str:
-    """How samples are counted, a sentence."""
+    """A sentence on how samples are counted."""
     if spec.axes is not None:
         return "Axes n = (x, y, z) are numbered from 0; n and -n are the same."
     if spec.geometry.base.flat:
@@ -98,7 +98,7 @@ def visible_unit(spec: GraphSpec) -> str:
 
 
 def visible(spec: GraphSpec, level: int, length: float) -> float:
-    """A length in the visible unit; pixels are those of the level."""
+    """A length in the visible unit; pixels are pixels of the level."""
     if not spec.geometry.base.flat:
         return math.degrees(length)
     return length / math.sqrt(spec.squared_spacing(level))

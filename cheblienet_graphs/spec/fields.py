@@ -37,14 +37,14 @@ def as_json(value: Any) -> Any:
 
 
 def parsed_fields(given: Given) -> dict[str, Any]:
-    """All fields but those that need the points: mask and eigenpairs. What does not apply is None.
+    """All fields except mask and eigenpairs, which need the points. What does not apply is None.
 
     Args:
-        given: all parameters of `GraphSpec`; those that were left out are None.
+        given: all parameters of `GraphSpec`; None where they were left out.
 
     Returns:
-        The fields; as `_sizes` those of all levels, and as `_defaults` the values that some fields
-        have where they are left out.
+        The fields; as `_sizes` the sizes of all levels, and as `_defaults` the values of fields
+        that were left out.
 
     Raises:
         SpecError: a value is out of range, or given where it does not apply.
@@ -146,7 +146,7 @@ def _domain(points: PointFields, weighting: Weighting, given: Given) -> Part:
     """The part of a sampling that a graph covers, but for the mask, which needs the points."""
     box = _region(points.geometry, given["region"])
     edge = _mask_edge(points, weighting, given)
-    # As a store tells of it, a mask has no points.
+    # As a store records it, a mask has no points.
     default = None if box is None else _region_edge(points.finest, weighting, None)
     return Part({"region": box, "mask_edge": edge}, {"mask_edge": default})
 
@@ -160,7 +160,7 @@ def _region(geometry: Manifold, value: Any) -> tuple[float, float, float, float]
 
 
 def _mask_edge(points: PointFields, weighting: Weighting, given: Given) -> Literal["cut"] | None:
-    """Whether pixels or cells count by their part inside, "cut"; None where they are in or out."""
+    """The rule at the edge: "cut" if pixels or cells count by their part inside, else None."""
     asked, mask, geometry = given["mask_edge"], given["mask"], points.geometry
     if given["region"] is not None and (mask is None or isinstance(mask, Mapping)):
         return _region_edge(points.finest, weighting, asked)
@@ -181,12 +181,12 @@ def _mask_edge(points: PointFields, weighting: Weighting, given: Given) -> Liter
 
 
 def _cuts(weights: type[Weighting], geometry: Manifold) -> bool:
-    """Whether weights of a manifold's lattices count pixels by their part inside."""
+    """True if weights of a manifold's lattices count pixels by their part inside."""
     return weights.absence(geometry, lattice=True) is None and not weights().uncut(lattice=True)
 
 
 def _region_edge(finest: Size, weighting: Weighting, asked: Any) -> Literal["cut"] | None:
-    """Whether the sides of a region clip cells, as they do by default of given points."""
+    """The rule at a region's sides: "cut" if they clip cells, the default for given points."""
     given, uncut = isinstance(finest, GivenPoints), weighting.uncut(lattice=False)
     refused = {
         "pixels where areas are given": given and finest.given_areas,
@@ -255,7 +255,7 @@ def _uncorrected(points: PointFields, weighting: Weighting, domain: Part) -> str
 
 
 def _choice(field: str, asked: Any) -> bool | None:
-    """Whether something is wanted; None where that is left out."""
+    """True if something is wanted; None where that is left out."""
     return asked if asked is None else flag(field, asked)
 
 
@@ -272,7 +272,7 @@ def _gradients(geometry: Manifold, orientations: int, asked: Any) -> Literal[Tru
 
 
 def _pyramid(points: PointFields, given: Given) -> Part:
-    """The pyramid, but for eigenpairs, whose number is bounded by the points inside."""
+    """The pyramid without eigenpairs: the points inside bound their number."""
     default, levels = _worthwhile(points), given["levels"]
     levels = default if levels is None else _levels(points, levels)
     return Part({"levels": levels}, {"levels": default})

@@ -54,7 +54,7 @@ class GraphSpec:
         domain: (X0, Y0, X1, Y1) of given points on the plane; default their bounding box.
         units: "degrees", where given angles look like radians.
         mask: booleans or gray, (H, W) or (D, H, W), of the sphere (points,) or (latitudes,
-            longitudes), those of xarray and pandas by names and coordinates; what files hold:
+            longitudes), from xarray and pandas by names and coordinates; what files hold:
             `LatLonMask`, `Volume`; on lattices also parts in [0, 1], `Polygons`, or a function of
             x, y[, z] in pixels that is negative inside.
         mask_edge: "pixels" (default), each in or out; or "cut": pixels count by their part inside.
@@ -244,7 +244,7 @@ class GraphSpec:
         return self._sizes[level]
 
     def base_points(self, level: int) -> int:
-        """Points of a level, orientations not counted; those inside where there is a mask."""
+        """Number of points of a level, only inside a mask; orientations are not counted."""
         return self.full_points(level) if self.mask is None else self.mask.inside[level]
 
     def full_points(self, level: int) -> int:
@@ -253,7 +253,7 @@ class GraphSpec:
 
     @property
     def periodic(self) -> bool:
-        """Whether opposite sides of a flat domain are glued."""
+        """True if opposite sides of a flat domain are glued."""
         return self.boundary == "periodic"
 
     def full_sampling(self, level: int) -> SamplingKind:
@@ -265,7 +265,7 @@ class GraphSpec:
         return self.sampling_kind.sampled(self.level_size(level), self)
 
     def domain(self, level: int) -> Sampling:
-        """The points of a level's graph: all, or those inside where there is a mask.
+        """The points of a level's graph: all, or the points inside a mask.
 
         Raises:
             SpecError: the specification knows a mask or given points by digest alone.
@@ -312,19 +312,19 @@ class GraphSpec:
 
     @property
     def cuts_pixels(self) -> bool:
-        """Whether pixels count by their part in the domain."""
+        """True if pixels count by their part in the domain."""
         return self.mask_edge == "cut" and self.region is None
 
     @property
     def clipping(self) -> Four | None:
-        """The region whose sides clip the cells of points; None where none does."""
+        """The region that clips the cells of points; None where none does."""
         return self.region if self.mask_edge == "cut" else None
 
     @property
     def schema(self) -> str:
         """The schema of versions with this specification, the oldest that knows all it says.
 
-        On s2 it is the first whose arrays may have names of dimensions.
+        On s2 it is the first with named dimensions of arrays.
         """
         return recorded.schema(self)
 
@@ -353,7 +353,7 @@ class GraphSpec:
         return {name: as_json(value) for name, value in values.items() if value is not None}
 
     def recorded(self) -> "GraphSpec":
-        """The same, as a store tells it: without the arrays that were given."""
+        """The same, as a store records it: without the arrays that were given."""
         other = self if self.coordinates is None else self.with_points({})
         if self.mask is None:
             return other
@@ -376,7 +376,7 @@ class GraphSpec:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "GraphSpec":
-        """The spec whose `to_dict()` is `values`; no point is computed, whatever they say.
+        """The spec with `values` as its `to_dict()`; no point is computed, whatever they say.
 
         Raises:
             SpecError: it is no mapping, or a value is out of range, or lacks the mask of a region.

@@ -15,11 +15,11 @@ LONGEST = 48
 MOST = 64
 """Most characters of any name."""
 DIGITS = 8
-"""Of the digest, where fields are not listed."""
+"""Number of the digest's digits where fields are not listed."""
 SCREEN = 96
 """Columns of a printed specification."""
 _NAMED = {"xi", "mask_edge", "lambda_max"}
-"""Fields whose text does not say alone what they are."""
+"""Fields with values that do not say alone what they are."""
 
 
 def least_fields(spec: "GraphSpec") -> dict[str, Any]:
@@ -46,7 +46,7 @@ def without(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def makes(fields: Mapping[str, Any], spec: "GraphSpec") -> bool:
-    """Whether these arguments give the specification."""
+    """True if these arguments give the specification."""
     try:
         return type(spec)(**fields) == spec
     except SpecError:
@@ -87,7 +87,7 @@ def sizes_in_name(spec: "GraphSpec") -> str:
 
 
 def _parts(fields: Mapping[str, Any]) -> Iterator[str]:
-    """What a name says of each field that its size does not say."""
+    """The parts of a name for the fields that its size does not show."""
     for field, value in fields.items():
         if field in {"manifold", "sampling", "orientations", "axes"}:
             continue

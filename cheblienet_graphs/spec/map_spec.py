@@ -1,6 +1,6 @@
 """The specification of a map between two samplings of one manifold, and the weights that it means.
 
-Weights of the sources of a target are averages, whose sums are exactly 1.
+Weights of the sources of a target are averages, which sum to exactly 1.
 """
 
 from collections.abc import Mapping
@@ -27,11 +27,11 @@ POINTS = (
 )
 """Fields of a graph's specification that say where its points are."""
 METRIC = ("eps", "xi", "alpha")
-"""Those that say how far apart they are."""
+"""Fields that define the distances between vertices."""
 RULES = {"neighbors": "k", "radius": "r", "scales": "s"}
-"""Of which a map has one, and their letters in names."""
+"""Rules, of which a map has one, and their letters in names."""
 BANDWIDTH = 0.2
-"""Of Gaussian weights, by default that of kernels."""
+"""Bandwidth of Gaussian weights, by default the same as of kernels."""
 LONGEST = 60
 """Most characters of a default name that lists fields."""
 SAME_SIDES = 1e-9
@@ -45,23 +45,23 @@ UNIT = 2.0**-24
 
 @dataclass(frozen=True, init=False)
 class MapSpec:
-    """A map from the vertices of one graph to those of another, such as an encoder's or decoder's.
+    """A map from the vertices of one graph to another's, such as an encoder's or decoder's.
 
     Only the points of both count, on their finest levels, and the metric of the source: equal maps
     have equal digests, whatever the weights, pyramids and Laplacians of the graphs are. Lengths are
-    those of graphs: radians of arc on the sphere, else widths of the domain. Pixels are at their
-    centers. Given points of a row on a pole are one source, whose weight they share equally.
+    the same as of graphs: radians of arc on the sphere, else widths of the domain. Pixels are at
+    their centers. Given points of a row on a pole are one source and share its weight equally.
 
     Args:
-        source: whose signals are mapped.
-        target: to whose vertices they are; on the same manifold, of the same domain.
-        neighbors: K in [1, 1024]: the K nearest sources of each target, and those that are as far
-            as the last of them, to 1e-6 of d^2.
+        source: of the signals.
+        target: of the mapped signals; on the same manifold, of the same domain.
+        neighbors: K in [1, 1024]: the K nearest sources of each target, and all as far as the last
+            of them, to 1e-6 of d^2.
         radius: instead, in [1e-6, 1e6]: all sources within this distance of a target.
         scales: instead, on an icosphere that is source and target: the edges of so many of its
-            meshes together, the finest and those with fewer subdivisions.
-        weights: "inverse" (default), of d^2; "gaussian", exp(-d^2 / (4 t)); or "uniform". Those of
-            a target sum to exactly 1.
+            meshes together, the finest and the next coarser ones.
+        weights: "inverse" (default), of d^2; "gaussian", exp(-d^2 / (4 t)); or "uniform". The
+            weights of a target sum to exactly 1.
         bandwidth: of Gaussian weights, t over the mean of d^2, in [0.01, 100]; default 0.2.
 
     Raises:
@@ -118,7 +118,7 @@ class MapSpec:
 
     @property
     def metric(self) -> Metric:
-        """That of the source's finest level."""
+        """The metric of the source's finest level."""
         return self.source.metric(0)
 
     @property
@@ -141,7 +141,7 @@ class MapSpec:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "MapSpec":
-        """The spec whose `to_dict()` is `values`; it knows masks and given points by digest.
+        """The spec with `values` as its `to_dict()`; it knows masks and given points by digest.
 
         Raises:
             SpecError: it is of another form, or a value is out of range.
@@ -155,7 +155,7 @@ class MapSpec:
             if not isinstance(side, Mapping):
                 raise SpecError(name, "a mapping, as to_dict() returns", side)
             known = {key: side[key] for key in (*POINTS, *METRIC) if key in side}
-            # The default weights are not those of a domain that cuts pixels.
+            # The default weights do not exist on a domain that cuts pixels.
             cuts = "mask_edge" in known and "region" not in known
             weights = {"weights": "selling"} if cuts else {}
             levels = {} if "coordinates" in known else {"levels": 1}
@@ -194,7 +194,7 @@ class MapSpec:
 
 
 def side_sampling(side: GraphSpec) -> Sampling:
-    """The points of a side of a map: those inside where there is a mask.
+    """The points of a side of a map: all, or only the ones inside its mask.
 
     Raises:
         SpecError: the specification was read back, and knows a mask or given points by digest.
@@ -204,7 +204,7 @@ def side_sampling(side: GraphSpec) -> Sampling:
 
 
 def _points(side: GraphSpec) -> dict[str, Any]:
-    """What a graph's specification says of the points of its finest level.
+    """The fields of a graph's specification on the points of its finest level.
 
     The digest of given points is of all levels, so these all count.
     """

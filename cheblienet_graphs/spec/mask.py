@@ -42,8 +42,8 @@ class Mask:
         sha256: hex digest of the finest level's booleans, as bytes 0 and 1 in the sampling's order.
         inside: number of points inside, by level.
         places: (n_inside,) int32, or int64 beyond 2^31 points, where each is in the full sampling,
-            ascending, by level. None where the mask is known by its digest alone, as a store tells
-            it.
+            ascending, by level. None where the mask is known by its digest alone, as a store
+            records it.
         halves: (2 height, 2 width), in space (2 depth, 2 height, 2 width): where the domain cuts
             pixels, the part of each half pixel in it, by level; `sha256` is then that of the finest
             level's, as float32.
@@ -77,7 +77,7 @@ class Mask:
 
     @classmethod
     def cutting(cls, halves: Floats, samplings: Sequence[Lattice]) -> "Mask":
-        """The mask of a pyramid whose domain cuts pixels.
+        """The mask of a pyramid with a domain that cuts pixels.
 
         Args:
             halves: the part of each half pixel of the finest level in the domain.
@@ -101,10 +101,10 @@ class Mask:
 
     @classmethod
     def recorded(cls, value: Mapping[str, Any], points: Sequence[int]) -> "Mask":
-        """The mask that `to_dict` tells of.
+        """The mask of a record by `to_dict`.
 
         Args:
-            value: what it tells.
+            value: the record.
             points: number of all points, by level.
 
         Raises:
@@ -163,12 +163,12 @@ def points_inside(
     fraction: Floats | None = None,
     areas: Floats | None = None,
 ) -> Sampling:
-    """The points of a graph: all, or those inside, as a domain cuts them or a region clips them.
+    """The points of a graph: all, or the ones inside, as a domain or a region cuts their cells.
 
     Args:
         spec: of the build.
         full: all points.
-        places: (n_inside,) where those inside are among them, ascending; None without a mask.
+        places: (n_inside,) ascending numbers of the points inside; None without a mask.
         fraction: (points,) the part of each pixel in the domain, where that cuts pixels.
         areas: (n_inside,) of cells that the region clips, where they are known already.
     """
@@ -182,7 +182,7 @@ def points_inside(
 
 
 def _places(inside: npt.NDArray[np.bool_]) -> Indices:
-    """Where values are True, in as few bytes as that takes."""
+    """Places of the values that are True, in as few bytes as that takes."""
     kind = np.int32 if len(inside) < 2**31 else np.int64
     return np.flatnonzero(inside).astype(kind)
 
@@ -207,7 +207,7 @@ def mask_field(spec: "GraphSpec", value: Any, order: str | None) -> Mask | None:
 
     Args:
         spec: all its other fields.
-        value: the mask, or what a store tells of it.
+        value: the mask, or a store's record of it.
         order: of HEALPix's points in it, one of MASK_ORDERS.
 
     Raises:
@@ -241,7 +241,7 @@ def mask_field(spec: "GraphSpec", value: Any, order: str | None) -> Mask | None:
 
 
 def _inside(spec: "GraphSpec", sampling: Sampling, value: Any, order: str) -> npt.NDArray[np.bool_]:
-    """(points,) those inside a mask."""
+    """(points,) True inside a mask."""
     if (isinstance(value, Polygons) or callable(value)) and (lattice := sampling.lattice):
         return block_means(half_pixels(value, lattice.shape), 2).ravel() > HALF
     values = _array(spec.geometry, value)

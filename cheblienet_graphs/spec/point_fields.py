@@ -1,6 +1,6 @@
-"""Where the points of a graph are: manifold, sampling, fiber and boundary, each field checked.
+"""Fields on the points of a graph: manifold, sampling, fiber and boundary, each one checked.
 
-What is given is a mapping from all parameters of `GraphSpec`; those that were left out are None.
+The input maps each parameter of `GraphSpec` to its value, None where it was left out.
 """
 
 import math
@@ -27,7 +27,7 @@ class Part:
     """A part of a specification, normalized.
 
     Args:
-        values: by name of the field; those that do not apply are None.
+        values: by name of the field; None where it does not apply.
         defaults: the values that some fields have where they are left out.
     """
 

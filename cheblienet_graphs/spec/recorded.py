@@ -1,4 +1,4 @@
-"""What stores record of a specification: JSON types, their digest, the schema that knows them."""
+"""Records of a specification in stores: JSON types, their digest, the schema that knows them."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ def digest(values: Mapping[str, Any]) -> str:
 
 
 def arguments(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of `GraphSpec` for what its `to_dict` tells.
+    """The arguments of `GraphSpec` for a record by its `to_dict`.
 
     Raises:
         SpecError: there is no such manifold.
@@ -36,7 +36,7 @@ def arguments(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_recorded(values: Mapping[str, Any]) -> None:
-    """See that JSON tells masks and points by their digests: else points would be computed.
+    """See that JSON has masks and points by their digests: else points would be computed.
 
     Raises:
         SpecError: it has a region and no mask, or a list of values.
@@ -52,7 +52,7 @@ def check_recorded(values: Mapping[str, Any]) -> None:
 def schema(spec: "GraphSpec") -> str:
     """The schema of versions with a specification, the oldest that knows all it says.
 
-    On s2 it is the first whose arrays may have names of dimensions.
+    On s2 it is the first with named dimensions of arrays.
     """
     later = spec.mask, spec.directional, spec.drift, spec.boundary_correction, spec.axes
     plain = (*later, spec.spacing) == (None,) * 6

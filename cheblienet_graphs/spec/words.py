@@ -151,7 +151,7 @@ def _edges(spec: GraphSpec) -> str:
 
 
 def _operators(spec: GraphSpec) -> list[str]:
-    """What is stored besides the metric's Laplacian."""
+    """The operators that are stored besides the metric's Laplacian."""
     lines = []
     if spec.directional is not None:
         along = ", ".join(DIRECTIONS)
@@ -187,7 +187,7 @@ def span(values: Iterable[float | None], between: str = " .. ") -> str:
     """The smallest and the largest of some numbers: '0.019 .. 0.0583', '0.019', or '-'.
 
     Args:
-        values: three digits of which are shown; those that are None do not count.
+        values: shown with three digits; None does not count.
         between: the two.
     """
     known = [value for value in values if value is not None]

@@ -1,12 +1,12 @@
 """Bounds of the largest eigenvalue of graphs on lattices, from their symbols.
 
 An open lattice lacks the edges that lead out of it: where its matrix is A^-1/2 (D - W) A^-1/2 with
-equal A at every pixel, x^T (D - W) x is a sum over fewer edges, so that no eigenvalue is beyond
-those of the infinite lattice on signals of the same box.
+equal A at every pixel, x^T (D - W) x is a sum over fewer edges, so that no eigenvalue is beyond the
+infinite lattice's on signals of the same box.
 
 Where edges along sides add more than that, or where smaller degrees normalize it, eigenvalues
-beyond have vectors that die away from a side, as waves along it, or from a corner. Those at a side
-are eigenvalues of the symbol of a strip along it, those at a corner of a block of the matrix.
+beyond have vectors that die away from a side, as waves along it, or from a corner. Eigenvalues at a
+side belong to the symbol of a strip along it, at a corner to a block of the matrix.
 """
 
 import math
@@ -37,9 +37,9 @@ CLOSE = 1e-5
 ACCEPTED = 5e-5
 """The same where that cannot be reached: a recursion is no closer, and takes longer."""
 FAR = 1 + 5e-4
-"""How far from an eigenvalue a bound may be for its wave to be confined closely enough."""
+"""Ratio of a bound to an eigenvalue up to which its wave is confined closely enough."""
 MARGIN = 5e-6
-"""What is added where a bound is not proven."""
+"""Margin of a bound that is not proven."""
 ROUNDING = 1e-12
 """Relative square of a part of a wave that is nothing but rounding."""
 STEPS = 8, 16, 32, 64
@@ -68,7 +68,7 @@ def bound_by_symbols(
             the longest edges.
         lattice: of its vertices; of images where it is not proven.
         product: x -> matrix x, (V,) float64.
-        proven: whether no eigenvalue is beyond those of the infinite lattice.
+        proven: whether no eigenvalue is beyond the infinite lattice's.
     """
     inside, work = _inside(matrix, lattice), WORK * matrix.nnz
     if lattice.periodic:
@@ -130,7 +130,7 @@ def _of_periodic(inside: Symbol, lattice: Lattice, work: float) -> float | None:
 
 
 def _inside(matrix: scipy.sparse.csr_array, lattice: Lattice) -> Symbol:
-    """Of the rows of the pixel in the middle."""
+    """The symbol from the rows of the pixel in the middle."""
     [middle] = lattice.encode(np.zeros(1, np.int64), [np.array([n // 2]) for n in lattice.shape])
     return Symbol.of(matrix, lattice, int(middle))
 

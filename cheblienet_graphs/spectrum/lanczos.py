@@ -28,7 +28,7 @@ EXHAUSTED = 1e-12
 SEPARATE = 1e-9
 """Eigenvalues of T closer than this are one, in units of the spectrum's radius."""
 FIRST_COMPONENT = 1e-10
-"""First components below this count as 0; those of true eigenvectors are about V^-1/2."""
+"""Size below which first components count as 0; true eigenvectors have about V^-1/2."""
 SUMMED_TOGETHER = 2**16
 """Products that are summed in floating point before they are added to the exact sum."""
 CONVERGED = 1e-7
@@ -46,7 +46,7 @@ ROUNDING = 3e-7
 
 
 def dot(x: Floats, y: Floats) -> float:
-    """Inner product whose bits do not depend on the linear algebra library's threads."""
+    """Inner product with bits that do not depend on the linear algebra library's threads."""
     return math.fsum(float(np.einsum("i,i", x[piece], y[piece])) for piece in _pieces(len(x)))
 
 
@@ -262,7 +262,7 @@ def ritz_pairs(
         product: x -> A x, (V,) float64, in a new array.
         size: V.
         ends: which values: 0 for the smallest one, -1 for the largest.
-        tolerance: residual at which to stop; if none is that small, after MAX_STEPS products.
+        tolerance: residual at which to stop, or after MAX_STEPS products.
     """
     diagonal: list[float] = []
     coupling: list[float] = []

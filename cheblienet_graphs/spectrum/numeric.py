@@ -38,15 +38,15 @@ End = Literal["smallest", "largest"]
 DENSE = 400
 """Graphs of up to this many vertices are solved densely."""
 GUARD = 8
-"""Vectors of the block beyond those asked for. More are added while the last of those asked for
+"""Vectors of the block beyond the number asked for. More are added while the last wanted ones
 converge slowly, since the block's end may then cut a multiplet in two."""
 SLOW = 0.3
 """Convergence is slow where a sweep leaves more than this share of the residuals."""
 RESIDUAL = 1e-7
 """Largest residual |Delta v - lambda v| that counts as converged, in units of lambda_max / 2."""
 STIFF = 1e-4
-"""Eigenvalues up to this, in units of lambda_max / 2, are looked for with a factorized matrix: the
-residuals of those that are filtered are no smaller than RESIDUAL of the same unit."""
+"""Eigenvalues up to this, in units of lambda_max / 2, are looked for with a factorized matrix:
+filtered ones have residuals no smaller than RESIDUAL of the same unit."""
 SAME = 1e-5
 """Relative difference up to which eigenvalues count as one."""
 ROUNDING = 1e-7

@@ -1,8 +1,8 @@
 """Symbols of graphs on lattices, and bounds of their eigenvalues.
 
-On an infinite lattice a Laplacian that commutes with translations acts on each plane wave
-exp(i k . x) as a Hermitian matrix H(k) of size n_o, its symbol. The eigenvalues of a periodic
-lattice are those of H at its waves.
+On an infinite lattice a Laplacian that commutes with translations acts on each plane wave exp(i k .
+x) as a Hermitian matrix H(k) of size n_o, its symbol. A periodic lattice has the eigenvalues of H
+at its waves.
 """
 
 import itertools
@@ -54,7 +54,7 @@ class Symbol:
     def of(
         cls, matrix: scipy.sparse.csr_array, lattice: Lattice, pixel: int, sign: float = 1.0
     ) -> "Symbol":
-        """That of sign times a matrix, (V, V), from the rows of a pixel."""
+        """The symbol of sign times a matrix, (V, V), from the rows of a pixel."""
         rows = matrix[np.arange(lattice.orientations) * lattice.num_points + pixel].tocoo()
         row, column = rows.coords
         _, here = lattice.decode(np.array([pixel]))
@@ -66,7 +66,7 @@ class Symbol:
     def at_side(
         cls, matrix: scipy.sparse.csr_array, lattice: Lattice, across: int, depth: int
     ) -> "Symbol":
-        """That of a strip along a side of a plane lattice, of size n_o depth; waves run along it.
+        """The symbol of a strip along a side of a lattice, of size n_o depth; waves run along it.
 
         Args:
             matrix: (V, V).
@@ -154,7 +154,7 @@ def summit(symbol: Symbol, floor: float = 0.0, work: float = math.inf) -> "Wave 
     """Find the largest eigenvalue of all H(k), with proof; None where that takes too long.
 
     Its bound is at least that eigenvalue, by `TOLERANCE` at most, and its place within the same of
-    it; it has none where no eigenvalue is beyond the floor.
+    it; it has no place where no eigenvalue is beyond the floor.
 
     Boxes of wave vectors are halved until none can have a larger eigenvalue. Within a box H differs
     from its linear part by `bend` at most, and the largest eigenvalue of that part, a convex
@@ -208,7 +208,7 @@ def last(blocks: Complex) -> Floats:
 
 @dataclass(frozen=True)
 class Wave:
-    """The wave of the largest eigenvalue of a symbol, on all signals or on those of a box.
+    """The wave of the largest eigenvalue of a symbol, on all signals or on signals of a box.
 
     Args:
         symbol: H.
@@ -227,7 +227,7 @@ class Wave:
 
         A signal x on N pixels in line, 0 beyond, consists of m signals, each on every m-th pixel, c
         of them at most: x^T (1 - cos m k) x >= (1 - cos(pi / (c + 1))) |x|^2. So eigenvalues on the
-        box are at most those of H(k) + sum_i a_i (1 - cos m_i k_i), less the sum of all
+        box are at most the largest one of H(k) + sum_i a_i (1 - cos m_i k_i), less the sum of all
         a_i (1 - cos(pi / (c_i + 1))). With even m the cosines are 1 at each wave that is its own
         conjugate, and a is such that the sum is nearly flat about it; about other waves, or where
         other eigenvalues are nearly as large, nothing is gained.

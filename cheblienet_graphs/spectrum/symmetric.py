@@ -3,7 +3,7 @@
 By Bloch's theorem translations, which leave the graph on a periodic lattice unchanged, let its
 Laplacian act separately on each plane wave exp(i k . x), as a Hermitian matrix of size n_o: one
 small problem for each wave vector instead of a large one. Waves k and -k have the same eigenvalues
-and conjugate vectors, whose real and imaginary parts are real eigenvectors, so one of the two is
+and conjugate vectors with real eigenvectors as real and imaginary parts, so one of the two is
 enough.
 
 Commuting involutions, such as half turns and reflections, split the signals into sectors, in which
@@ -43,7 +43,7 @@ UNCHANGED = 1e-5
 
 
 def translated(sampling: Sampling | None, matrix: scipy.sparse.csr_array) -> Lattice | None:
-    """The periodic lattice whose translations a matrix commutes with; None where there is none.
+    """The periodic lattice with translations that commute with a matrix; None where there is none.
 
     The latter is tested with one random vector.
     """
@@ -172,7 +172,7 @@ def eigenvalues_by_sector(
     *,
     progress: Progress | None = None,
 ) -> Eigenvalues:
-    """The smallest eigenvalues, those of several sectors repeated, by MAX_PRODUCTS at most.
+    """The smallest eigenvalues, repeated if in several sectors, by MAX_PRODUCTS at most.
 
     Args:
         product: x -> A x, symmetric, its spectrum in [-1, 1].

@@ -25,7 +25,7 @@ EVERY = Range(-LARGEST, LARGEST)
 CHECKED_AT_ONCE = 2**20
 """Values that are checked together."""
 LEAST_FORGOTTEN = 2**20
-"""Bytes of arrays whose pages are worth taking back."""
+"""Size of arrays from which their pages are worth taking back, in bytes."""
 _UNNEEDED = 4
 """MADV_DONTNEED."""
 _LIBRARY = ctypes.CDLL(None, use_errno=True)

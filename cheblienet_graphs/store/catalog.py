@@ -111,7 +111,7 @@ def readable(
 ) -> Iterator[tuple[str, F]]:
     """Versions of a graph, the newest first, with what is read of their folders.
 
-    Those that can't be read are left out: `clg verify` says what is wrong with them.
+    Unreadable ones are left out: `clg verify` says what is wrong with them.
 
     Args:
         graph: its folder.
@@ -165,7 +165,7 @@ def resolve(store: str | os.PathLike[str], name: str | None) -> Folder:
     """The folder of a version: NAME, NAME@v001, NAME@REF, or the store's only graph.
 
     Raises:
-        UnknownGraphError: there is none of that name, or several where none was named.
+        UnknownGraphError: there is none of that name, or no name was given and there are several.
         StoreError: the store can't be read.
     """
     place = existing_store(store)

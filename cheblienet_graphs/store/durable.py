@@ -26,7 +26,7 @@ _SHORT = {
     errno.ENFILE: "end programs that have many files open",
     errno.ENOMEM: "free some memory",
 }
-"""What a machine can run out of, whatever the place -> what to do."""
+"""Remedies for resources that a machine can run out of, by errno."""
 _REFUSALS = _SHORT | {
     errno.EIO: "look at the disk; the system's log says more",
     errno.EACCES: "ask its owner for the right to read it",
@@ -53,7 +53,7 @@ def write(file: str | Path, contents: bytes, within: int | None = None) -> None:
     Args:
         file: its path, or its name in another folder.
         contents: of the file.
-        within: descriptor of that folder, with whose group the file is shared.
+        within: descriptor of that folder; the file is shared with its group.
     """
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644, dir_fd=within)
     try:
@@ -103,7 +103,7 @@ def sync(path: str | Path, within: int | None = None) -> None:
 
 
 def in_threads(function: Callable[[F], T], files: Sequence[F], threads: int) -> list[T]:
-    """What a function gives for each file, by threads.
+    """The results of a function for each file, by threads.
 
     As tasks of their own, most files would take less time than the pool does. After an error or a
     signal no other file is begun.
@@ -156,7 +156,7 @@ def replace(folder: int, name: str, contents: bytes, temporary: str, staging: in
 
 
 def replace_by(folder: int, name: str, contents: bytes, spare: str, within: int) -> None:
-    """Give a file new contents as `replace` does, but without new space: over those of another.
+    """Give a file new contents as `replace` does, but without new space: over another file's.
 
     Args:
         folder: descriptor of the folder of the file.
@@ -342,7 +342,7 @@ def remove_empty(folder: Path) -> None:
 
 
 def unreadable(path: object, error: OSError) -> StoreError:
-    """What to raise where reading failed: an UnreadableError where the machine is at fault."""
+    """The error of a failed reading: an UnreadableError where the machine is at fault."""
     message = f"{path} can't be read: {error.strerror or error}"
     if remedy := _REFUSALS.get(error.errno or 0):
         return UnreadableError(f"{message}. That is no fault of the store: {remedy}.")

@@ -152,7 +152,7 @@ def check_schema(attributes: layout.Attributes, where: str) -> None:
 
 @dataclass(frozen=True)
 class OperatorFacts:
-    """The facts of a directional Laplacian, as those of the same names of a level's own."""
+    """The facts of a directional Laplacian, with the same names and meanings as a level's."""
 
     edges: int
     nnz: int
@@ -186,11 +186,10 @@ class LevelFacts(Mapping[str, Any]):
 
     `xi` and `xi_squared` are None without orientations. `grid` is the shape of a signal,
     orientations first: (n_o, height, width) on a lattice; that of the full sampling where the graph
-    has a mask. `bandwidth` is None where there is no kernel; `dropped_edges` counts edges whose
-    matched weight came out 0; `eigenvalue_scale` times eigenvalues of Delta estimates the
-    operator's, None where that could not be measured, or the version is older than this fact;
-    `directional` is None where there are no directional Laplacians, `gradients` where there are
-    none.
+    has a mask. `bandwidth` is None where there is no kernel; `dropped_edges` counts edges with a
+    matched weight of 0; `eigenvalue_scale` times eigenvalues of Delta estimates the operator's,
+    None where that could not be measured, or the version is older than this fact; `directional` is
+    None where there are no directional Laplacians, `gradients` where there are none.
     """
 
     grid: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""Reading what lies below a store, whoever wrote it: no link is followed.
+"""Reading of untrusted files below a store: no link is followed.
 
 The path of a store itself may be a link. Every folder below it is opened in the one above, by
 descriptor; only regular files are read, and of metadata documents no more than is allowed.
@@ -30,7 +30,7 @@ MOST_KEPT = 64
 
 
 class _Descriptors(dict[tuple[str, ...], int]):
-    """Descriptors of folders by their segments, while they stay open, for whoever has the lock."""
+    """Descriptors of open folders by their segments; the lock guards them."""
 
     is_open = True
 
@@ -39,7 +39,7 @@ class _Descriptors(dict[tuple[str, ...], int]):
         self.lock = Lock()
 
     def close(self, *, all_but: tuple[str, ...]) -> None:
-        """Close all but those on the way to a folder."""
+        """Close all but the ones on the way to a folder."""
         for segments in [known for known in self if known != all_but[: len(known)]]:
             os.close(self.pop(segments))
 
@@ -109,7 +109,7 @@ class Folder(os.PathLike[str]):
 
     @contextmanager
     def kept_open(self) -> Iterator["Folder"]:
-        """The same folder; those below that are read stay open, few at a time, until the end.
+        """The same folder; read folders below it stay open, few at a time, until the end.
 
         Folders below it serve after that, too, and in several threads.
 
@@ -147,8 +147,8 @@ class Folder(os.PathLike[str]):
         """Everything below the folder but the folders that are entered, sorted.
 
         Args:
-            enters: whether the folder at a path is entered; never called for links, nor for
-                folders whose names are not read.
+            enters: whether the folder at a path is entered; never called for links, nor for folders
+                with names that are not read.
             above: what all paths begin with.
 
         Yields:

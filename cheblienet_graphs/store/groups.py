@@ -17,7 +17,7 @@ from cheblienet_graphs.store.folder import DOCUMENT, Folder
 
 _INLINE = {"kind": "inline", "must_understand": False}
 _NOTHING = _INLINE | {"metadata": {}}
-"""Copies in the copy of a group: those below it are beside that one."""
+"""Copies in the copy of a group: copies below it are beside that one."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def group_fault(group: Folder) -> str | None:
 
 
 def graph_faults(graph: Folder) -> Iterator[Fault]:
-    """Faults of a graph besides those of its versions, with paths below the store.
+    """Faults of a graph, without its versions, with paths below the store.
 
     They are of its document, of refs that name nothing, and of what does not belong in its folder.
 
@@ -123,7 +123,7 @@ def drop_copies(store: Folder, staging: int) -> None:
 
     Args:
         store: the store.
-        staging: descriptor of its staging folder, whose lock the caller must hold.
+        staging: descriptor of its staging folder, which the caller must have locked.
 
     Raises:
         OSError: as `replace`.

@@ -13,7 +13,7 @@ Versions of maps between samplings have {map,transposed}/{data,indices,indptr} a
 {source,target}/{coordinates[,base_index]} instead.
 
 Arrays have one chunk, no compressor and no filter, so a chunk file is the array's bytes. Sparse
-matrices follow AnnData's encoding. The documents are those that zarr-python itself writes.
+matrices follow AnnData's encoding. The documents are the same as zarr-python writes.
 """
 
 import hashlib
@@ -29,21 +29,21 @@ from cheblienet_graphs.store.folder import DOCUMENT, SEGMENT, Folder
 
 STORE_SCHEMA = 1
 SCHEMAS = ("1.0", "1.1", "1.2", "1.3", "1.4", "1.5", "1.6")
-"""Those that this version reads; it writes the earliest that can hold a graph."""
+"""Schemas that this version reads; it writes the earliest that can hold a graph."""
 BASE_INDEX = "base_index"
 """Array of a level: where its points are in the full sampling."""
 FRACTION = "fraction"
-"""Array of a level whose domain cuts pixels: the part of each pixel in it."""
+"""Array of a level with a domain that cuts pixels: the part of each pixel in it."""
 FILLING = "filling"
 """Matrix of such a level: what each pixel shows of a signal on the vertices."""
 DIRECTIONAL = "directional"
 """Group of a level: its directional Laplacians."""
 GRADIENTS = "gradients"
-"""Group of a level: its gradients, in two parts:"""
+"""Group of a level: its gradients, in the two parts below."""
 FIELDS = "fields"
-"""the matrices of all fields, one below the other,"""
+"""Name of the matrices of all fields, one below the other."""
 SYMMETRIC = "symmetric"
-"""and their sums with their transposes; left out where these are 0."""
+"""Name of their sums with their transposes; left out where these are 0."""
 MAP = "map"
 """Attribute of a version that is a map between samplings, and its matrix, (targets, sources)."""
 TRANSPOSED = "transposed"
@@ -78,7 +78,7 @@ def array_document(
 ) -> Attributes:
     """The zarr.json of a raw little-endian array of one chunk; dtype is a key of DTYPES.
 
-    `names` are those of its dimensions, if they have any.
+    `names` are the names of its dimensions, if they have any.
     """
     named = {"dimension_names": list(names)} if names else {}
     return {
@@ -147,7 +147,7 @@ def array_type(array: Folder) -> tuple[tuple[int, ...], str]:
 
 
 def is_shape(value: Any, dimensions: Container[int]) -> TypeGuard[list[int]]:
-    """Whether a value of a document is a shape of so many dimensions."""
+    """True if a value of a document is a shape of so many dimensions."""
     return (
         isinstance(value, list)
         and len(value) in dimensions
@@ -156,13 +156,13 @@ def is_shape(value: Any, dimensions: Container[int]) -> TypeGuard[list[int]]:
 
 
 def are_names(value: Any, dimensions: int) -> TypeGuard[list[str]]:
-    """Whether a value of a document names so many dimensions."""
+    """True if a value of a document names so many dimensions."""
     texts = isinstance(value, list) and all(isinstance(each, str) for each in value)
     return texts and len(set(value)) == len(value) == dimensions
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether JSON values are the same; 1, 1.0 and true are three different things."""
+    """True if JSON values are the same; 1, 1.0 and true are three different values."""
     # The text is faster, and alike where keys have the same order, as in files of ours.
     return repr(one) == repr(other) or canonical(one) == canonical(other)
 

@@ -24,7 +24,7 @@ _RANDOM = r"[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}"
 _BUILD = re.compile(_RANDOM)
 """Name of the folder of a staged version, or of a version that is being deleted."""
 _FOLDER = re.compile(rf"{_RANDOM}|opening-[0-9a-f]{{32}}")
-"""Name of a folder that the package makes; those of turns are called opening-."""
+"""Name of a folder that the package makes; folders of turns are called opening-."""
 _FILE = re.compile(rf"{_RANDOM}\.json")
 """Name of a document before it is renamed to its place."""
 _DEEPEST = 16
@@ -34,9 +34,9 @@ _ABSENT = (FileNotFoundError, NotADirectoryError, PermissionError)
 
 
 def leftovers(store: str | Path) -> list[Path]:
-    """Files that killed builds left beside a store, without those of running builds.
+    """Files that killed builds left beside a store, without files of running builds.
 
-    There are none in a folder of somebody else, whose files are not this user's to delete.
+    A folder of somebody else has none: its files are not this user's to delete.
 
     Raises:
         StoreError: another process holds the store's lock for too long.
@@ -101,7 +101,7 @@ def clean(store: str | Path) -> list[Path]:
 
 
 def builds(staging: int) -> list[str]:
-    """Names of the folders that can be those of staged versions, sorted.
+    """Names of the folders that can belong to staged versions, sorted.
 
     Args:
         staging: descriptor of the staging folder.

@@ -1,4 +1,4 @@
-"""The facts of published maps, and those of versions of either kind."""
+"""The facts of published maps, and of versions of either kind."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,12 +20,12 @@ from cheblienet_graphs.store.folder import DOCUMENT, Folder
 
 @dataclass(frozen=True)
 class MapSizes:
-    """What a version records of its map.
+    """The sizes of a map as its version records them.
 
     Args:
         targets, sources: numbers of vertices.
         target_grid, source_grid: shapes of signals, orientations first: (n_o, height, width) on a
-            lattice; those of the full samplings where there are masks.
+            lattice; shapes of the full samplings where there are masks.
         nnz: entries of the matrix.
         farthest: the largest distance between a target and one of its sources.
     """
@@ -59,8 +59,8 @@ def read_facts(version: Folder) -> VersionFacts:
     """The facts of a published graph.
 
     Raises:
-        StoreError: they are missing, of another form than ours, contradict each other, or are those
-            of a map.
+        StoreError: they are missing, of another form than ours, contradict each other, or belong to
+            a map.
     """
     facts = read_either(version)
     if not isinstance(facts, VersionFacts):
@@ -72,8 +72,8 @@ def read_map_facts(version: Folder) -> MapFacts:
     """The facts of a published map.
 
     Raises:
-        StoreError: they are missing, of another form than ours, contradict each other, or are those
-            of a graph.
+        StoreError: they are missing, of another form than ours, contradict each other, or belong to
+            a graph.
     """
     facts = read_either(version)
     if not isinstance(facts, MapFacts):
@@ -126,7 +126,7 @@ def _map(attributes: layout.Attributes) -> MapFacts:
 class Listed:
     """A published version: vertices of its levels, bytes of its files, and the refs naming it.
 
-    Of a map, `kind` "map", the vertices are those of its target and its source. Where it can't be
+    The vertices of a map, `kind` "map", belong to its target and its source. Where it can't be
     read, `fault` is the reason, and the rest is empty: `version`, too, where the graph can't be.
     """
 
@@ -154,7 +154,7 @@ def listing(store: str | Path) -> list[Listed]:
 def _versions(graph: Folder) -> list[Listed]:
     try:
         rows = [(version, _listed(graph, version)) for version in catalog.versions(graph)]
-        # Those that somebody removed meanwhile are left out.
+        # Versions that somebody removed meanwhile are left out.
         return [row for version, row in rows if row.fault is None or (graph / version).status()]
     except StoreError as error:
         return [Listed(graph.name, "", (), (), 0, "", str(error))]

@@ -21,8 +21,8 @@ def mapped_csr(group: Folder, shape: tuple[int, int] | None = None, nnz: int | N
         nnz: number of entries that it must have; default any.
 
     Raises:
-        StoreError: it is missing, of another shape or encoding, or its pointers or columns are not
-            those of a CSR matrix, which would crash a product.
+        StoreError: it is missing, of another shape or encoding, or its pointers or columns do not
+            make a CSR matrix, which would crash a product.
     """
     actual = _shape(group)
     if shape is not None and actual != shape:
@@ -58,7 +58,7 @@ def _shape(group: Folder) -> tuple[int, int]:
 def mapped_averages(
     group: Folder, shape: tuple[int, int], nnz: int | None = None, *, gaps: bool = False
 ) -> Csr:
-    """Map a matrix whose rows are averages: weights from 0, with sum 1.
+    """Map a matrix of averages: rows with weights from 0 and sum 1.
 
     Args:
         group: folder of its node.

@@ -115,7 +115,7 @@ class LevelFolder:
 
     @property
     def maps(self) -> dict[str, tuple[int, int]]:
-        """Paths and shapes of the maps to the next coarser level and back; none of the coarsest."""
+        """Paths and shapes of the maps to the coarser level and back; empty on the last."""
         here, there = self.level, self.level + 1
         if there == self.spec.levels:
             return {}
@@ -124,7 +124,7 @@ class LevelFolder:
         return {down: (few, many), up: (many, few)}
 
     def averages(self, path: str) -> Csr:
-        """One of the `maps`, whose rows are averages.
+        """One of the `maps`; its rows are averages.
 
         Raises:
             StoreError: as `mapped_averages`.
@@ -247,7 +247,7 @@ class LevelFolder:
         return self.degree if self.spec.laplacian == "normalized" else self.area
 
     def weights(self, vertices: npt.NDArray[np.int64]) -> "scipy.sparse.csr_array":
-        """(N, V) float64 rows of W, those of N vertices; it has no diagonal.
+        """(N, V) float64 rows of W for N vertices; it has no diagonal.
 
         w_ij = -Delta_ij sqrt(n_i n_j), n the mass.
         """
@@ -262,13 +262,13 @@ class LevelFolder:
 
     @cached_property
     def sampling(self) -> Sampling:
-        """The sampling, those of its points that are inside where the graph has a mask.
+        """The sampling; where the graph has a mask, its points inside.
 
-        Given points come from the coordinates and areas: they are those of the build up to
-        rounding, as areas are stored in float32, and points of the sphere as angles.
+        Given points come from the coordinates and areas: they agree with the build up to rounding,
+        as areas are stored in float32, and points of the sphere as angles.
 
         Raises:
-            StoreError: points inside are not those that the parts of pixels say.
+            StoreError: points inside contradict the parts of pixels.
         """
         if self.spec.coordinates is not None:
             area = self.area[: self.spec.base_points(self.level)].astype(np.float64)
@@ -292,7 +292,7 @@ class LevelFolder:
     def filling(self) -> Csr:
         """(all points, points) what each pixel shows of a signal, where the domain cuts pixels.
 
-        Rows are averages; a point shows itself. Those of what is outside, or near no point, are
+        Rows are averages; a point shows itself. Rows of places outside, or near no point, are
         empty.
 
         Raises:
@@ -322,7 +322,7 @@ class LevelFolder:
 
     @property
     def areas_by_cells(self) -> Floats | None:
-        """(points,) given areas over those of the points' Voronoi cells; None without given ones.
+        """(points,) given areas over areas of Voronoi cells; None without given ones.
 
         There are none with a mask, either: points outside, which bound cells, are not stored.
 
@@ -336,7 +336,7 @@ class LevelFolder:
         return self.area[:points] / self.cells.areas(0, points)
 
     def _given(self, areas: Floats | None) -> SamplingKind:
-        """Given points; without those outside a mask, which are not stored."""
+        """Given points; without points outside a mask, which are not stored."""
         base = self.coordinates[: self.spec.base_points(self.level)]
         points = np.array(base_places(self.spec.geometry.base, base))
         given = self.spec.with_points({self.level: PointArrays(points, areas)})

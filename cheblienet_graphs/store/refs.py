@@ -133,7 +133,7 @@ def prune(store: str | Path, name: str, keep: Number, *, force: bool = False) ->
 
 
 def _deleted(graph: Folder, versions: list[str], staging: int | None, *, force: bool) -> Removed:
-    """Delete versions of a graph; without force not those that refs but `latest` name."""
+    """Delete versions of a graph; without force no version with another ref than `latest`."""
     refs, nbytes = catalog.refs(graph), 0
     removed: list[str] = []
     spared: dict[str, tuple[str, ...]] = {}

@@ -40,8 +40,8 @@ def delete(graph: Folder, version: str, staging: int | None) -> int:
     Args:
         graph: the graph.
         version: name of the version.
-        staging: descriptor of the staging folder, whose lock the caller must hold; None where there
-            is no space for one. Then the version takes its place.
+        staging: descriptor of the staging folder, which the caller must have locked; None where
+            there is no space for one. Then the version takes its place.
 
     Returns:
         The size of its files.
@@ -80,7 +80,7 @@ def _doomed(version: Folder, staging: int) -> str:
     except OSError as error:
         if error.errno not in FULL_DISK:
             raise
-        return name  # whose empty folder stays among leftovers of that user
+        return name  # its empty folder stays among leftovers of that user
     return f"{name}/version"
 
 

@@ -19,7 +19,7 @@ ROUNDING = 1e-9
 """Largest relative difference of a number between two machines."""
 
 Rule = Callable[[Any], bool]
-"""Whether a fact may have a value."""
+"""A check of a fact's value: true where it is possible."""
 
 
 def is_integer(low: int, high: int) -> Rule:
@@ -33,7 +33,7 @@ def is_text(pattern: str) -> Rule:
 
 
 def is_within(value: Any, range_: Range[float]) -> bool:
-    """Whether it is a number in a range."""
+    """True for a number in a range."""
     return type(value) in {int, float} and range_.low <= value <= range_.high
 
 

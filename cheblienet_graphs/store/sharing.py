@@ -43,7 +43,7 @@ def is_kept_from_user(entry: os.stat_result, folder: os.stat_result) -> bool:
 
 
 def missing_right(folder: Path) -> str | None:
-    """Words for what a user needs who may not write in a folder; None where it can't be told."""
+    """Words for what a user needs who may not write in a folder; None where it is unknown."""
     try:
         status = folder.stat()
     except OSError:
@@ -58,7 +58,7 @@ def missing_right(folder: Path) -> str | None:
 
 
 def _name(entry: Callable[[int], Sequence[object]], number: int) -> object:
-    """Name of a user or a group; the number where none is known."""
+    """Name of a user or a group; the number without a known name."""
     try:
         return entry(number)[0]
     except KeyError:

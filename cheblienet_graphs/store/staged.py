@@ -1,4 +1,4 @@
-"""A staged version: arrays whose parts any process writes, and records of what is finished.
+"""A staged version: arrays in parts that any process writes, and records of finished ones.
 
 A part's bytes follow from the specification alone and each file is written by one sweep only, so
 the file is the same whichever process writes a part, and however often. Parts are written, not
@@ -30,8 +30,8 @@ from cheblienet_graphs.store.leftovers import IDENTITY
 VERSION, FINISHED, SCRATCH = "version", "finished", "scratch"
 """Its folders: what is published, the records, and arrays that never are."""
 KIND = 2
-"""How scratch arrays and records are named and what they hold: builds of another kind can't be
-resumed, whatever the software's version."""
+"""Format of scratch arrays and records: builds of another kind can't be resumed, whatever the
+software's version."""
 _RECORD = re.compile(r"[0-9]{1,18}-[0-9]{1,18}\.json")
 """Name of the record of a range of rows."""
 _NO_IDENTITY = FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError, RecursionError
@@ -44,7 +44,7 @@ Result = dict[str, Any]
 
 @dataclass(frozen=True)
 class StagedArray:
-    """An array of one chunk, whose file is reserved before parts are written.
+    """An array of one chunk; its file is reserved before parts are written.
 
     Args:
         folder: of its node.

@@ -2,7 +2,7 @@
 
 Processes find it by its name alone, so anything may lie there: a link that an archive unpacked, or
 the folder of somebody else. It is therefore opened without following links, and has to belong to
-the user or to those who share the store.
+the user or to somebody who shares the store.
 """
 
 import logging
@@ -154,7 +154,7 @@ def _refusal(folder: Path, what: str, remedy: str = "Remove it") -> StoreError:
 
 
 def is_known(staging: int, store: Path) -> bool:
-    """Check whether the staging folder belongs to this user, or to those who share the store.
+    """Check whether the staging folder belongs to this user, or to somebody who shares the store.
 
     These are the store's owner, the owner of the folder that it is in, and the group of that folder
     where it has setgid and is not writable for everybody: then only members can have made it.
@@ -197,7 +197,7 @@ def _waited_for(
         longest: seconds of waiting after which that is an error.
 
     Yields:
-        What `take` returns: a descriptor of the folder whose lock it is.
+        The result of `take`: a descriptor of the locked folder.
 
     Raises:
         StoreError: another process holds it for longer.

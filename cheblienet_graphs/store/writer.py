@@ -38,7 +38,7 @@ SYNCED_AT_ONCE = 8
 
 @dataclass(frozen=True)
 class Named:
-    """How others read an array: the names of its dimensions, and attributes beside ours."""
+    """Names of an array's dimensions, and attributes beside ours, for other readers."""
 
     dimensions: tuple[str, ...] = ()
     attributes: layout.Attributes = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Named:
 
 UNNAMED = Named()
 _GRAPH = "name", "spec_sha256"
-"""What of an identity says which graph is built."""
+"""Fields of an identity that say which graph is built."""
 Find = Callable[[], str | None]
 """Looks for a version; None where there is none."""
 

@@ -1,8 +1,7 @@
 """Agreement of a level's arrays with its facts, with each other and with its sampling.
 
 Files may be as their digests say and yet wrong: written so, or changed together with the digests.
-`level_fault` goes through a list of checks, each of which takes for granted what those before it
-have seen.
+`level_fault` goes through a list of checks; each relies on the ones before it.
 """
 
 import hashlib
@@ -42,10 +41,10 @@ MEAN = 1e-5
 COORDINATE = 1e-12
 """Largest error of a coordinate: radians along the sphere, else in units of itself or 1."""
 AREA = 1e-5
-"""Largest error of an area, in units of itself or the mean: it is stored in float32, and cells are
-those of angles that are rounded."""
+"""Largest error of an area, in units of itself or the mean: it is stored in float32, and cells come
+from rounded angles."""
 UNLIKE = 2.0
-"""Given areas that are more times those of the cells, or as many times less, are remarked on."""
+"""Ratio of given areas to the cells', or its inverse, from which there is a remark."""
 SINGLE = 1e6
 """Ratio of eigenvalues beyond which float32 products lose the smaller one."""
 MASKED = 2**24
@@ -73,7 +72,7 @@ def first_faults(checks: Iterable[tuple[str, Iterator[str]]]) -> Iterator[Fault]
 
 
 def _checks(arrays: LevelFolder) -> Iterator[tuple[str, Iterator[str]]]:
-    """What is checked of a level, by its path below the version.
+    """The checks of a level, by path below the version.
 
     Only the first of its faults is asked for, so what follows takes for granted that there is none.
     """
@@ -95,7 +94,7 @@ def _checks(arrays: LevelFolder) -> Iterator[tuple[str, Iterator[str]]]:
 
 
 def _laplacian_faults(arrays: LevelFolder, name: str) -> Iterator[str]:
-    """What is wrong with one of the Laplacians: that of the metric, or `directional/rotation`."""
+    """The faults of one of the Laplacians: the metric's, or `directional/rotation`."""
     matrix, direction = arrays.rescaled(name), name.partition("/")[2]
     if not is_symmetric(matrix):
         yield "is not symmetric"
@@ -122,7 +121,7 @@ def _laplacian_faults(arrays: LevelFolder, name: str) -> Iterator[str]:
 
 
 def is_symmetric(matrix: scipy.sparse.csr_array, entries: int = ENTRIES) -> bool:
-    """Whether each entry has an equal one on the other side of the diagonal.
+    """True if each entry has an equal one on the other side of the diagonal.
 
     Args:
         matrix: columns ascend in each row.
@@ -172,7 +171,7 @@ def _mask_faults(arrays: LevelFolder) -> Iterator[str]:
 
 
 def fits_mask(spec: GraphSpec, places: npt.NDArray[np.integer] | None) -> bool:
-    """Whether the finest points are those inside the mask of a digest, that of cut pixels aside."""
+    """True if the finest points are the ones inside the mask of a digest, cut pixels aside."""
     if spec.mask is None or places is None or spec.cuts_pixels:
         return True
     digest, points = hashlib.sha256(), spec.full_points(0)
@@ -185,7 +184,7 @@ def fits_mask(spec: GraphSpec, places: npt.NDArray[np.integer] | None) -> bool:
 
 
 def _cut_faults(arrays: LevelFolder) -> Iterator[str]:
-    """What a domain that cuts pixels shows in each follows from the parts of these."""
+    """The faults of a domain that cuts pixels: all follows from the parts of these."""
     sampling, stored = arrays.sampling, arrays.filling
     if (filling := sampling.filling) is not None:
         alike = np.array_equal(filling.indptr, stored.indptr)
@@ -210,7 +209,7 @@ def _coordinate_faults(arrays: LevelFolder) -> Iterator[str]:
 
 
 def given_faults(sampling: Sampling, *, of_map: bool = False) -> Iterator[str]:
-    """What is wrong with given points: they are in their domain, and apart.
+    """The faults of given points: they have to be in their domain, and apart.
 
     Args:
         sampling: of the points.
@@ -229,7 +228,7 @@ def given_faults(sampling: Sampling, *, of_map: bool = False) -> Iterator[str]:
 
 
 def _have_cells(spec: GraphSpec) -> bool:
-    """Whether areas are those of cells of given points.
+    """True if areas are areas of cells of given points.
 
     There are no cells beside points outside a mask, which are not stored; a region's sides are.
     """
@@ -254,7 +253,7 @@ def _agree(
     expected: Callable[[int, int], Floats],
     alike: Callable[[npt.NDArray[Any], Floats], bool],
 ) -> bool:
-    """Whether values are alike those of a sampling, some vertices after others."""
+    """True if values agree with a sampling's, some vertices after others."""
     return all(
         alike(actual[start : start + VERTICES], expected(start, min(start + VERTICES, len(actual))))
         for start in range(0, len(actual), VERTICES)
@@ -262,7 +261,7 @@ def _agree(
 
 
 def coincide(spec: GraphSpec, actual: Floats, expected: Floats) -> bool:
-    """Whether coordinates are these up to rounding.
+    """True if coordinates are these up to rounding.
 
     Longitudes are, where they are a whole turn apart, and where an arc between them is short.
     """
@@ -276,14 +275,14 @@ def coincide(spec: GraphSpec, actual: Floats, expected: Floats) -> bool:
 
 
 def _equal(error: float, actual: npt.NDArray[np.floating], expected: Floats) -> bool:
-    """Whether numbers are equal up to an error, in units of themselves or 1."""
+    """True if numbers are equal up to an error, in units of themselves or 1."""
     return near(actual, expected, error * np.maximum(abs(expected), 1))
 
 
 def _map_faults(arrays: LevelFolder, path: str) -> Iterator[str]:
-    """Maps between a level and the next coarser one are averages, those of the sampling.
+    """Maps between a level and the next coarser one are the sampling's averages.
 
-    Of given points, whose coarser ones belong to another level, they are averages.
+    Given points have coarser ones of another table, so their maps are any averages.
     """
     matrix = arrays.averages(path)
     if arrays.spec.coordinates is None:
@@ -294,7 +293,7 @@ def _map_faults(arrays: LevelFolder, path: str) -> Iterator[str]:
 
 
 def _repeats(matrix: Csr, of_base: Csr) -> bool:
-    """Whether a map is that of points for each orientation."""
+    """True if a map repeats the points' map for each orientation."""
     (count, columns), entries = of_base.shape, len(of_base.indices)
     if matrix.nnz * count != entries * matrix.shape[0]:
         return False
@@ -308,10 +307,10 @@ def _repeats(matrix: Csr, of_base: Csr) -> bool:
 
 
 def undigested(spec: GraphSpec, coordinates: Iterable[Floats]) -> bool:
-    """Whether given points of the plane have another digest than the spec's.
+    """True if given points of the plane have another digest than the spec's.
 
-    Those of the sphere are digested as degrees, which stored radians give back up to rounding only;
-    areas are stored rounded, and points outside a mask not at all.
+    Points of the sphere are digested as degrees, which stored radians give back up to rounding
+    only; areas are stored rounded, and points outside a mask not at all.
 
     Args:
         spec: of the graph, or of a side of a map.
@@ -325,7 +324,7 @@ def undigested(spec: GraphSpec, coordinates: Iterable[Floats]) -> bool:
 
 
 def stiffness(arrays: LevelFolder) -> str | None:
-    """A remark on a Laplacian whose first eigenvalues float32 can't tell from 0.
+    """A remark on a Laplacian with first eigenvalues that float32 can't distinguish from 0.
 
     By the Rayleigh quotients of the points' coordinates, which are no less than the first one that
     is not 0.
@@ -352,7 +351,7 @@ def stiffness(arrays: LevelFolder) -> str | None:
 
 
 def unlike_cells(arrays: LevelFolder) -> str | None:
-    """A remark on given areas that are far from those of their points' Voronoi cells.
+    """A remark on given areas that are far from their points' Voronoi cells.
 
     Args:
         arrays: of a level without faults.

@@ -28,13 +28,13 @@ from cheblienet_graphs.verification.levels import (
 )
 
 LENGTH = 1e-9
-"""Relative error of lengths, from coordinates whose angles are rounded."""
+"""Relative error of lengths, from coordinates with rounded angles."""
 WEIGHT = 2 * UNIT
 """Error of a weight: one unit where it is rounded, another where remainders tie."""
 
 
 def map_faults(arrays: MapArrays) -> list[Fault]:
-    """Faults of a map whose files are as published, with paths below the version."""
+    """Faults of a map, given that its files are as published, with paths below the version."""
     sides = [(f"{side}/coordinates", _side_faults(arrays, side)) for side in layout.SIDES]
     for checks in (
         [*sides, (layout.MAP, _sum_faults(arrays))],
@@ -89,7 +89,7 @@ def _transposed_faults(arrays: MapArrays) -> Iterator[str]:
 
 
 def _matrix_faults(arrays: MapArrays) -> Iterator[str]:
-    """Entries are those that the rule allows, with the weights that follow from their lengths."""
+    """Entries follow the rule, with the weights that follow from their lengths."""
     matrix, spec, sizes = arrays.matrix, arrays.facts.spec, arrays.facts.sizes
     placed = spec.source.geometry, spec.metric, spec.periods
     source, target = (
@@ -127,7 +127,7 @@ def _matrix_faults(arrays: MapArrays) -> Iterator[str]:
 
 
 def _is_cut(squared: Floats, indptr: Indices, neighbors: int) -> bool:
-    """Whether a row has more than K sources, though the K-th is nearer than the last of them."""
+    """True if a row has more than K sources, though the K-th is nearer than the last of them."""
     counts = np.diff(indptr)
     ascending = squared[np.lexsort((squared, np.repeat(np.arange(len(counts)), counts)))]
     kth, last = ascending[indptr[:-1] + neighbors - 1], ascending[indptr[1:] - 1]

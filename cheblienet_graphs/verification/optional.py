@@ -33,7 +33,7 @@ VECTORS_AT_ONCE = 4
 
 
 def eigenpair_faults(arrays: LevelFolder) -> Iterator[str]:
-    """Stored eigenpairs must be those of the stored Laplacian."""
+    """Stored eigenpairs must be eigenpairs of the stored Laplacian."""
     values, vectors = arrays.eigenvalues, arrays.eigenvectors
     if values is not None and vectors is not None:
         rescaled, product = values * (2 / arrays.of_level.lambda_max) - 1, arrays.laplacian
@@ -71,9 +71,9 @@ def _skewness(vectors: npt.NDArray[np.float32]) -> float:
 
 
 def gradient_faults(arrays: LevelFolder) -> Iterator[str]:
-    """Gradients are 0 on constants, exact on linear functions, and the sums those with transposes.
+    """Gradients are 0 on constants, exact on linear functions, and sums match their transposes.
 
-    Where neighbors do not lie in all directions, they are exact along those that remain.
+    Where neighbors do not lie in all directions, they are exact along the others.
     """
     known, spacings = arrays.of_level.gradients, units(arrays.spec, arrays.level)
     if known is None:
@@ -91,7 +91,7 @@ def gradient_faults(arrays: LevelFolder) -> Iterator[str]:
 
 
 def _are_sums(fields: scipy.sparse.csr_array, sums: scipy.sparse.csr_array) -> bool:
-    """Whether sums are G + G^T, by their products with a random vector."""
+    """True if sums are G + G^T, by their products with a random vector."""
     vertices = fields.shape[1]
     probe = np.random.default_rng(0).uniform(1, 2, vertices)
     for first in range(0, fields.shape[0], vertices):
@@ -112,7 +112,7 @@ def _vertex_blocks(fields: scipy.sparse.csr_array) -> Iterator[tuple[int, list[A
 
 
 def _is_gradient(arrays: LevelFolder, block: tuple[int, Sequence[Any]], spacings: Floats) -> bool:
-    """Whether rows are exact on constants, and on linear functions along what they see."""
+    """True if rows are exact on constants, and on linear functions along what they see."""
     start, of_fields = block
     geometry, coordinates = arrays.spec.geometry, arrays.coordinates
     count, along = of_fields[0].shape[0], len(spacings)

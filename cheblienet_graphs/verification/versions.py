@@ -24,7 +24,7 @@ from cheblienet_graphs.verification.levels import (
 from cheblienet_graphs.verification.maps import map_faults
 
 FILES_AT_ONCE = 8
-"""Files whose digests are computed at once."""
+"""Number of files to compute digests of at once."""
 Remark: TypeAlias = Callable[[str, str], None]
 """Called with a path and with what is no fault there, but may be a mistake."""
 
@@ -43,11 +43,11 @@ def verify(
         name: NAME, NAME@v001 or NAME@REF; default every version of every graph.
         progress: called with each version's path before it is read.
         remark: called with a path below the store and what is no fault there, but may be a mistake:
-            given areas that are far from those of the points' Voronoi cells, eigenvalues that
-            float32 loses, or something in the staging folder, beside the store, that no build left.
+            given areas that are far from the points' Voronoi cells, eigenvalues that float32 loses,
+            or something in the staging folder, beside the store, that no build left.
 
     Returns:
-        The faults; none where all is well.
+        The faults; empty where all is well.
 
     Raises:
         UnknownGraphError: there is no such store or graph.
@@ -136,7 +136,7 @@ def version_faults(version: Folder, remark: Remark | None = None) -> list[Fault]
 
 
 def _file_faults(version: Folder, files: Mapping[str, FileFacts]) -> Iterator[Fault]:
-    """What is wrong with files and folders: those of the manifest are there, and nothing else."""
+    """The faults of files and folders: the manifest's have to be there, and nothing else."""
     keys = {file: key for key in files for file in manifest_files(key)}
     folders = _above(keys)
     entries = dict(version.walk(folders.__contains__))  # foreign ones may be nested deeply
@@ -172,7 +172,7 @@ def manifest_files(key: str) -> list[str]:
 def _file_fault(
     version: Folder, path: str, status: os.stat_result, entry: FileFacts | None
 ) -> str | None:
-    """What is wrong with a file by its entry in the manifest; None if nothing is."""
+    """The fault of a file by its entry in the manifest; None without one."""
     if entry is None:
         return "is not in the manifest"
     if not stat.S_ISREG(status.st_mode):
@@ -187,7 +187,7 @@ def _file_fault(
 
 
 def _array_faults(version: Folder, facts: VersionFacts, remark: Remark | None) -> list[Fault]:
-    """Faults of arrays whose files are as published.
+    """Faults of arrays, given that their files are as published.
 
     They were wrong when written, or somebody changed both files and digests.
     """

@@ -1,10 +1,9 @@
 """Edge weights: one class for each kind of them, and the mathematics that they are made with.
 
 `weighting` has the interface, `kernel`, `matched`, `selling` and `voronoi` the kinds, `directional`
-the weights along one direction. `stencils`, `superbases`, `sides` and `cut` make those of lattices,
-`matching` and `scattered` solve for matched ones, `cells` makes those of Voronoi cells; `points` is
-the Laplacian of points that are given as an array. The tests have the same names; in
-`tests/graphs/report/test_advice.py` advice is followed.
+the weights along one direction. `stencils`, `superbases`, `sides` and `cut` make the weights of
+lattices, `matching` and `scattered` solve for matched ones, `cells` is for Voronoi cells; `points`
+is the Laplacian of points that are given as an array.
 """
 
 from cheblienet_graphs.weights.kernel import Kernel

@@ -1,11 +1,12 @@
 """Finite-volume weights: the length of a common side of Voronoi cells over the distance across it.
 
-Edges join points whose cells share a side. Its length l and the distance d of the two points give
-the flux l (f_j - f_i) / d through the side, which is at a right angle to the edge in its middle:
-the two-point-flux scheme. The normals of a closed cell cancel, sum_j l_ij n_ij = 0, so the first
-moments sum_j w_ij c of w = l / d vanish at every point of the plane, and but for the curvature of a
-cell on the sphere. Second moments are those of the metric on average over any region, not at single
-points. Along the edges of an open domain no flux passes, which is Neumann's condition.
+Edges join points with a common side of their cells. Its length l and the distance d of the two
+points give the flux l (f_j - f_i) / d through the side, which is at a right angle to the edge in
+its middle: the two-point-flux scheme. The normals of a closed cell cancel, sum_j l_ij n_ij = 0, so
+the first moments sum_j w_ij c of w = l / d vanish at every point of the plane, and but for the
+curvature of a cell on the sphere. Second moments agree with the metric on average over any region,
+not at single points. Along the edges of an open domain no flux passes, which is Neumann's
+condition.
 Sources: Eymard, Gallouet, Herbin, "Finite volume methods", Handbook of Numerical Analysis 7 (2000),
 ch. 3; on the sphere Du, Gunzburger, Ju, "Voronoi-based finite volume methods, optimal Voronoi
 meshes, and PDEs on the sphere", Comput. Methods Appl. Mech. Engrg. 192 (2003).

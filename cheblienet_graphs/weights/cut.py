@@ -8,9 +8,9 @@ An end that is no vertex, as its pixel has a small part, takes the mean of the v
 of its orientation join it to, by weight, which is the value of least energy unless it has edges to
 others of its kind. So the energy stays a form in the values of the vertices: an end alone joins any
 two of its vertices a, b with w_a w_b / sum w, unless nothing of the domain is midway, as across a
-gap one pixel wide. Weights stay from 0 where edges to others of its kind
-weigh no more than those to vertices. What exceeds that, and edges to other orientations, is moved
-to the nearest edges of the same offset between vertices.
+gap one pixel wide. Weights stay from 0 where edges to others of its kind weigh no more than edges
+to vertices. What exceeds that, and edges to other orientations, is moved to the nearest edges of
+the same offset between vertices.
 """
 
 import itertools
@@ -131,7 +131,7 @@ class _Near:
         self._shells = shells(lattice.sides)
 
     def changes(self, k: int, stencil: Stencil, weights: Floats) -> Iterator[Changes]:
-        """What differs at an orientation; edges to others are those to later ones."""
+        """The changes at an orientation; edges to others are edges to later ones."""
         count, arms, links = self._cut.num_points, list[Changes](), list[Links]()
         # Of two opposite offsets one.
         later = stencil.orientation > k
@@ -163,7 +163,7 @@ class _Near:
                 yield k * count + a, k * count + b, value
 
     def _means(self, arms: Changes, links: Links) -> Iterator[Changes]:
-        """What edges become whose ends, one or both, take means of vertices, in one orientation.
+        """The edges with one or both ends replaced by means of vertices, in one orientation.
 
         Args:
             arms: names of such ends, vertices, and the weights of edges between them.

@@ -1,10 +1,10 @@
 """Weights along one direction of an oriented plane, for Laplacians of their own.
 
-With e the direction of an orientation and e' across it: "forward" has Selling's stencils of
-e e^T + delta e' e'^T, "sideways" those of delta e e^T + e' e'^T, per squared width; "rotation" has
-the steps along the fiber alone, per squared radian, so that it does not depend on xi. Second
-moments are 2 diag(1, delta, 0), 2 diag(delta, 1, 0) and 2 diag(0, 0, (s / sin s)^2), s = pi / n_o,
-with which the first mode along the fiber is exact.
+With e the direction of an orientation and e' across it: "forward" has Selling's stencils of e e^T +
+delta e' e'^T, "sideways" of delta e e^T + e' e'^T, per squared width; "rotation" has the steps
+along the fiber alone, per squared radian, so that it does not depend on xi. Second moments are 2
+diag(1, delta, 0), 2 diag(delta, 1, 0) and 2 diag(0, 0, (s / sin s)^2), s = pi / n_o, with which the
+first mode along the fiber is exact.
 """
 
 from dataclasses import dataclass

@@ -138,11 +138,11 @@ def check_room(lattice: Lattice, stencils: Sequence[Stencil], instead: str) -> N
 
 
 def with_room(sampled: SampledManifold[Lattice], count: int) -> tuple[bool, bool]:
-    """Whether a lattice is large enough for Selling's stencils, and for the matched ones of K.
+    """Two flags: a lattice has room for Selling's stencils, and for the matched ones of K.
 
     Args:
         sampled: the lattice, lengths of its metric in units of the domain's width.
-        count: K of the rule whose stencils are united with Selling's.
+        count: K of the rule; its stencils are united with Selling's.
     """
     infinite = InfiniteLattice(sampled)
     stencils, _ = infinite.selling()
@@ -205,7 +205,7 @@ class InfiniteLattice:
     def matched(self, stencils: Sequence[Stencil], prior: Floats) -> Floats | None:
         """The weights nearest to the prior, scaled so that it realizes the metric on average.
 
-        Both are those of all stencils, one after the other.
+        Both are for all stencils, one after the other.
 
         Nearest means least sum over edges of (w - w0)^2 / w0. One unknown stands for all edges that
         translations and the half turn map to one another.
@@ -225,7 +225,7 @@ class InfiniteLattice:
         unknown = unknown.ravel()
         moments, targets = self._constraints(k, j, offsets)
         targets = np.outer(self._lattice.fiber.shares(len(stencils)), targets).ravel()
-        # Selling's edges and those between axes are among these, so there are solutions; with few
+        # Selling's edges and edges between axes are among these, so there are solutions; with few
         # axes they may be far from the prior.
         farthest = math.inf if self._on_axes else FARTHEST
         edges = moments, k, unknown, targets, lifted(prior[first]), entries / 2
@@ -247,7 +247,8 @@ class InfiniteLattice:
         """(N, c) moments that an edge of weight 1 adds, and (c,) targets of sums over the area.
 
         Second moments along the base, diagonal ones first; along the fiber the second and the first
-        moment, which is the drift, or those of tilts. All others cancel in pairs of opposite edges.
+        moment, which is the drift, or moments of tilts. All others cancel in pairs of opposite
+        edges.
         """
         starts, ends = self._lattice.edge_coordinates(k, j, offsets)
         first, second = edge_moments(self.manifold, self._metric, starts, ends)

@@ -33,8 +33,8 @@ for cauchy's 1 / (1 + u), which is negative beyond the bandwidth."""
 
 
 FEWEST_MATCHED = 4
-"""Orientations with which matched weights exist on the stencils of a lattice. This and what follows
-was measured on random graphs, as `tests/graphs/report/test_advice.py` has them."""
+"""Orientations with which matched weights exist on the stencils of a lattice. This and the numbers
+below were measured on random graphs."""
 MATCHED_ON_GRIDS, MATCHED_AMONG_SCATTERED = 48, 96
 """K with which matched weights exist on SO(3)."""
 LEAST_PER_HALF_TURN, LEAST_STEP = 3, 0.8
@@ -42,7 +42,7 @@ LEAST_PER_HALF_TURN, LEAST_STEP = 3, 0.8
 
 
 def vanishing(vertices: int) -> str:
-    """What a bandwidth must be where the weights of so many vertices vanish."""
+    """The demand on a bandwidth where the weights of so many vertices vanish."""
     return f"larger here, since the weights of {vertices} vertices vanish in float32"
 
 
@@ -79,11 +79,11 @@ class Kernel(Weighting):
         return 1
 
     def uncut(self, *, lattice: bool) -> str | None:
-        """None of these are consistent at the edge of a domain."""
+        """Kernel weights are not consistent at the edge of a domain."""
         return f"{self.name} weights, of which none are consistent at an edge" if lattice else None
 
     def uncorrected(self, geometry: Manifold) -> str | None:
-        """None of these are consistent at a boundary."""
+        """Kernel weights are not consistent at a boundary."""
         return f"with {self.name} weights, of which none are consistent at a boundary"
 
     def words(self, spec: "GraphSpec") -> str:
@@ -179,10 +179,10 @@ class Kernel(Weighting):
         return Advice(changes) if changes else Advice(more="neighbors")
 
     def _room(self, spec: "GraphSpec") -> tuple[bool, bool]:
-        """Whether a lattice's levels have room for Selling's stencils, and for matched ones.
+        """Two flags: a lattice's levels have room for Selling's stencils, and for matched ones.
 
-        Selling's reach no farther than 1 / eps pixels, those of the rule about K / 2: stencils are
-        looked at on small lattices alone.
+        Selling's reach no farther than 1 / eps pixels, the rule's about K / 2: stencils are looked
+        at on small lattices alone.
         """
         coarsest, both_ways = spec.levels - 1, 2 if spec.boundary == "periodic" else 1
         size = cast("tuple[int, ...]", spec.level_size(coarsest))

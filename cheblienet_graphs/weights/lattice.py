@@ -1,4 +1,4 @@
-"""Weights on lattices: stencils and the weights of their offsets; those of a kernel."""
+"""Weights on lattices: stencils and the weights of their offsets; weights of a kernel."""
 
 import itertools
 from collections.abc import Sequence
@@ -28,13 +28,14 @@ class LatticeWeights:
 
     Args:
         engine: the neighbors of the vertices.
-        values: weights of those that a vertex has everywhere, by its orientation.
-        bandwidth: t of the kernel whose weights are nearest, in squared widths of the domain; None
+        values: weights of the neighbors that a vertex has everywhere, by its orientation.
+        bandwidth: t of the kernel with the nearest weights, in squared widths of the domain; None
             where they follow from the metric alone.
-        solution: matched weights as solved for, including those that are 0, in pixels^-2.
-        united: by orientation the offsets with those whose weight came out 0; none where none did.
+        solution: matched weights as solved for, including zeros, in pixels^-2.
+        united: by orientation the offsets, including offsets of weight 0; empty without these.
         sides: further edges of the vertices at the first and last place along an axis, by axis;
-            their weights add to those of the same offsets. None where boundaries are not corrected.
+            their weights add to the weights of the same offsets. None where boundaries are not
+            corrected.
     """
 
     engine: StencilEngine
@@ -46,7 +47,7 @@ class LatticeWeights:
 
     @property
     def lattice(self) -> Lattice:
-        """Of the vertices."""
+        """The lattice of the vertices."""
         return self.engine.lattice
 
     @property
@@ -56,7 +57,7 @@ class LatticeWeights:
 
     @property
     def with_left_out(self) -> StencilEngine:
-        """The neighbors, and those left out."""
+        """The neighbors, and the ones left out."""
         stencils = self.united or self.engine.stencils
         return StencilEngine(self.lattice, stencils, self.engine.along_sides)
 
@@ -64,8 +65,8 @@ class LatticeWeights:
     def offset_values(self) -> list[list[Floats]]:
         """For each orientation the weights of the neighbors, 0 where there is none.
 
-        First (N,) those that a vertex has everywhere, then for each axis what is added to them at
-        the sides across it, in the order of `engine.neighborhoods`.
+        First (N,) the values of a vertex everywhere, then for each axis the addends at the sides
+        across it, in the order of `engine.neighborhoods`.
         """
         by_orientation = []
         for k, around in enumerate(self.engine.neighborhoods):
@@ -79,11 +80,11 @@ class LatticeWeights:
 
     @property
     def outweighed_at_sides(self) -> bool:
-        """Whether edges that lead out of an open lattice weigh twice what is added there, or more.
+        """True if edges that lead out of an open lattice weigh twice what is added there, or more.
 
         On the infinite lattice x^T (D - W) x of a signal that is 0 outside has w x_i^2 for each
         edge that leads out; on the open one w (x_i - x_j)^2 <= 2 w (x_i^2 + x_j^2) for each that is
-        added. So no eigenvalue is beyond those of the infinite lattice then.
+        added. So no eigenvalue is beyond the infinite lattice's then.
         """
         ends = list(itertools.product((-1, 0, 1), repeat=len(self.lattice.shape)))
         for around, (values, *added) in zip(
@@ -98,7 +99,7 @@ class LatticeWeights:
 
 
 def kernel_weights(kernel: "Kernel", sampled: SampledManifold[Lattice]) -> LatticeWeights:
-    """The weights of a kernel, whose width is a multiple of the mean of d^2 over all edges.
+    """The weights of a kernel; its width is a multiple of the mean of d^2 over all edges.
 
     Args:
         kernel: with K.

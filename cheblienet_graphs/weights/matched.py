@@ -30,7 +30,7 @@ both ends."""
 
 @dataclass(frozen=True)
 class Matched(Kernel):
-    """The weights nearest to a kernel's whose second moments are the metric's."""
+    """The weights with the metric's second moments that are nearest to a kernel's."""
 
     name = "matched"
     meaning = "matched: the nearest to the kernel's."
@@ -70,7 +70,7 @@ class Matched(Kernel):
         return number("drift", drift, *limits.DRIFT)
 
     def uncut(self, *, lattice: bool) -> str | None:
-        """Off lattices they are those of all points."""
+        """Off lattices they are weights of all points."""
         return None if lattice else f"{self.name} weights, which are those of all points"
 
     def uncorrected(self, geometry: Manifold) -> str | None:

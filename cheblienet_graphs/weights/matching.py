@@ -1,4 +1,4 @@
-"""The nonnegative weights nearest to given ones whose moments are those of a metric.
+"""The nonnegative weights with the moments of a metric that are nearest to given ones.
 
 Second moments are matched exactly; first ones may be made small. A random walk with the rates w_ij
 drifts by b_i = sum_j w_ij c_ij at a vertex. Where b changes from vertex to vertex functions follow
@@ -52,7 +52,7 @@ class Matching:
 
 
 def lifted(prior: Floats) -> Floats:
-    """Prior weights with a lower bound, so that those of long edges can grow."""
+    """Prior weights with a lower bound, so that weights of long edges can grow."""
     least: float = LEAST_PRIOR * prior.max()
     return np.maximum(prior, least)
 
@@ -185,13 +185,12 @@ def nearest(
     Where there is slack constraints may be missed at a cost: sum_k r_k^2 / slack_k is added, with
     r = targets - C w, which is 0 where the slack is.
 
-    The dual problem has one unknown per constraint: with v = prior / repeats the weights
-    w = (prior + v C^T y)_+ minimize where y minimizes the convex function
-    phi(y) = sum w^2 / (2 v) + sum slack y^2 / 2 - targets^T y, whose gradient is
-    C w + slack y - targets. Newton's method with a line search ends after a few steps, since phi is
-    quadratic while the set of positive weights does not change. -phi bounds the distance to any
-    solution from below, so without a solution it grows beyond all bounds; then the search ends in
-    failure.
+    The dual problem has one unknown per constraint: with v = prior / repeats the weights w = (prior
+    + v C^T y)_+ minimize where y minimizes the convex function phi(y) = sum w^2 / (2 v) + sum slack
+    y^2 / 2 - targets^T y, with gradient C w + slack y - targets. Newton's method with a line search
+    ends after a few steps, since phi is quadratic while the set of positive weights does not
+    change. -phi bounds the distance to any solution from below, so without a solution it grows
+    beyond all bounds; then the search ends in failure.
 
     Args:
         system: C and the slack.
@@ -246,7 +245,7 @@ def matched(
     *,
     farthest: float = FARTHEST,
 ) -> Matching:
-    """The weights nearest to a prior, once this is scaled, whose sums by vertex are exact.
+    """The weights nearest to a prior, once this is scaled, with exact sums by vertex.
 
     Args:
         parts: (entries, m) as of `sums_by_vertex`.

@@ -49,7 +49,7 @@ def point_laplacian(
     stores in float32.
 
     Args:
-        points: (N, d) as those of `nearest_neighbors`.
+        points: (N, d) as of `nearest_neighbors`.
         neighbors: K in [1, 1024]; default the manifold's: 8 on r2 and s2, 16 on se2 and so3, 18 on
             r3, 32 on r3s2. Points are joined that are in each other's largest union of whole
             shells, at equal distances, with at most K members.
@@ -114,7 +114,7 @@ def _check_apart(points: PlacedPoints) -> None:
     """
     most = limits.NEIGHBORS.high + 1
     _, kept, places = points.thinned(most)
-    numbers = np.bincount(places, minlength=len(kept))  # of the last copy, those left out, too
+    numbers = np.bincount(places, minlength=len(kept))  # of the last copy, also the ones left out
     crowded = int((numbers + most - 1)[numbers > 1].sum())
     if crowded > len(points) - 2:
         found = Unquoted(

@@ -27,11 +27,11 @@ def matched_edges(
 ) -> ListedEdges | None:
     """The weights, nearest to the kernel's, with M_i = 2 a_i R^-1 at every vertex of area a_i.
 
-    D - W then approximates -(A1^2 + eps^2 A2^2 + xi^-2 A3^2) itself, as on lattices;
-    nearest means least sum over edges of (w - w0)^2 / w0; with `drift` first moments are made
-    small, too. The edges are those of the neighbor rule
-    united with steps to the nearest base points that keep the orientation, since an anisotropic
-    neighborhood may have none sideways. Takes memory in proportion to the edges.
+    D - W then approximates -(A1^2 + eps^2 A2^2 + xi^-2 A3^2) itself, as on lattices; nearest means
+    least sum over edges of (w - w0)^2 / w0; with `drift` first moments are made small, too. The
+    neighbor rule's edges are united with steps to the nearest base points that keep the
+    orientation, since an anisotropic neighborhood may have none sideways. Takes memory in
+    proportion to the edges.
 
     Args:
         weights: with the kernel and the slack of first moments.
@@ -92,8 +92,8 @@ def _united(
 def _parallel_steps(sampling: Sampling, manifold: Manifold, steps: int) -> tuple[Indices, Indices]:
     """From each vertex to the most nearly parallel orientations over the nearest base points.
 
-    The nearest base points are those of whole shells, at most `steps`; of orientations that tie all
-    are taken.
+    The nearest base points make whole shells, at most `steps`; of orientations that tie all are
+    taken.
     """
     base, count = sampling.base_points, min(steps + 2, sampling.num_points)
     distance, near = KDTree(base).query(base, count)

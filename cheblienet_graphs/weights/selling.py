@@ -58,7 +58,7 @@ class Selling(Weighting):
         return {"neighbors": geometry.selling_neighbors}
 
     def check(self, values: "Mapping[str, Any]", given: Given) -> None:
-        """Their stencils are not those of a given in-plane fraction."""
+        """Their stencils do not depend on an in-plane fraction."""
         if values["xi"] == "auto":
             remedy = "Their stencils, and so the in-plane fraction, do not depend on xi."
             where = f"with {self.name} weights"

@@ -1,4 +1,4 @@
-"""What an open lattice's sides take from the energy, given back by edges along them.
+"""Edges along an open lattice's sides, which give back the energy that the sides take.
 
 A solution lets no heat flow through a side: its gradient p has n^T D p = 0, with n across the side
 and D half the second moments. There is one such p for each gradient along the side. Cut off at the
@@ -27,7 +27,7 @@ from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_graphs.weights.superbases import OBTUSE, FiberEdges, base_offsets
 
 FEWEST_ROWS, MOST_ROWS = 64, 2**15
-"""Of the layer at a side; their number is doubled until it does not matter."""
+"""Numbers of rows of the layer at a side; they are doubled until they do not matter."""
 CLOSE = 1e-13
 """Then what it takes changes by less than this, D being of order 1."""
 
@@ -170,7 +170,7 @@ def _steps(axis: int, stencils: Sequence[Stencil], values: Sequence[Floats]) -> 
 
 
 def _tilts(axis: int, stencils: Sequence[Stencil], values: Sequence[Floats]) -> list[FiberEdges]:
-    """The edges from each sample of the fiber to others, those that are cut off without their step.
+    """The edges from each sample of the fiber to others; cut-off ones come without their step.
 
     Args:
         axis: that the side is across.

@@ -41,13 +41,13 @@ OBTUSE = 1e-12
 
 Vector = tuple[int, ...]
 Terms = Sequence[tuple[float, Sequence[float]]]
-"""Of the matrix D = sum_a f_a f_a^T / R_aa: 1 / R_aa and f_a."""
+"""The terms of the matrix D = sum_a f_a f_a^T / R_aa: 1 / R_aa and f_a."""
 SAME_ANGLE = 1e-6
-"""Angles this close, radians, are the same, so that symmetric pairs of axes are told together."""
+"""Angles this close, radians, are the same, so that symmetric pairs of axes belong together."""
 FiberEdges: TypeAlias = list[tuple[int, float]]
 """Orientations that edges lead to, and their weights."""
 TILT_TARGETS = (2.0, 2.0, 0.0, 0.0, 0.0)
-"""Of the sums of `tilt_moments` over the edges of an axis, over its area."""
+"""Targets of the sums of `tilt_moments` over the edges of an axis, over its area."""
 
 
 def selling(
@@ -55,8 +55,8 @@ def selling(
 ) -> list[tuple[Indices, Indices, Floats]]:
     """The stencil of each orientation: offsets within it, and the next samples of its fiber.
 
-    The weights are those of the operator -sum_a A_a^2 / R_aa, lengths in pixels, times the area of
-    a sample's cell in the fiber.
+    The weights realize the operator -sum_a A_a^2 / R_aa, lengths in pixels, times the area of a
+    sample's cell in the fiber.
 
     Args:
         manifold: its base is flat.
@@ -86,7 +86,7 @@ def stencils_of(
     """The stencils of operators along the base, one for each orientation, and of edges to others.
 
     Args:
-        diffusions: rates and directions, lengths in pixels; none where nothing leads along the
+        diffusions: rates and directions, lengths in pixels; empty where nothing leads along the
             base.
         along_fiber: edges of each orientation to others.
         lattice: infinite.
@@ -191,7 +191,7 @@ def tilt_moments(axes: Floats, others: Floats) -> tuple[Floats, Floats]:
 
 
 def tilt_edges(axes: Axes, xi: float) -> list[FiberEdges]:
-    """For each axis those that edges lead to, and the weights of these.
+    """For each axis the axes that edges lead to, and the weights of these edges.
 
     They are the pairs of axes within the smallest angle at which there are weights that are not
     negative; of these the least in norm, which are unique and so have the symmetries of the set.
@@ -221,7 +221,7 @@ def _least(axes: Axes) -> Floats:
 
 
 class _Pairs:
-    """Pairs of axes; those that rotations of the cube map to one another have equal weights.
+    """Pairs of axes; pairs that rotations of the cube map to one another have equal weights.
 
     Args:
         axes: a set of them.

@@ -46,7 +46,7 @@ class Voronoi(Weighting):
         return only(DIAGRAM, engine, device, f"{cls.name} weights", remedy)
 
     def degree_bound(self, spec: "GraphSpec", vertices: int) -> int:
-        """As many sides as cells can have."""
+        """The largest number of sides that a cell can have."""
         from cheblienet_graphs.samplings.voronoi import most_sides
 
         return most_sides(vertices, flat=spec.geometry.base.flat)
@@ -54,7 +54,7 @@ class Voronoi(Weighting):
     def edges(
         self, spec: "GraphSpec", sampled: "SampledManifold[Sampling]", search: Search
     ) -> ListedEdges:
-        """Those of cells with a common side."""
+        """Edges between cells with a common side."""
         from cheblienet_graphs.samplings.voronoi import on_a_circle
         from cheblienet_graphs.weights.cells import voronoi_entries
 

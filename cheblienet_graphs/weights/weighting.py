@@ -60,7 +60,7 @@ class ListedEdges(NamedTuple):
 
 @dataclass(frozen=True)
 class Advice:
-    """What may bring a graph closer to its metric's operator; str() is a part of a sentence.
+    """Changes that may bring a graph closer to its metric's operator; str() is part of a sentence.
 
     Args:
         changes: values by field, each of them enough; the best first.
@@ -80,7 +80,7 @@ class Advice:
 
 @dataclass(frozen=True)
 class Weighting(ABC):
-    """A kind of edge weights with its parameters; those that do not apply are None.
+    """A kind of edge weights with its parameters, None where they do not apply.
 
     Args:
         neighbors: K, at most how many neighbors are searched for; None where none are.
@@ -98,14 +98,14 @@ class Weighting(ABC):
     meaning: ClassVar[str]
     """A sentence for help pages."""
     finding: ClassVar[str] = "finding edges"
-    """What takes long where all edges are listed in one piece, in words."""
+    """The name of the long step where all edges are listed in one piece."""
     schema: ClassVar[str] = "1.0"
     """The first schema of versions with them."""
     laplacian: ClassVar[str] = "combinatorial"
     """The default of the specification."""
     moment: ClassVar[float | None] = 2.0
-    """m where second moments are m R^-1 in units of a vertex's area; None where only measuring
-    tells."""
+    """The factor m of second moments m R^-1 in units of a vertex's area; None where it has to be
+    measured."""
 
     @property
     def count(self) -> int:
@@ -127,7 +127,7 @@ class Weighting(ABC):
 
     @classmethod
     def parse(cls, geometry: Manifold, kind: "type[SamplingKind]", given: Given) -> Self:
-        """The weights with parameters that are checked, and defaults for those left out.
+        """The weights with checked parameters, and defaults for the ones left out.
 
         By default there are no parameters.
 
@@ -176,7 +176,7 @@ class Weighting(ABC):
         return None
 
     def right_at_sides(self, geometry: Manifold) -> bool:
-        """Whether an open lattice's sides take nothing from the energy, uncorrected."""
+        """True if an open lattice's sides take nothing from the energy, uncorrected."""
         return False
 
     @abstractmethod
@@ -188,7 +188,7 @@ class Weighting(ABC):
 
         It is a value by its field; None stands for any value, as of the size of a lattice.
 
-        They do where first moments do not vanish or second ones are not those of the metric, and
+        They do not where first moments do not vanish or second ones differ from the metric's, and
         where a Laplacian is normalized by degrees that are not as the areas.
         """
         lattice = spec.sampling_kind.regular
@@ -226,7 +226,7 @@ class Weighting(ABC):
 
         Args:
             listed: lists the edges that `edges` gives.
-            measured: measures those of a search, whose weights follow from lengths.
+            measured: measures the edges of a search; weights follow from lengths.
         """
         return listed()
 
@@ -237,7 +237,7 @@ class Weighting(ABC):
 
         Args:
             spec: of the build.
-            sampled: the points with their metric; those outside a mask, too.
+            sampled: all points with their metric, also the ones outside a mask.
             search: of neighbors, where K is given.
 
         Raises:
@@ -266,11 +266,11 @@ class Weighting(ABC):
     # What a report asks.
 
     def expected(self, spec: "GraphSpec", metric: Metric) -> Metric:
-        """The metric whose second moments they have, where `metric` was asked for."""
+        """The metric of their second moments, where `metric` was asked for."""
         return metric
 
     def pointwise(self, spec: "GraphSpec") -> bool:
-        """Whether second moments are those of single points, not of means over regions."""
+        """True if second moments belong to single points, not to means over regions."""
         return not spec.sampling_kind.regular
 
     def multiplet(self, spec: "GraphSpec", metric: Metric) -> float | None:
@@ -286,11 +286,11 @@ class Weighting(ABC):
         return None
 
     def finite_volumes(self, spec: "GraphSpec") -> bool:
-        """Whether eigenvalues converge on any points, and are off only where cells are large."""
+        """True if eigenvalues converge on any points, and are off only where cells are large."""
         return False
 
     def advice(self, spec: "GraphSpec") -> Advice | None:
-        """What makes a graph more like its metric's operator, or may; None without any.
+        """Changes that bring a graph closer to its metric's operator, or may; None without any.
 
         The parameters are of the specification's manifold and sampling, differ from its own, and
         are a user's to choose: of given points there are no more.

@@ -32,14 +32,15 @@ def inpaint(pyramid: Pyramid, x: Tensor, *, level: int = 0) -> Tensor:
     Where values are missing, each becomes the mean of its neighbors' by the weights of the edges:
     Delta N^1/2 x = 0 there, N the areas or degrees. So they lie between the smallest and the
     largest known value, and constants stay constant. Known values stay as they are. Missing values
-    that no path of edges joins to a known one stay missing; those of a channel without any do.
+    that no path of edges joins to a known one stay missing; so do all values of a channel without
+    any.
 
     Conjugate gradients in float64 take steps in proportion to the width of the holes.
 
     With kernel weights, the default, off isotropic lattices, with matched weights on random or
-    given points, and with a normalized Laplacian where degrees are not as areas, values are
-    between the known ones but not those of the metric's harmonic function, however many points.
-    The first call on such a graph warns.
+    given points, and with a normalized Laplacian where degrees are not as areas, values are between
+    the known ones but do not approach the metric's harmonic function, however many points. The
+    first call on such a graph warns.
 
     Args:
         pyramid: of the field, on any manifold.
@@ -127,7 +128,7 @@ def _ratio(above: Tensor, below: Tensor) -> Tensor:
 
 
 def known_values(name: str, graph: Graph, x: Tensor) -> tuple[Tensor, Tensor]:
-    """Where a field has values, (B, C, V) bool, and these in float64 with 0 elsewhere.
+    """The known places of a field, (B, C, V) bool, and its values in float64 with 0 elsewhere.
 
     Args:
         name: of the function that takes the field, for messages.

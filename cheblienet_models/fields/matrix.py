@@ -1,7 +1,7 @@
-"""Smoothing as a sparse matrix: rows of the filter, those of a block of neighbors at a time.
+"""Smoothing as a sparse matrix: rows of the filter, a block of neighbors at a time.
 
-A block's rows are those of the same polynomial of the part of the Laplacian on the vertices within
-some edges of the block. What sums of rows lack there is what the beam carries further, as heat is
+A block's rows are the same polynomial of the part of the Laplacian on the vertices within some
+edges of the block. What sums of rows lack there is what the beam carries further, as heat is
 lost at a side that absorbs it: the part grows until they lack next to nothing.
 
 What is left out of a row is added to its diagonal, with pairs of entries left out together: so sums
@@ -44,7 +44,7 @@ def smoothing_matrix(
     tolerance: float = 1e-4,
     allow_inconsistent: bool = False,
 ) -> Tensor:
-    """`smooth` of fields without missing values, as a sparse matrix whose rows sum to 1.
+    """`smooth` of fields without missing values, as a sparse matrix with rows that sum to 1.
 
     It keeps constants and, without a mask or a region on s2, integrals, sum(N x) with N
     `Graph.mass`, both to rounding in float32. `save_npz` writes it in the layout of
@@ -120,7 +120,7 @@ class _Rows:
         return matrix
 
     def fitted(self, tolerance: float) -> "scipy.sparse.csr_array":
-        """As `smooth` fits planes at sides: of the heat kernel, and the beam less that kernel."""
+        """The matrix with planes fitted at sides as in `smooth`, by heat kernel and beam."""
         found = []
         weights = plane_weights(self.beam).cpu().numpy()
         powers = np.concatenate([np.ones((1, len(self.root))), self.places.T])
@@ -133,7 +133,7 @@ class _Rows:
     def _blocks(
         self, tolerance: float, *polynomials: Polynomial
     ) -> Iterator[tuple[Indices, Indices, list[Floats]]]:
-        """Vertices, those around them, and (block, part) of each polynomial."""
+        """Vertices, vertices around them, and (block, part) of each polynomial."""
         series = [p.coefficients[:, 0].tolist() for p in polynomials]
         steps, degree = FEWEST_STEPS, max(map(len, series)) - 1
         for block in _blocks(self.places):
@@ -167,7 +167,7 @@ def _kept(
 ) -> tuple[Indices, Indices, Floats]:
     """Rows, columns and values (n,) of entries that are not left out of the whole matrix.
 
-    The largest of each row (block, part), and its diagonal; the values may be those of other rows.
+    The largest of each row (block, part), and its diagonal; the values may belong to other rows.
     """
     size = abs(rows)
     ascending = np.sort(size, axis=1)

@@ -3,8 +3,8 @@
 The mean of the known values under the beam leans, at the edge of what is known, towards the side
 that is: on a slope it is off by 0.8 sigma times the slope. So on the sphere a tangent plane is
 fitted to the known values: normalized convolution of first order (Knutsson and Westin 1993), local
-linear regression. With S the heat kernel, whose weights are not negative, m the mask, r the places,
-C the weighted second moments of r - p in the tangent plane at p, and u = C^-1 S(m (r - p)),
+linear regression. With S the heat kernel, which is not negative, m the mask, r the places, C the
+weighted second moments of r - p in the tangent plane at p, and u = C^-1 S(m (r - p)),
 
     y = (S(m x) - u . S(m x r)) / (S(m) - u . S(m r)).
 
@@ -43,11 +43,11 @@ from cheblienet_models.graphs.polynomials import Polynomial
 from cheblienet_models.graphs.pyramid import Pyramid, level_of
 
 TIME = 1 / (16 * math.log(2))
-"""Of the heat kernel whose full width at half maximum is 1: sigma^2 / 2 of that Gaussian."""
+"""Time of the heat kernel with a full width at half maximum of 1: sigma^2 / 2 of that Gaussian."""
 TOLERANCE = 1e-12
 """At the edge of what is known, differences are taken of numbers that are nearly the same."""
 NEAR = 1e-8
-"""Share of the beam's weight below which known values are too far off to tell a missing one."""
+"""Share of the beam's weight below which known values are too far off to say anything."""
 RIDGE = 1e-3
 """Added to C, in units of sigma^2 S(m): points that fix no plane give the mean."""
 
@@ -82,7 +82,7 @@ class Beam:
 
     @cached_property
     def heat(self) -> Polynomial:
-        """exp(-t q), whose weights are not negative."""
+        """exp(-t q), with weights that are not negative."""
         return self.graph.polynomial(lambda e: torch.exp(-self.time * self.scale * e), TOLERANCE)
 
     def applied(self, p: Polynomial, x: Tensor) -> Tensor:
@@ -151,13 +151,13 @@ def smooth(
 
     Missing values, NaN or UNSEEN, stay as they are. The others are smoothed from the known ones:
     constants stay constant to rounding, whatever is missing. On s2 so do, nearly, slopes: at the
-    edge of what is known values are those of the plane that fits best, which may leave the range of
-    the field. On other manifolds they are means, off by 0.8 s times the slope there. Points that a
-    mask or a region of the graph left out count as missing.
+    edge of what is known values lie on the plane that fits best, which may leave the range of the
+    field. On other manifolds they are means, off by 0.8 s times the slope there. Points that a mask
+    or a region of the graph left out count as missing.
 
-    Graphs whose eigenvalues stay off those of their metric, however many points, are refused:
-    kernel weights, the default, off isotropic lattices; matched weights on random or given points;
-    a normalized Laplacian where degrees are not as areas. Errors there may exceed what smoothing
+    Graphs with eigenvalues that stay off their metric's, however many points, are refused: kernel
+    weights, the default, off isotropic lattices; matched weights on random or given points; a
+    normalized Laplacian where degrees are not as areas. Errors there may exceed what smoothing
     changes.
 
     Args:

@@ -1,4 +1,4 @@
-"""Loading weights, also those that were trained on another sampling of the same manifold."""
+"""Loading weights, also from another sampling of the same manifold."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, TypeVar
@@ -34,13 +34,13 @@ def load_weights(
 ) -> tuple[Difference, ...]:
     """Load what `network.state_dict()` saved, on the same graph or one like it.
 
-    Weights do not depend on the number of vertices, so those trained on patches serve for whole
-    images. What a filter means depends on the operator that it is a polynomial of: manifold,
-    orientations, eps, weights with their kernel, bandwidth and neighbors, Laplacian and lambda_max
-    must be specified alike, directional ones too. Size, sampling, mask, boundary, the number of
-    levels and xi may differ, and `first_level` of a WideResNet. All entries must have the same
-    names and shapes, a lift by line filters and the poolings of WideResNet and UNet the same
-    settings; other layers without weights can't be compared, nor what older checkpoints do not say.
+    Weights do not depend on the number of vertices: trained on patches they serve for whole images.
+    What a filter means depends on the operator that it is a polynomial of: manifold, orientations,
+    eps, weights with their kernel, bandwidth and neighbors, Laplacian and lambda_max must be
+    specified alike, directional ones too. Size, sampling, mask, boundary, the number of levels and
+    xi may differ, and `first_level` of a WideResNet. All entries must have the same names and
+    shapes, a lift by line filters and the poolings of WideResNet and UNet the same settings; other
+    layers without weights can't be compared, nor what older checkpoints do not say.
 
     Args:
         network: of layers on graphs. Earlier versions said only of a network that registers its
@@ -79,7 +79,7 @@ def load_weights(
         sampled = tuple(key.removesuffix(EXTRA) for key, one in recorded.items() if one.sampled)
         for key in _known(network, graphs, state):
             between = differences(Identity.decoded(state[key]), graphs[key])
-            if key.startswith(sampled):  # whose settings tell the level
+            if key.startswith(sampled):  # with settings that identify the level
                 between = tuple(one for one in between if one.name != LEVEL)
             found += [difference for difference in between if difference not in found]
         found += [difference for difference in settings if difference not in found]
@@ -100,7 +100,7 @@ def _check_names(state: object) -> None:
 
 
 def _known(network: nn.Module, graphs: Mapping[str, Any], state: Mapping[str, Any]) -> list[str]:
-    """The keys by which a state tells graphs of a network."""
+    """The keys by which a state identifies graphs of a network."""
     keys = [key for key in graphs if key in state]
     if not keys:
         raise StoreError(
@@ -144,7 +144,7 @@ def _other_settings(
 def _check(
     network: nn.Module, own: Mapping[str, Any], state: Mapping[str, Any], needless: Collection[str]
 ) -> None:
-    """Whether a state is of a network's layers: `load_state_dict` would tell in many lines."""
+    """Check that a state fits a network's layers: `load_state_dict` would say it in many lines."""
     theirs, ours = (_operators(entries) for entries in (state, own))
     if theirs != ours:
         raise ValueError(
@@ -177,13 +177,13 @@ def _foreign(key: str, value: Any) -> str:
 
 
 def _operators(state: Mapping[str, Any]) -> str:
-    """What the layers of a state are polynomials of."""
+    """The operators of the layers of a state."""
     names = (value for key, value in state.items() if key.endswith(f".{OPERATOR_NAMES}"))
     return operators_of(next(names, None))
 
 
 def operators_of(names: Any) -> str:
-    """The arguments of a layer, as the buffer OPERATOR_NAMES, or its absence, tells.
+    """The arguments of a layer, by the buffer OPERATOR_NAMES or its absence.
 
     Of directional Laplacians it has their names.
     """

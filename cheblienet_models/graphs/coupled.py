@@ -22,7 +22,7 @@ from cheblienet_models.graphs.vertex_map import VertexMap
 from cheblienet_models.tensors import CsrParts
 
 Between = Sequence[tuple[CsrParts, CsrParts]]
-"""Of each two levels (coarse, fine) and (fine, coarse): the means of "mean" pooling."""
+"""The means of "mean" pooling between each two levels: (coarse, fine) and (fine, coarse)."""
 DATA = "data"
 """The nodes that maps come from and go to."""
 SAME = 1e-9
@@ -63,7 +63,7 @@ def coupled(
 
 
 def _data(given: Mapping[str, VertexMap]) -> dict[str, NodeSet]:
-    """The nodes that an encoder comes from, or that a decoder goes to; none without these."""
+    """The nodes that an encoder comes from, or that a decoder goes to; empty without these."""
     if "encoder" in given:
         return {DATA: NodeSet(str(given["encoder"].identity), given["encoder"].source_coordinates)}
     if "decoder" in given:
@@ -82,7 +82,7 @@ def _nodes(graph: Graph) -> NodeSet:
 def _within(
     levels: Sequence[Graph], places: Mapping[str, NodeSet], *, own: bool
 ) -> Iterator[tuple[Kind, tuple[str, EdgeSet]]]:
-    """Edges of levels, those of the finest if these are its `own`."""
+    """Edges of levels, the finest's if these are its `own`."""
     for n, (name, graph) in enumerate(zip(places, levels, strict=True)):
         if n or own:
             edges = edges_of_graph(graph.stored.spec, graph.operator(), graph.coordinates)

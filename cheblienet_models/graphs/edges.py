@@ -1,6 +1,6 @@
 """The edges of graphs and maps, where sources lie as seen from targets, and sets of both.
 
-Logarithms are those of `cheblienet_graphs.manifolds`, so that each manifold has one formula.
+Logarithms come from `cheblienet_graphs.manifolds`, so that each manifold has one formula.
 """
 
 import operator
@@ -18,7 +18,7 @@ from cheblienet_models.graphs.filters import Operator
 from cheblienet_models.tensors import CsrParts
 
 Kind = tuple[str, str, str]
-"""Of edges between sets of nodes, as PyG has it: from these nodes "to" those."""
+"""The kind of edges between sets of nodes, as in PyG: (from, "to", to)."""
 
 
 class EdgeList:
@@ -36,7 +36,7 @@ class EdgeList:
 
     def __init__(self, whole: Operator) -> None:
         rows, columns = whole.laplacian.rows(), whole.laplacian.columns.long()
-        # The pattern is symmetric: by columns its entries are those by rows, transposed.
+        # The pattern is symmetric: its entries by columns are its entries by rows, transposed.
         mirror = torch.empty_like(rows)
         mirror[columns.argsort(stable=True)] = torch.arange(len(rows), device=rows.device)
         self.upper = upper = (rows < columns).nonzero()[:, 0]
@@ -175,7 +175,7 @@ def edges_of_graph(spec: GraphSpec, whole: Operator, coordinates: Tensor) -> Edg
 def _edge_set(
     spec: GraphSpec, ends: Tensor, weights: Tensor, points: tuple[Tensor, Tensor]
 ) -> EdgeSet:
-    """Edges (2, E) between sources and targets, whose coordinates are given."""
+    """Edges (2, E) between sources and targets with given coordinates."""
     periods = extent(spec) if spec.boundary == "periodic" else None
     source, target = (p[which].cpu().numpy() for p, which in zip(points, ends, strict=True))
     components = torch.from_numpy(edge_components(spec.geometry, target, source, periods))

@@ -1,8 +1,8 @@
 """Graphs as other libraries have them.
 
-Those of PyTorch Geometric are `Data` and `HeteroData`; node sets, edge sets and the names of the
-latter's attributes are those of anemoi-graphs 0.9. Folders are as neural-lam reads them, of its
-graph specification 0.1.0.
+PyTorch Geometric has `Data` and `HeteroData`; node sets, edge sets and the names of the latter's
+attributes follow anemoi-graphs 0.9. Folders are as neural-lam reads them, of its graph
+specification 0.1.0.
 """
 
 import itertools

@@ -1,4 +1,4 @@
-"""Graphs whose eigenvalues stay off those of their metric, however many points: refused, or told.
+"""Graphs with eigenvalues that stay off their metric's, however many points: an error or a warning.
 
 Beams and times of the operator have no meaning there beyond some percent.
 """
@@ -34,7 +34,7 @@ def check_family(name: str, graph: "Graph") -> None:
         graph: that it is asked to use.
 
     Raises:
-        ValueError: they stay off those of its metric.
+        ValueError: its eigenvalues stay off its metric's.
     """
     if why := why_off(graph):
         raise ValueError(
@@ -44,7 +44,7 @@ def check_family(name: str, graph: "Graph") -> None:
 
 
 def warn_of_family(name: str, graph: "Graph") -> None:
-    """Warn, once for each graph and its copies, that its eigenvalues stay off those of its metric.
+    """Warn, once for each graph and its copies, that its eigenvalues stay off its metric's.
 
     Programs that are compiled or exported do not look.
 

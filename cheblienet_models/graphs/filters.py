@@ -30,19 +30,19 @@ from cheblienet_models.tensors import (
 SINGLE = 64
 """Up to this degree float32 is not widened: it rounds by 3e-6 of |x| at most."""
 ROUNDING = 8e-10
-"""That is this times the square of the degree, on the graphs where it was found largest."""
+"""Rounding error in units of the degree's square, on the graphs where it was found largest."""
 
 
 @dataclass(frozen=True)
 class Operator:
-    """A Laplacian whose functions are applied.
+    """A Laplacian to take functions of.
 
     Args:
         label: of its graph, for messages.
         laplacian: 2 Delta / lambda_max - I.
         lambda_max: a bound of Delta's spectrum.
-        mass: (V,) N, whose root Delta maps to 0: its part of a signal is taken off, and multiplied
-            by the function's value at 0, as products in float32 round it.
+        mass: (V,) N; Delta maps its root to 0, so the root's part of a signal is taken off, and
+            multiplied by the function's value at 0, as products in float32 round it.
     """
 
     label: str
@@ -63,7 +63,7 @@ class Operator:
 MATRIX = "Tensor row_pointers, Tensor columns, Tensor values, Tensor? mass=None"
 """With the mass float64 has a diagonal that follows from it, see `exact`."""
 HOW = "SymInt order, float lambda_max, float tolerance"
-"""Of the operators' schemas."""
+"""Arguments in the operators' schemas."""
 
 
 def exact(laplacian: CsrParts, mass: Tensor) -> CsrParts:
@@ -193,7 +193,7 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
 
 
 def _diffused_backward(ctx: Any, *cotangents: Tensor) -> tuple[Tensor | None, ...]:
-    """Of `diffused`, or of `diffused_twice` with two cotangents."""
+    """The backward of `diffused`, or of `diffused_twice` with two cotangents."""
     x, times, *laplacian = ctx.saved_tensors
     by_x, by_times = [], []
     for order, g in enumerate(cotangents, ctx.order):
@@ -287,7 +287,7 @@ def times_of(t: object, channels: int | None = None) -> Tensor:
 
 
 def _checked(operator: Operator, method: str, x: Tensor) -> str:
-    """What a signal is given to, for messages."""
+    """The receiver of a signal, for messages."""
     pointers, _, values = operator.laplacian
     name = f"{method} on {operator.label}"
     check_signal(name, x, ("B", "C", len(pointers) - 1), values.device)

@@ -1,4 +1,4 @@
-"""Between maps of a level's full sampling and signals on those of its points that are inside."""
+"""Conversion between maps of a level's full sampling and signals on its points inside."""
 
 import math
 from typing import TYPE_CHECKING, Literal, get_args
@@ -24,7 +24,7 @@ padded with its first; (E, m) weights that sum to 1 over m."""
 
 
 def small_pixels(stored: LevelFolder) -> tuple[Tensor, ...] | tuple[None, ...]:
-    """What SMALL names, of a level."""
+    """The values of the attributes SMALL, of a level."""
     if not stored.spec.cuts_pixels:
         return None, None, None
     filling = CsrParts.of(stored.filling)
@@ -44,7 +44,7 @@ class FullGrid(Mapped):
     handle and not broadcast, as the graph is.
 
     Args:
-        graph: whose points.
+        graph: of the points.
         order: of the maps.
 
     Attributes:
@@ -112,7 +112,7 @@ class FullGrid(Mapped):
 
 
 def _places(graph: "Graph", order: Order) -> Tensor | None:
-    """Of a graph's points in a flat map; None where each is in its own place."""
+    """Places of a graph's points in a flat map; None where each is in its own place."""
     index, count = graph.base_index, graph.grid[1]
     if choice("order", order, get_args(Order)) == "nested":
         return index

@@ -35,7 +35,7 @@ class Gradients(Mapped):
         norms: (F) bounds of their spectral norms, at least 0.
         units: (F) what layers divide by, 1 / length: that of a step to a neighbor, one for all
             directions of the base, so that frames may turn. Weights then mean the same whatever
-            size, boundary and mask; bounds of norms are those of few rows at borders.
+            size, boundary and mask; bounds of norms come from few rows at borders.
         starts: (2 F + 2) entries before each field's, of G and then of S, and of all.
     """
 
@@ -55,7 +55,7 @@ class Gradients(Mapped):
         self.units = tuple(1 / spacing for spacing in facts.spacings) if facts else ()
 
     def parts(self) -> list[Tensor]:
-        """Row pointers, columns and values of the stacked G, then those of S."""
+        """Row pointers, columns and values of the stacked G, then of S."""
         return [*self._finite_matrix(), *self._finite_matrix(SYMMETRIC)]
 
     def matrix(self, name: str) -> Tensor:

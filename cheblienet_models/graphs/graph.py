@@ -28,10 +28,10 @@ class Graph(Mapped):
     """One level of a pyramid: a sampled manifold, its edges, its Laplacian.
 
     All layers of a level share the same Graph, so the Laplacian is in memory once. Here
-    `row_pointers` (V + 1,), `columns` and `values` (nnz,) are the rescaled Laplacian
-    2 Delta / lambda_max - I in CSR form; `eigenvectors`, (V, M) or None where none are stored, are
-    those of Delta's smallest `eigenvalues`; `eigenpairs` gives both. These and the tensors below
-    follow a network with `.to()`; none is saved with checkpoints.
+    `row_pointers` (V + 1,), `columns` and `values` (nnz,) are the rescaled Laplacian 2 Delta /
+    lambda_max - I in CSR form; `eigenvectors`, (V, M) or None where none are stored, belong to
+    Delta's smallest `eigenvalues`; `eigenpairs` gives both. These and the tensors below follow a
+    network with `.to()`; none is saved with checkpoints.
 
     Args:
         reopen: how to open it again.
@@ -46,7 +46,8 @@ class Graph(Mapped):
         base_index: (num_points,) int32 or int64, ascending: the place of each among all points,
             with a mask; else None.
         fraction: (*base shape) float32 in [0, 1], the part of each pixel in a domain that cuts
-            them, else None. Those below a fifth are no points; `to_grid` shows the nearest there.
+            them, else None. Pixels with less than a fifth inside are no points; `to_grid` shows the
+            nearest there.
         sampling: "lattice", "icosahedral", "healpix", ...
         boundary: "open" or "periodic"; None on the sphere.
         period: of orientations, pi of lines or 2 pi of arrows, radians; of no meaning without.
@@ -56,11 +57,12 @@ class Graph(Mapped):
         laplacian_kind: "normalized", Delta = I - D^-1/2 W D^-1/2, or "combinatorial",
             Delta = A^-1/2 (D - W) A^-1/2; D the degrees, A the areas, W the edge weights.
         lambda_max: upper bound of the spectrum of Delta.
-        eigenvalue_scale: factor from Delta's eigenvalues to those of the operator -(d_forward^2 +
-            eps^2 d_sideways^2 + xi^-2 d_rotation^2); None where the build did not measure it.
+        eigenvalue_scale: factor from Delta's eigenvalues to the eigenvalues of the operator
+            -(d_forward^2 + eps^2 d_sideways^2 + xi^-2 d_rotation^2); None where the build did not
+            measure it.
         degree, area: (V,) weighted degrees; areas with mean 1; in the dtype of the Laplacian.
         eigenvalues: (M,) float64, too, ascending; None where no eigenpairs are stored.
-        gradients: first derivatives along the frame, those of the whole graph also where a random
+        gradients: first derivatives along the frame, of the whole graph also where a random
             sub-graph is drawn; None where the graph was built without `gradients`.
         subgraph: (nnz,) values of a random sub-graph, which each layer uses while it is itself in
             training mode; None for the whole graph. See `sample_edges`.
@@ -103,7 +105,7 @@ class Graph(Mapped):
         self._hold("area", shared(stored.area))
         self._hold("subgraph", None)
         self._hold("subgraph_degree", None)
-        # In float32 symmetries could no longer be told.
+        # In float32 symmetries could no longer be found.
         self._hold("_coordinates", shared(stored.mapped("coordinates")), exact=True)
         self._hold("eigenvalues", shared(stored.eigenvalues), exact=True)
         self._hold("base_index", shared(stored.base_index), exact=True)
@@ -137,8 +139,8 @@ class Graph(Mapped):
         """Row pointers, columns and values of the rescaled Laplacian.
 
         Args:
-            training: whether to give those of the random sub-graph, if one is drawn. A layer gives
-                its own mode: the graph, which networks share, has none that could be told apart.
+            training: whether to give the random sub-graph's, if one is drawn. A layer gives its own
+                mode: networks share the graph, so it has no mode of its own.
         """
         sampled = self.subgraph if flag("training", training) else None
         values = self.finite("values") if sampled is None else sampled
@@ -161,7 +163,7 @@ class Graph(Mapped):
 
     @property
     def directional(self) -> dict[str, Directional]:
-        """The Laplacians along "forward", "sideways" and "rotation"; none where it has none."""
+        """The Laplacians along "forward", "sideways" and "rotation"; empty where it has none."""
         return {
             name: Directional(*self._finite_matrix(f"{name}_"), scale)
             for name, scale in self._scales.items()
@@ -179,7 +181,7 @@ class Graph(Mapped):
         return neighbors_of(self.operator(), self.coordinates, vertex)
 
     def to_pyg(self) -> "Data":
-        """The edges for PyTorch Geometric, those of the whole graph, named as `clg export` does.
+        """The edges of the whole graph for PyTorch Geometric, named as `clg export` does.
 
         `edge_index` (2, E) int64, sources and targets, both directions, targets ascending;
         `edge_weight` (E,); `edge_attr` (E, dim), components of log g^-1 h, h the source as seen
@@ -216,7 +218,7 @@ class Graph(Mapped):
         return self.eigenvalues.to(vectors), vectors
 
     def __getattr__(self, name: str) -> Any:
-        """As torch's modules, which would put a message of their own for ours."""
+        """An attribute, as of torch's modules, which would hide our message behind their own."""
         if name == "eigenpairs":
             raise MissingEigenpairsError(
                 f"{self.label} has no stored eigenpairs; build it with `eigenpairs=M`."
@@ -280,8 +282,8 @@ class Graph(Mapped):
     def diffusion_polynomial(self, t: float | Tensor, tolerance: float = 1e-6) -> Polynomial:
         """The polynomial that `diffuse` applies, with its degree and its proven bound.
 
-        `filter` takes it instead of a function; times are constants then. Arguments are those of
-        `diffuse`.
+        `filter` takes it instead of a function; times are constants then. Arguments are the same as
+        of `diffuse`.
         """
         return heat(filters.times_of(t), self.lambda_max, tolerance)
 
@@ -296,13 +298,13 @@ class Graph(Mapped):
         """Apply a function of Delta, f(Delta) x, differentiable in x.
 
         By a Chebyshev polynomial p with |p - f| <= tolerance max |f| on [0, lambda_max], so the
-        error in the 2-norm is at most tolerance max |f| times that of x; `polynomial` tells its
+        error in the 2-norm is at most tolerance max |f| times that of x; `polynomial` gives its
         degree, the number of sparse products, and its bound. Rounding in float32 adds up to 3e-6
         times the norm of x (1e-6 on most graphs); beyond degree 64 float64 is used within.
 
-        f is a function of Delta's eigenvalues. Those of the operator are estimated by
-        `eigenvalue_scale` times these, so one of the operator's eigenvalues is applied by
-        `graph.filter(x, lambda e: f(graph.eigenvalue_scale * e))`.
+        f is a function of Delta's eigenvalues. `eigenvalue_scale` times these estimates the
+        operator's, so a function of the operator's eigenvalues is applied by `graph.filter(x,
+        lambda e: f(graph.eigenvalue_scale * e))`.
 
         Args:
             x: (B, C, V), of any floating point dtype; under autocast it is not cast.
@@ -343,11 +345,11 @@ class Graph(Mapped):
         the smallest and the largest; vertices without neighbors keep their values. The last holds
         to the tolerance. Constants and the sum stay to rounding, whatever t lambda_max.
 
-        For a time t of the operator, whose eigenvalues are `eigenvalue_scale` times those of Delta,
-        diffuse for `t * graph.eigenvalue_scale`: off by some percent where `Diffusion` says, and
-        the first call warns. The entries 1, eps^2 and xi^-2 of R^-1 are the diffusivities D11, D22
-        and D33 of the literature on orientation scores; its hypoelliptic diffusions have D22 = 0 (a
-        small eps) and, of D11 d_forward^2 + D33 d_rotation^2, t D11 as time and xi^-2 = D33 / D11.
+        For a time t of the operator, with eigenvalues `eigenvalue_scale` times Delta's, diffuse for
+        `t * graph.eigenvalue_scale`: off by some percent where `Diffusion` says, and the first call
+        warns. The entries 1, eps^2 and xi^-2 of R^-1 are the diffusivities D11, D22 and D33 of the
+        literature on orientation scores; its hypoelliptic diffusions have D22 = 0 (a small eps)
+        and, of D11 d_forward^2 + D33 d_rotation^2, t D11 as time and xi^-2 = D33 / D11.
 
         Args:
             x: (B, C, V), of any floating point dtype; under autocast it is not cast.
@@ -355,10 +357,10 @@ class Graph(Mapped):
                 nothing.
             density: as above.
             tolerance: in [1e-12, 1): a proven bound of the error's 2-norm, in units of that of x
-                (of N^1/2 x with `density`, weighted likewise). The degree is about
-                sqrt(t lambda_max log(4 / tolerance)); `diffusion_polynomial` tells it. Rounding
-                comes on top, as of `filter`; float64 is used within where float32 would round by
-                more than the tolerance.
+                (of N^1/2 x with `density`, weighted likewise). The degree is about sqrt(t
+                lambda_max log(4 / tolerance)); `diffusion_polynomial` gives it. Rounding comes on
+                top, as of `filter`; float64 is used within where float32 would round by more than
+                the tolerance.
             training: whether to diffuse on the random sub-graph, if one is drawn.
 
         Returns:

@@ -1,4 +1,4 @@
-"""What weights belong to: the graph that a checkpoint names, and the settings of modules."""
+"""The identity of weights: the graph that a checkpoint names, and the settings of modules."""
 
 import json
 import math
@@ -18,10 +18,10 @@ MAY_DIFFER = (
     *("gaussian", "pl", "refined", "coordinates", "domain", "spacing", "mask", "region"),
     *("xi", "alpha", "in_plane_fraction", "levels", "eigenpairs", "gradients"),
 )
-"""Of a specification: where, and how finely, a manifold is sampled. The rest decides which operator
-the polynomials of a trained layer are of."""
+"""Fields of a specification that say where, and how finely, a manifold is sampled. The rest decides
+on the operator of a trained layer's polynomials."""
 LEVEL = "level"
-"""Of a pyramid, in what layers may differ as well."""
+"""Name of the level in a pyramid, in which layers may differ as well."""
 SHOWN = 4
 """So many fields, or settings, are named in an error."""
 EXTRA = "_extra_state"
@@ -78,7 +78,7 @@ class Identity:
 
     @classmethod
     def decoded(cls, state: Any) -> "Identity":
-        """The one whose fields were `encoded`.
+        """The identity of `encoded` fields.
 
         Raises:
             StoreError: the state is not one of ours.
@@ -156,13 +156,13 @@ def xi_in_spacings(spec: GraphSpec) -> float | None:
 
 
 class Recorded(nn.Module):
-    """A module whose settings are saved in checkpoints, and compared when these are loaded.
+    """A module with settings that checkpoints save, and compare when they are loaded.
 
     Attributes:
         settings: JSON values by name, all that decides what it computes, besides the graph.
-        sampled: names of those that say how finely a manifold is sampled, as levels do: a graph
-            that may differ from the trained one may differ in them.
-        since_later: whether checkpoints are older than the settings; those without them load.
+        sampled: names of the settings that say how finely a manifold is sampled, as levels do: a
+            graph that may differ from the trained one may differ in them.
+        since_later: whether checkpoints are older than the settings; checkpoints without them load.
     """
 
     settings: dict[str, Any]

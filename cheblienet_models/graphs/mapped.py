@@ -1,4 +1,4 @@
-"""The base of modules whose tensors are mapped from a store."""
+"""The base of modules with tensors that are mapped from a store."""
 
 import copy
 import warnings
@@ -40,12 +40,12 @@ Reopen = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
 def made_of(reopen: Reopen, make: Callable[..., nn.Module], *more: Any) -> Reopen:
-    """How to open what is made of a module that is opened again, and of more arguments."""
+    """A recipe for pickle: `make` is called with a module, opened again, and more arguments."""
     return _made, (make, reopen, more)
 
 
 def _made(make: Callable[..., nn.Module], reopen: Reopen, more: tuple[Any, ...]) -> nn.Module:
-    """What is made of a module that is opened again. Unpickling calls this."""
+    """The object made of a module that is opened again. Unpickling calls this."""
     function, arguments = reopen
     return make(function(*arguments), *more)
 
@@ -91,7 +91,7 @@ class Mapped(Constants):
         return tensor
 
     def first_look(self, name: str) -> bool:
-        """Whether something is looked at for the first time, by this or by what it is a copy of."""
+        """True if something is looked at for the first time, by this or by its original."""
         first = name not in self._looked_at
         self._looked_at.add(name)
         return first
@@ -101,7 +101,7 @@ class Mapped(Constants):
         return self._matrix(prefix)._replace(values=self.finite(f"{prefix}values"))
 
     def adopt_parts(self) -> None:
-        """Let its mapped children know whose they are; weakly, so that one can be kept alone."""
+        """Let its mapped children know their parent; weakly, so that one can be kept alone."""
         for place, part in self.named_children():
             if isinstance(part, Mapped):
                 part._owner, part._place = weakref.ref(self), place  # noqa: SLF001
@@ -127,7 +127,7 @@ class Mapped(Constants):
         return clone
 
     def _dtype(self) -> torch.dtype | None:
-        """That of its floating-point constants and of its parts'; None where it has none."""
+        """The dtype of its floating-point constants and of its parts'; None where it has none."""
         held = [part._tensors() for part in self.modules() if isinstance(part, Constants)]  # noqa: SLF001
         kinds = [one.dtype for of in held for one in of.values() if one.is_floating_point()]
         return kinds[0] if kinds else None
@@ -180,7 +180,8 @@ class Identified(Mapped):
 class OnGraph(nn.Module):
     """A layer of operators on a graph, which its checkpoints name and are compared with.
 
-    Those of earlier versions name none: they load, with a warning, and nothing is compared.
+    Checkpoints of earlier versions name no graph: they load, with a warning, and nothing is
+    compared.
     """
 
     graph: "Graph"

@@ -3,15 +3,15 @@
 A function f on [0, lambda_max] and mu = 2 lambda / lambda_max - 1 give f = sum_k c_k T_k(mu). As
 |T_k| <= 1, leaving out the terms beyond a degree costs at most the sum of their |c_k|.
 
-For exp(-t lambda), with z = t lambda_max / 2, c_k = 2 (-1)^k exp(-z) I_k(z), half of that for
-k = 0, I_k the modified Bessel functions. Their signs are those of T_k(-1), so these tails are the
-errors at lambda = 0, not only bounds of them. exp(-z) I_k(z) is the probability of k for the
-difference of two Poisson variables of mean z / 2 each, so beyond a degree K they come to at most
+For exp(-t lambda), with z = t lambda_max / 2, c_k = 2 (-1)^k exp(-z) I_k(z), half of that for k =
+0, I_k the modified Bessel functions. Their signs equal T_k(-1)'s, so these tails are the errors at
+lambda = 0, not only bounds of them. exp(-z) I_k(z) is the probability of k for the difference of
+two Poisson variables of mean z / 2 each, so beyond a degree K they come to at most
 
     2 exp(z (sqrt(1 + u^2) - 1) - K asinh u),  u = K / z    (Chernoff),
 
-by which the number of samples is chosen: the coefficients that samples give are those of the series
-but for this, at most NEGLIGIBLE. So the bound for exp(-t lambda) is proven, up to rounding (1e-15).
+by which the number of samples is chosen: the coefficients from samples are the series' but for
+this, at most NEGLIGIBLE. So the bound for exp(-t lambda) is proven, up to rounding (1e-15).
 """
 
 import math

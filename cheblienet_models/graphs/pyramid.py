@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class LevelMap(Mapped):
     """A map between levels: each target vertex has up to m weighted sources.
 
-    It holds `sources` (targets, m), int32 or int64, and `weights` (targets, m), float32, whose
-    rows sum to 1; rows with fewer sources repeat their first one with weight 0.
+    It holds `sources` (targets, m), int32 or int64, and `weights` (targets, m), float32, with rows
+    that sum to 1; rows with fewer sources repeat their first one with weight 0.
 
     Args:
         reopen: how to open it again.
@@ -161,13 +161,13 @@ class Pyramid(Identified):
           on the sphere `edge_length` (E, 1), arcs in radians, and `edge_dirs` (E, 2), unit vectors
           towards the source in the frame of anemoi-graphs at the target; `edge_type`.
 
-        Weights of maps, areas, and coordinates but of pixels are those mapped from the store.
+        Weights of maps, areas, and coordinates but of pixels are mapped from the store.
 
         Args:
             encoder: a map to the finest level.
             decoder: a map from it.
-            processor: a map from it to itself, whose edges are taken for those of the finest graph,
-                such as those of several meshes.
+            processor: a map from it to itself, with edges that replace the finest graph's, such as
+                the edges of several meshes.
 
         Raises:
             TypeError: one of them is no map.
@@ -189,7 +189,7 @@ class Pyramid(Identified):
         """Write the levels and maps as a folder of neural-lam, of its graph specification 0.1.0.
 
         Grid nodes are numbered as the encoder's sources. Features of edges are their length and
-        their components as of `Graph.to_pyg`, those of mesh nodes x and y, or longitude and
+        their components as of `Graph.to_pyg`, features of mesh nodes are x and y, or longitude and
         latitude in radians. Several levels make a hierarchical graph.
 
         Args:
@@ -197,7 +197,7 @@ class Pyramid(Identified):
             encoder: a map to the finest level, "g2m".
             decoder: a map from it, "m2g".
             processor: as of `to_hetero`.
-            unit: of lengths, those of the datastore in the domain's width or in a radian.
+            unit: number of the datastore's length units in the domain's width or a radian.
 
         Returns:
             The folder.

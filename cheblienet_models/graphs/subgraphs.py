@@ -1,11 +1,11 @@
 """Random sub-graphs for training, drawn anew as often as the caller likes.
 
-With D' and W' those of the edges that are kept and m the whole graph's `mass`, the Laplacian is
-Delta' = m^-1/2 (D' - W') m^-1/2. Then 0 <= Delta' <= Delta, so polynomials that are bounded on the
-whole graph's spectrum stay so, and m^1/2 stays the null vector at each draw. The pattern stays as
-it is; what is left out gets the value 0. A normalized Laplacian may be normalized by D' instead:
-its eigenvalues may then be up to 2, beyond lambda_max, but do not shrink with the share. All layers
-on a graph that are in training mode see the same sub-graph; those in eval mode see the whole graph.
+With D' and W' of the edges that are kept and m the whole graph's `mass`, the Laplacian is Delta' =
+m^-1/2 (D' - W') m^-1/2. Then 0 <= Delta' <= Delta, so polynomials that are bounded on the whole
+graph's spectrum stay so, and m^1/2 stays the null vector at each draw. The pattern stays as it is;
+what is left out gets the value 0. A normalized Laplacian may be normalized by D' instead: its
+eigenvalues may then be up to 2, beyond lambda_max, but do not shrink with the share. All layers on
+a graph that are in training mode see the same sub-graph; layers in eval mode see the whole graph.
 """
 
 from typing import Literal, get_args
@@ -35,8 +35,8 @@ def sample_edges(
         graphs: a graph, or a pyramid for all of its levels.
         kappa: share of edges to keep, in (0, 1]; 1 is the whole graph again.
         generator: of the random numbers, on the graph's device; torch's own where left out.
-        degrees: by which a normalized Laplacian is normalized, those of the whole graph or of the
-            edges that are kept. With all of them the spectrum stays within the whole graph's.
+        degrees: by which a normalized Laplacian is normalized, of the whole graph or of the edges
+            that are kept. With all of them the spectrum stays within the whole graph's.
 
     Raises:
         ValueError: kappa is out of range, or degrees are none of the two.
@@ -98,7 +98,7 @@ def _sampled(
 
 
 def _take(graph: Graph, edges: EdgeList, weights: Tensor, degrees: Degrees) -> None:
-    """Let a graph's sub-graph be that of other weights (edges,), none of them larger."""
+    """Let a graph's sub-graph have other weights (edges,), none of them larger."""
     degree = torch.zeros(graph.num_vertices, dtype=weights.dtype, device=weights.device)
     degree.index_add_(0, edges.first, weights).index_add_(0, edges.second, weights)
     own = degrees == "kept" and graph.laplacian_kind == "normalized"

@@ -1,4 +1,4 @@
-"""Maps from the vertices of one graph to those of another, and back along the same edges."""
+"""Maps from the vertices of one graph to another's, and back along the same edges."""
 
 from functools import partial
 from operator import attrgetter
@@ -39,7 +39,7 @@ class VertexMap(Identified):
         source_grid, target_grid: shapes of signals, orientations first, as of `Graph.grid`.
         source_coordinates, target_coordinates: (num_sources, d) and (num_targets, d) float64,
             pixels at their centers.
-        row_pointers, columns, values: the matrix; those of the transpose have its prefix.
+        row_pointers, columns, values: the matrix; the transpose's have its prefix.
     """
 
     entries = "matrix"
@@ -98,7 +98,7 @@ class VertexMap(Identified):
         return multiplied(x, self.values.dtype, partial(sparse_product, *matrices))
 
     def __matmul__(self, x: Tensor) -> Tensor:
-        """As calling it: `map @ x`."""
+        """The same as calling it: `map @ x`."""
         mapped: Tensor = self(x)
         return mapped
 

@@ -44,10 +44,10 @@ class ChebConv(OnGraph):
         y = sum_{k < K} T_k(L) (x W_k + sum_j (A_j x) U_jk) + b,
 
     A_j along forward, sideways and rotation as `Gradient` has them: equivariant under rotations and
-    translations, not under reflections, which change the signs of sideways and rotation. Those are
-    left out with handed=False, and reflections kept. On the plane, in space and on the sphere the
-    A_j x are in_channels norms of gradients instead, `GradientNorm`, handed or not. Recursions run
-    on the narrower of all that and the result.
+    translations, not under reflections, which change the signs of sideways and rotation. These two
+    are left out with handed=False, and reflections kept. On the plane, in space and on the sphere
+    the A_j x are in_channels norms of gradients instead, `GradientNorm`, handed or not. Recursions
+    run on the narrower of all that and the result.
 
     With low_pass all this is of x - Delta x / lambda_max, so that no filter passes the shortest
     waves of the graph: these change most if an image is moved by a part of a pixel or turned.
@@ -67,7 +67,7 @@ class ChebConv(OnGraph):
             built with `directional`; these know, while training, no random sub-graphs, which are of
             the metric's Laplacian. Or "first-order", with gradients, of the whole graph, of a graph
             that was built with `gradients`.
-        handed: whether first-order operators tell mirror images apart; in space they do not.
+        handed: whether first-order operators distinguish mirror images; in space they do not.
         low_pass: one more sparse product.
 
     Attributes:
@@ -167,7 +167,7 @@ class ChebConv(OnGraph):
         return y
 
     def _with_derivatives(self, x: Tensor) -> Tensor:
-        """What polynomials are taken of, (V, B, in) -> (V, B, in or (1 + J) in)."""
+        """The inputs of polynomials, (V, B, in) -> (V, B, in or (1 + J) in)."""
         if self.fields:
             return derivatives(x, fields_of(self.graph), self.fields, own=1)
         if self.norms is not None:
@@ -187,7 +187,7 @@ class ChebConv(OnGraph):
         return [part for one in graph.directional.values() for part in one[:3]]
 
     def _derivatives(self) -> int:
-        """How many times as many channels derivatives have as the signal."""
+        """The number of channels of derivatives for each channel of the signal."""
         if "forward" in fields_of(self.graph).names:
             names = linear_fields("ChebConv with operators='first-order'", self.graph).names
             self.fields = len(names) if self.handed else 1

@@ -10,7 +10,7 @@ one another's derivatives, so they can be differentiated any number of times. Th
 package that a saved program with them needs imported.
 
 Signals are vertex-major here, (V, B, C). Weights are (1 + J n, in, out) for J matrices and
-polynomials of degree up to n: W_0, then W_1k of the first matrix, k = 1..n, then those of the next.
+polynomials of degree up to n: W_0, then W_1k of the first matrix, k = 1..n, then of the next.
 Matrices come last: row pointers, columns and values of the first, then of the next, three at most.
 Not as a list, of which torch's dispatcher takes apart each call for as long as a small graph takes.
 """
@@ -29,7 +29,7 @@ MATRICES = ", ".join(
     for n in range(3)
     for part in CsrParts._fields
 )
-"""Of the operators' schemas."""
+"""Arguments in the operators' schemas."""
 NONE = (None,) * 9
 """Their gradients."""
 SLICES = 64
@@ -55,7 +55,7 @@ def _(x: Tensor, weight: Tensor, *_: Tensor) -> Tensor:
 
 @custom_op("chebyshev_basis", f"(Tensor x, Tensor weight, {MATRICES}) -> (Tensor, Tensor)")
 def chebyshev_basis(x: Tensor, weight: Tensor, *laplacians: Tensor) -> tuple[Tensor, Tensor]:
-    """As `chebyshev`, with all T_k(L_j) x, k >= 1, (J n, V, B, in) for a faster backward."""
+    """The result of `chebyshev`, with all T_k(L_j) x, k >= 1, (J n, V, B, in) for the backward."""
     matrices, dtype = _products(laplacians)
     with uncast(x):
         start = x.to(dtype)
@@ -165,7 +165,7 @@ def _keep_gradients(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
 
 
 def _gradients_backward(ctx: Any, u: Tensor, m: Tensor) -> tuple[Any, ...]:
-    """Of the gradient by x with cotangent u, and of that by the weights with cotangent m."""
+    """The backward of the gradient by x with cotangent u, and by the weights with cotangent m."""
     g, x, weight, *laplacians = ctx.saved_tensors
     u, m = u.contiguous(), m.contiguous()
     by_g = chebyshev(u, weight, *laplacians) + chebyshev(x, m, *laplacians)
@@ -201,7 +201,7 @@ def chebyshev_sum(matrices: Sequence[Tensor], x: Tensor, weight: Tensor) -> Tens
 def sum_by_powers(
     matrices: Sequence[Tensor], x: Tensor, weight: Tensor, basis: Tensor | None = None
 ) -> Tensor:
-    """As `chebyshev_sum`, recursions running on x; their terms go to a basis where there is one."""
+    """The result of `chebyshev_sum`, by recursions on x; terms go to a basis, if any."""
     first, *others = weight.unbind()
     total = applied(x, first)
     rows = as_rows(total)
@@ -213,7 +213,7 @@ def sum_by_powers(
 
 
 def sum_by_clenshaw(matrices: Sequence[Tensor], x: Tensor, weight: Tensor) -> Tensor:
-    """As `chebyshev_sum`, by b_k = x W_k + 2 L b_{k+1} - b_{k+2}, which runs on the result."""
+    """The result of `chebyshev_sum`, by b_k = x W_k + 2 L b_{k+1} - b_{k+2}."""
     first, *others = weight.unbind()
     degree = len(others) // len(matrices)
     if degree == 0:
@@ -311,7 +311,7 @@ def shared_recursion(
 def _stacked_recursion(
     matrices: Sequence[Tensor], g: Tensor, x: Tensor, transposed: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """As `shared_recursion`, all T_k(L_j) g side by side, for few and large products."""
+    """The result of `shared_recursion`, all T_k(L_j) g side by side, for few and large products."""
     count, narrow, wide = transposed.shape
     basis = g.new_empty(*g.shape[:2], count, narrow)
     basis[:, :, 0] = g

@@ -43,7 +43,7 @@ NONE = (None,) * 9
 SMALL = 1e-6
 """Added below roots, which have no derivative at 0."""
 ROWS_AT_ONCE = 2**12
-"""Rows whose norms a CPU takes while their parts are in its cache; a GPU takes all at once."""
+"""Number of rows for norms while their parts are in a CPU's cache; a GPU takes all at once."""
 
 
 @custom_op("gradient", f"(Tensor x, {SETTINGS}) -> Tensor")
@@ -179,14 +179,14 @@ def derivatives(x: Tensor, gradients: Gradients, count: int, own: int = 0) -> Te
 class Gradient(OnGraph):
     """The first derivatives of a signal along the frame of a graph, by the step of a vertex.
 
-    A_f x = G_f x / unit_f for the fields that `graph.gradients.names` says, unit_f those of
+    A_f x = G_f x / unit_f for the fields `graph.gradients.names`, unit_f from
     `graph.gradients.units`, 1 / spacing, whatever the size, boundary and mask, so that weights may
     be carried over; noise keeps about half of its size, and a smooth signal less.
 
     On SE(2) and SO(3) the fields, forward, sideways and rotation, are left-invariant, so the layer
     is equivariant under rotations and translations; a reflection gives them the signs +, - and -.
-    Elsewhere they are those of the coordinates, and turn with these: `GradientNorm` is free of
-    that. Random sub-graphs, which are of the Laplacian, leave derivatives as they are.
+    Elsewhere they belong to the coordinates, and turn with these: `GradientNorm` is free of that.
+    Random sub-graphs, which are of the Laplacian, leave derivatives as they are.
 
     Args:
         graph: built with `gradients`; shared, not copied.
@@ -240,7 +240,7 @@ class GradientNorm(OnGraph):
     y = sqrt(sum_f (A_f x P)^2 + 1e-6) over the three fields.
 
     A reflection conjugates u + i v, so with Q = 0, `handed=False`, mirror images have equal norms,
-    exactly. Q tells them apart by the angles between gradients of two channels; with one input
+    exactly. Q distinguishes them by the angles between gradients of two channels; with one input
     channel |z (P + i Q)| = |z| |P + i Q|, and Q has no such effect. Random sub-graphs leave
     derivatives as they are.
 

@@ -25,9 +25,9 @@ class Diffusion(OnGraph):
     a BatchNorm. Equivariant under every symmetry of the graph. Its cost is that of about
     sqrt(t lambda_max log(4 / tolerance)) sparse products, t the longest of the times.
 
-    Times are those of the operator that the graph discretizes where its `eigenvalue_scale` is
-    known, so they mean the same on finer and coarser levels of a metric, and a state_dict loads on
-    any; where it is None they are times of Delta.
+    Times belong to the operator that the graph discretizes where its `eigenvalue_scale` is known,
+    so they mean the same on finer and coarser levels of a metric, and a state_dict loads on any;
+    where it is None they are times of Delta.
 
     With kernel weights, the default, off isotropic lattices, with matched weights on random or
     given points, and with a normalized Laplacian where degrees are not as areas, times are off by

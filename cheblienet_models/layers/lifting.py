@@ -112,15 +112,15 @@ class Project(nn.Module):
 
 
 def has_orientations(grid: tuple[int, ...], x: Tensor) -> bool:
-    """Whether a signal is (B, C, n_o, *base shape), of the full sampling, with n_o > 1."""
+    """True if a signal is (B, C, n_o, *base shape), of the full sampling, with n_o > 1."""
     return grid[0] > 1 and tuple(x.shape[2:]) == grid
 
 
 def is_lifted(graph: Graph, x: Tensor) -> bool:
-    """Whether a signal for a network is (B, C, V) on the vertices; else it is one on the base.
+    """True if a signal for a network is (B, C, V) on the vertices; else it is on the base.
 
-    Of a graph whose mask leaves so much out that V is the number of points of the full sampling,
-    a signal of that length is one on these.
+    Of a graph with a mask that leaves so much out that V is the number of points of the full
+    sampling, a signal of that length is one on these.
     """
     return (
         x.ndim == 3

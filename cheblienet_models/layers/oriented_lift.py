@@ -24,21 +24,21 @@ class OrientedLift(Recorded):
     direction of A_1 at theta: x right, y down, theta from x toward y. Filters that are real and
     even know theta modulo pi. Nothing is trained; it is linear.
 
-    On a graph with orientations modulo 2 pi each of them is one of a quadrature pair, whose odd
-    part has large scores where an edge runs along theta and the image is brighter on the side of
-    theta + pi/2; half a turn on they have the other sign. So they do in a mirror image: networks
-    of Laplacians, which commute with half turns of theta, take it for the same, those with first
-    derivatives tell it apart.
+    On a graph with orientations modulo 2 pi each of them is one of a quadrature pair: its odd part
+    has large scores where an edge runs along theta and the image is brighter on the side of theta +
+    pi/2; half a turn on they have the other sign. So they do in a mirror image: networks of
+    Laplacians, which commute with half turns of theta, take it for the same, networks with first
+    derivatives do not.
 
     "cake" wavelets cut the Fourier disc into slices (Duits et al.; Bekkers et al. 2014, "A
     multi-orientation analysis approach to retinal vessel tracking"): cubic B-splines in the angle,
     pi / n_o apart, times a radial window that is 1 up to 0.8 pi radians a pixel and falls to 0 at
     pi. Frequencies below the Gaussian of the last length, 4 pixels, have no direction: each
     orientation gets the same share. So the sum over orientations and scales is the image with the
-    window as its transfer function: `inverse` gives every image back whose frequencies are within
-    0.8 pi (0.4 periods a pixel), in any direction; beyond pi, in the square's corners, nothing is
-    kept. "gabor" filters are pairs of Gaussians in the Fourier plane about the frequency of a
-    wavelength, without a mean; they leave gaps, so there is no inverse.
+    window as its transfer function: `inverse` gives every image back with frequencies within 0.8 pi
+    (0.4 periods a pixel), in any direction; beyond pi, in the square's corners, nothing is kept.
+    "gabor" filters are pairs of Gaussians in the Fourier plane about the frequency of a wavelength,
+    without a mean; they leave gaps, so there is no inverse.
 
     With an open boundary the image is continued by its mirror images, for ever; with a periodic one
     it is a torus. Both are exact: filters are applied in the basis of cosines, or cosines and
@@ -49,7 +49,7 @@ class OrientedLift(Recorded):
     Equivariant, to rounding, under flips (but for odd filters), rotations by 180 degrees, the
     torus's shifts, and rotations by 90 degrees where these are whole steps of theta and the image
     is a square. Rotations by other steps of theta cost about 1 % of the scores away from
-    boundaries, those between steps, to which scores have to be interpolated, up to 11 %
+    boundaries, rotations between steps, to which scores have to be interpolated, up to 11 %
     (`benchmarks/lifts.py`).
 
     The largest score over orientations keeps crossings. Their sum does not: see `Project`.
@@ -118,9 +118,8 @@ class OrientedLift(Recorded):
         """(B, C, H, W) or (B, C, H W) -> (B, C S, V), channel c at scale s at place c S + s.
 
         S is the number of scales, the finest first; where there are odd filters there are twice as
-        many channels, (B, C 2 S, V), those of the even filters of all scales before those of the
-        odd ones. In the dtype of x, computed in the wider of it
-        and float32, also under autocast; differentiable.
+        many channels, (B, C 2 S, V), the even filters' of all scales before the odd ones'. In the
+        dtype of x, computed in the wider of it and float32, also under autocast; differentiable.
 
         Raises:
             TypeError: x is no tensor.
@@ -143,7 +142,7 @@ class OrientedLift(Recorded):
         Scores of odd filters, in (B, C 2 S, V), have no part in it.
 
         After the lift it is the image, of which only frequencies beyond 0.8 pi radians a pixel are
-        damped; with an open boundary those of the image continued by its mirror images.
+        damped; with an open boundary frequencies of the image continued by its mirror images.
 
         Raises:
             TypeError: scores are no tensor.
@@ -189,7 +188,7 @@ class Wavelets(Mapped):
     other sign.
 
     Args:
-        graph: of whose orientations, for images of its size.
+        graph: its orientations and the size of its images count.
         kind: of the wavelets.
         lengths: (S,) in pixels.
     """

@@ -64,7 +64,7 @@ class SpatialPool(_Reduce):
     """From a level to the next coarser one, orientation by orientation.
 
     Args:
-        pyramid: whose levels.
+        pyramid: of the levels.
         level: the finer one, 0 the finest of all.
         mode: "max", "mean" (weighted by area), or "random": one source drawn for each vertex and
             call while training, the mean in eval mode.
@@ -87,7 +87,7 @@ class SpatialUnpool(_Reduce):
     """To a level from the next coarser one: each vertex takes from its parents.
 
     Args:
-        pyramid: whose levels.
+        pyramid: of the levels.
         level: the finer one, 0 the finest of all.
         mode: of the parents, as in SpatialPool; on lattices there is only one.
 
@@ -115,7 +115,7 @@ class GlobalPool(nn.Module):
     Args:
         mode: "max" or "mean"; the mean is that of the vertices, whatever area each stands for, so
             that on latitudes and longitudes the poles count for more than their share.
-        keep: the graph whose orientations are kept; none where left out.
+        keep: the graph with the orientations that are kept; none where left out.
 
     Attributes:
         check_finite: True; whether signals are searched for missing and infinite values, which
@@ -141,8 +141,7 @@ class GlobalPool(nn.Module):
         Raises:
             TypeError: x is no tensor.
             ValueError: x has another number of dimensions, or no floating-point dtype where the
-                mean is taken, or another number of vertices than the graph whose orientations are
-                kept.
+                mean is taken, or another number of vertices than the graph `keep`.
         """
         orientations, vertices = self.kept or (None, "V")
         check_signal("GlobalPool", x, ("B", "C", vertices), floating=self.mode == "mean")
@@ -158,7 +157,7 @@ class GlobalPool(nn.Module):
 
 
 def keep_orientations(graph: Graph) -> int:
-    """The number of orientations of a graph all of whose points count them alike.
+    """The number of orientations of a graph on which all points count them alike.
 
     Raises:
         TypeError: it is something else, such as a whole pyramid.

@@ -76,14 +76,14 @@ def _widths(program: ExportedProgram) -> Widths:
 
 
 def _sum(widths: Widths, x: Tensor, weight: Tensor, *laplacians: Tensor) -> Tensor:
-    """As the operator `chebyshev`."""
+    """The result of the operator `chebyshev`."""
     return _sum_and_basis(widths, x, weight, *laplacians)[0]
 
 
 def _sum_and_basis(
     widths: Widths, x: Tensor, weight: Tensor, *laplacians: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """As the operator `chebyshev_basis`."""
+    """The result of the operator `chebyshev_basis`."""
     start, matrices = x.to(laplacians[2].dtype), weight.to(laplacians[2].dtype)
     degree = (len(matrices) - 1) // (len(laplacians) // 3)
     terms = [start]
@@ -105,7 +105,7 @@ def _filtered(
     values: Tensor,
     mass: Tensor | None = None,
 ) -> Tensor:
-    """As the operator `filtered`."""
+    """The result of the operator `filtered`."""
     dtype = working_dtype(x, values, len(coefficients) - 1)
     start, factors = x.to(dtype), coefficients.to(x.device, dtype)
     matrix = CsrParts(row_pointers, columns, values.to(dtype))
@@ -124,7 +124,7 @@ def _filtered(
 def _gradient(
     widths: Widths, x: Tensor, scales: Sequence[float], own: int, _: Sequence[int], *parts: Tensor
 ) -> Tensor:
-    """As the operator `gradient`."""
+    """The result of the operator `gradient`."""
     matrix = CsrParts(*parts[:3])
     start = x.to(matrix.values.dtype)
     along = _product(widths, matrix, start).view(-1, *x.shape)
@@ -133,7 +133,7 @@ def _gradient(
 
 
 def _norms(along: Tensor, weight: Tensor, fields: int) -> Tensor:
-    """As the operator `norms`."""
+    """The result of the operator `norms`."""
     mixed = along.reshape(-1, len(weight)) @ weight
     squares = mixed.view(*along.shape[:2], fields, -1).square()
     return (squares.sum(2) + SMALL).sqrt()

@@ -1,7 +1,7 @@
 """Line filters in the Fourier plane of pixels, one for each orientation, and the waves there.
 
 Frequencies are (y, x) in radians a pixel, in [-pi, pi]. Filters are real and even, so they keep
-lines, whose energy is on the line through 0 that is perpendicular to them; or such a one and an odd
+lines: their energy is on the line through 0 that is perpendicular to them; or such a one and an odd
 one, which keeps edges.
 """
 
@@ -31,7 +31,7 @@ ACROSS = 0.4
 
 
 def checked_lengths(kind: Kind, scales: int | Sequence[float]) -> tuple[float, ...]:
-    """Lengths in pixels that a number of scales stands for, or those given.
+    """Lengths in pixels that a number of scales stands for, or the given ones.
 
     Raises:
         ValueError: another kind, fewer scales than one, lengths that are too short or do
@@ -122,7 +122,7 @@ def _cake(lengths: Sequence[float], orientations: int, radius: Tensor, direction
 
 
 def _rings(lengths: Sequence[float], radius: Tensor) -> tuple[Tensor, Tensor]:
-    """(S, H, W) what each length adds to those before it, and (H, W) what is beyond all."""
+    """(S, H, W) the addend of each length to the ones before it, and (H, W) the rest beyond all."""
     lows = [torch.ones_like(radius)]
     lows += [torch.exp(-0.5 * (radius * length).square()) for length in lengths]
     return torch.stack([a - b for a, b in pairwise(lows)]), lows[-1]
@@ -130,7 +130,7 @@ def _rings(lengths: Sequence[float], radius: Tensor) -> tuple[Tensor, Tensor]:
 
 def _slice(steps: Tensor, period: int) -> Tensor:
     """The cubic B-spline, repeated with a period: its shifts by whole numbers have the sum 1."""
-    # Whole periods about 0; those from -2 to 2 are needed where the period is shorter than it.
+    # Whole periods about 0; -2 to 2 are needed where the period is shorter than it.
     near = steps - period * torch.round(steps / period)
     return torch.stack([_spline((near + period * m).abs()) for m in range(-2, 3)]).sum(0)
 
@@ -165,9 +165,9 @@ def _gaussian(deviations: Tensor) -> Tensor:
 def waves(size: int, *, periodic: bool) -> tuple[Tensor, Tensor, Tensor]:
     """An orthonormal basis of real waves on a row of pixels, and the same a quarter period on.
 
-    On a periodic row cosines and sines of frequencies 2 pi a / size. On an open one the cosines
-    of frequencies pi a / size that are even about both ends of the row (the type II cosine
-    transform): those of the row continued by its mirror images, for ever.
+    On a periodic row cosines and sines of frequencies 2 pi a / size. On an open one the cosines of
+    frequencies pi a / size that are even about both ends of the row (the type II cosine transform):
+    waves of the row continued by its mirror images, for ever.
 
     Args:
         size: pixels.

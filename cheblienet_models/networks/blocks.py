@@ -1,4 +1,4 @@
-"""What networks are made of: an entrance for signals, batch normalization, residual blocks."""
+"""Parts of networks: an entrance for signals, batch normalization, residual blocks."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -31,8 +31,8 @@ from cheblienet_models.tensors import logical, vertex_major
 
 Head = Literal["invariant", "oriented"]
 LiftChoice = Literal["repeat", "cake", "gabor"] | nn.Module
-"""How a network lifts images: repeated over orientations, by an `OrientedLift` of one scale, or by
-a module that makes (B, C', V) of them, C' being C, or `num_scales` times C where it has that."""
+"""The lift of a network's images: repeated over orientations, by an `OrientedLift` of one scale, or
+by a module that makes (B, C', V) of them, C' being C, or `num_scales` times C where it has that."""
 
 
 class Network(Recorded):
@@ -47,7 +47,7 @@ class Network(Recorded):
         pad: whether images smaller than the graph are padded.
 
     Attributes:
-        lifted_channels: those of a lifted image.
+        lifted_channels: the number of channels of a lifted image.
         places: of signals that have orientations.
 
     Raises:
@@ -89,7 +89,7 @@ class Network(Recorded):
         self.lifted_channels: int = in_channels * getattr(self.lift, "num_scales", 1)
 
     def _look_once(self) -> None:
-        """Have layers not search what the network has searched, but for those of a given lift."""
+        """Have layers not search what the network has searched, but for a given lift's."""
         given = set() if self._own_lift else {*self.lift.modules()}
         for layer in {*self.modules()} - given - {self}:
             if hasattr(layer, "check_finite"):
@@ -107,7 +107,7 @@ class Network(Recorded):
         """The arguments of convolutions.
 
         Raises:
-            ValueError: mirror images are to be alike, and the lift tells them apart.
+            ValueError: mirror images are to be alike, and the lift distinguishes them.
         """
         handed = flag("handed", handed)
         if operators == "first-order" and not handed and getattr(self.lift, "handed", False):
@@ -119,7 +119,7 @@ class Network(Recorded):
         return {"operators": operators, "handed": handed, "low_pass": low_pass}
 
     def _margins(self, shape: Sequence[int]) -> list[tuple[int, int]]:
-        """Pixels that images of a shape lack before and after each side; none of other signals."""
+        """Pixels that images lack before and after each side; empty for other signals."""
         finest = self.pyramid.levels[0]
         sides = finest.grid[1:]
         if finest.sampling != "lattice" or len(shape) != 2 + len(sides):
@@ -181,7 +181,7 @@ class Network(Recorded):
         put = self.places if of_orientations else self.lift
         lifted: Tensor = x if is_lifted(graph, x) else put(x)
         if self.check_finite:
-            # Images themselves have a shorter way to say where, but those outside of a mask only
+            # Images themselves have a shorter way to say where, but pixels outside of a mask only
             # count where filters see them.
             inside_counts = graph.base_index is not None and not isinstance(self.lift, OrientedLift)
             in_order = of_orientations or inside_counts

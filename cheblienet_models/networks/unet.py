@@ -34,7 +34,7 @@ class UNet(Network):
     eval mode): the prediction for a turned signal is the turned prediction. So is that for a mirror
     image, unless operators are first-order and handed.
 
-    Checkpoints have `pool`, `unpool` and `project`, which no weight tells of: a network with others
+    Checkpoints have `pool`, `unpool` and `project`, which no weight shows: a network with others
     refuses them.
 
     Args:
@@ -43,8 +43,8 @@ class UNet(Network):
         num_classes: of the output.
         kernel_size: of the Chebyshev convolutions.
         channels: after the first convolution and after the residual block on each level, finest
-            first; on the way up the blocks have those of their level again. Left out: the paper's
-            16, 32, 64, 128, 256, 256, 256, cut to the levels there are or continued with 256.
+            first; on the way up the blocks have their level's again. Left out: the paper's 16, 32,
+            64, 128, 256, 256, 256, cut to the levels there are or continued with 256.
         pool: down, "max", "mean" or "random".
         unpool: up, "mean", "max" or "random".
         project: over orientations, "max", "mean" or "sum".
@@ -148,7 +148,7 @@ class UNet(Network):
         return self._cut_back(known, signal.shape)
 
     def features(self, signal: Tensor) -> Tensor:
-        """What is classified, before its norm: images as of `forward` -> (B, C, V).
+        """The features before the classifier and its norm: images as of `forward` -> (B, C, V).
 
         Raises:
             TypeError, ValueError: as `forward`.

@@ -23,12 +23,12 @@ class WideResNet(Network):
     orientations, and on the plane, the output does not change when the image is turned by 90
     degrees (with random pooling, in eval mode).
 
-    Networks of Laplacians alone, directional ones too, do not tell mirror images apart either:
+    Networks of Laplacians alone, directional ones too, do not distinguish mirror images either:
     right for vessels or photographs, wrong for digits, letters or cyclones, for which there are
     first-order operators, `handed`.
 
-    Checkpoints have `pool` and `first_level`, which no weight tells of: a network with others
-    refuses them.
+    Checkpoints have `pool` and `first_level`, which no weight shows: a network with others refuses
+    them.
 
     Args:
         pyramid: the network pools to the next level after groups 1 and 2 while there is one, from
@@ -55,7 +55,7 @@ class WideResNet(Network):
         head: "invariant", pooling over everything, or "oriented", over positions alone, so that
             every orientation of a feature has weights of its own. Turning an image by 90 degrees
             rolls `features` along orientations, and so the output changes; take it where upright
-            things are to be told from turned ones.
+            things are to be distinguished from turned ones.
         pad: whether images with fewer pixels than the graph's are taken, which has to be a
             lattice: zeros are put around them, as many before as after, or one more after.
             Checkpoints do not know of it.
@@ -135,7 +135,7 @@ class WideResNet(Network):
         return torch.log_softmax(self.classify(self.features(images).flatten(1)), dim=1)
 
     def features(self, images: Tensor) -> Tensor:
-        """What is classified: (B, in_channels, *base shape) or lifted -> (B, C) or (B, C, n_o).
+        """The classifier's input: (B, in_channels, *base shape) or lifted -> (B, C) or (B, C, n_o).
 
         The latter with head="oriented".
 

@@ -103,7 +103,7 @@ def checked_longitudes(values: npt.ArrayLike | Tensor) -> Floats:
 
 
 def check_degrees(latitudes: Floats, longitudes: Floats) -> None:
-    """Refuse a grid of the whole sphere whose latitudes or longitudes are in radians.
+    """Refuse a grid of the whole sphere with latitudes or longitudes in radians.
 
     Raises:
         ValueError: they are.
@@ -117,7 +117,7 @@ def check_degrees(latitudes: Floats, longitudes: Floats) -> None:
 
 
 def span(values: Floats) -> str:
-    """How many coordinates there are, the first and the last, for messages."""
+    """The number of coordinates, the first and the last, for messages."""
     if values.size == 0:
         return "none"
     return f"{values.size} from {values.flat[0]:g} to {values.flat[-1]:g}"
@@ -177,7 +177,7 @@ def field_axes(array: DataArray) -> tuple[int, int]:
 
 
 def _dimensions(array: DataArray) -> tuple[Any, Any]:
-    """Those of latitudes and longitudes, by their names and by what their coordinates say."""
+    """The dimensions of latitudes and longitudes, by their names and by their coordinates."""
     found = lat_lon_dimensions(array)
     for axis in ("latitude", "longitude"):
         if axis not in found:
@@ -189,7 +189,8 @@ def _dimensions(array: DataArray) -> tuple[Any, Any]:
 
 
 ASIDE = 1e-11
-"""Radians by which points are moved, so that those on a border are east of it, despite rounding."""
+"""Radians by which points are moved, so that points on a border are east of it, despite
+rounding."""
 
 
 @dataclass(frozen=True)
@@ -210,7 +211,7 @@ class Pixels:
 
     @property
     def columns(self) -> int:
-        """How many longitudes there are."""
+        """The number of longitudes."""
         return len(self.longitudes)
 
     @property
@@ -225,7 +226,7 @@ class Pixels:
 
     @cached_property
     def poles(self) -> tuple[bool, bool]:
-        """Whether the grid reaches the south pole, and the north pole, beyond half a step."""
+        """Two flags: the grid reaches the south pole, and the north, beyond half a step."""
         steps = np.diff(self.latitudes)[[0, -1]] * (1 + SPACING)
         south, north = self.latitudes[0] + 90 <= steps[0], 90 - self.latitudes[-1] <= steps[1]
         return self.is_around and bool(south), self.is_around and bool(north)
@@ -259,7 +260,7 @@ class Pixels:
     def reaches(self, beta: Floats, gamma: Floats) -> Flags:
         """(n,) whether points of colatitude beta and longitude gamma, radians, are in a pixel.
 
-        Those on the grid's own edge are, to within rounding of its coordinates.
+        Points on the grid's own edge are, to within rounding of its coordinates.
         """
         latitude, longitude = 90 - np.degrees(beta), self.unrolled(gamma)
         rows, columns = self.row_edges, self.column_edges

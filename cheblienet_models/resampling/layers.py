@@ -25,28 +25,27 @@ class LatLonToVertices(Resampler):
     """From images in latitude and longitude to the points of a level.
 
     Methods: "bilinear" interpolates in latitude and longitude, across the seam too; from the last
-    row to a pole, whose value is that row's mean. "conservative" takes the mean over a point's cell
-    of an image that is constant in each pixel, so that a grid coarser than the points shows. It
-    keeps integrals, those of points being sums with the cells' areas: Graph.area, unless areas of
-    points were given. Cells are HEALPix' own pixels, bands of equiangular grids, with
-    limits halfway, and of Gaussian ones, as high as their weights; else Voronoi's. Areas that they
-    share with pixels are exact to rounding.
-    "nearest" takes the pixel that a point is in, of any dtype: for labels; on a border it takes
-    either. All of them keep constants.
+    row to a pole, which has that row's mean. "conservative" takes the mean over a point's cell of
+    an image that is constant in each pixel, so that a grid coarser than the points shows. It keeps
+    integrals; over points they are sums with the cells' areas: Graph.area, unless areas of points
+    were given. Cells are HEALPix' own pixels, bands of equiangular grids, with limits halfway, and
+    of Gaussian ones, as high as their weights; else Voronoi's. Areas that they share with pixels
+    are exact to rounding. "nearest" takes the pixel that a point is in, of any dtype: for labels;
+    on a border it takes either. All of them keep constants.
 
     A grid may be a region: its pixels end half a step beyond its outermost latitudes and
     longitudes, and nothing is extrapolated farther; where it goes once around, the outermost
     latitudes, at most one step from a pole, reach to it. Points beyond have no source (with
-    "conservative" those whose cell no pixel touches), which is an error unless `skipna` or `fill`
+    "conservative" where no pixel touches their cell), which is an error unless `skipna` or `fill`
     is given: then they become `fill`.
 
     With `skipna=True` fields may have NaN or UNSEEN: averages are over what is valid, with weights
-    that sum to 1 there, and a point all of whose sources are missing becomes `fill`, too.
-    Resampling the field's validity, 1.0 or 0.0, gives the share of each average that was valid:
-    with "conservative", sums with Graph.area times that share are integrals over the valid part.
+    that sum to 1 there, and a point without valid sources becomes `fill`, too. Resampling the
+    field's validity, 1.0 or 0.0, gives the share of each average that was valid: with
+    "conservative", sums with Graph.area times that share are integrals over the valid part.
 
-    On a level with a mask, cells are those of the full sampling. Given points, of which a store has
-    those inside alone, are completed by rings of points, wherever a place is farther from the
+    On a level with a mask, cells belong to the full sampling. Given points, of which a store has
+    only the ones inside, are completed by rings of points, wherever a place is farther from the
     nearest point inside than 1.5 roots of that point's area.
 
     Its matrix is built once a process for each combination of points, grid and method. Like a
@@ -57,11 +56,11 @@ class LatLonToVertices(Resampler):
         pyramid: on the manifold s2 or so3.
         latitudes: (lat,) degrees in [-90, 90], descending (north up) or ascending, as the image's
             rows are; not necessarily equally far apart. A pixel reaches halfway to the next ones.
-        longitudes: (lon,) degrees, ascending, not necessarily equally far apart, from anywhere:
-            [0, 360), [-180, 180), or of a region, which may cross the date line, 170, ..., 190, or
-            be cut by the seam, 0, 10, 350. The grid goes once around unless a step, also that from
-            the last to the first, is over 1.5 times as wide as those beside it. Latitudes with such
-            a hole, and longitudes with several, are refused.
+        longitudes: (lon,) degrees, ascending, not necessarily equally far apart, from anywhere: [0,
+            360), [-180, 180), or of a region, which may cross the date line, 170, ..., 190, or be
+            cut by the seam, 0, 10, 350. The grid goes once around unless a step, also that from the
+            last to the first, is over 1.5 times as wide as its neighbors. Latitudes with such a
+            hole, and longitudes with several, are refused.
         method: "bilinear", "conservative" or "nearest".
         level: of the pyramid, 0 the finest.
         skipna: whether to leave NaN and UNSEEN out instead of refusing them.
@@ -126,10 +125,10 @@ class VerticesToLatLon(Resampler):
     dtype: for labels. All of them keep constants.
 
     A grid may be a region, as for LatLonToVertices. On a level with a mask, the domain is the cells
-    of the points inside, which are found as LatLonToVertices says: a pixel whose center
-    ("conservative": whose whole area) is outside has no source and becomes `fill`, and corners of
-    facets that are outside count nothing. With `skipna=True` signals may have NaN or UNSEEN, which
-    averages leave out; a pixel all of whose sources are missing becomes `fill`, too.
+    of the points inside, which are found as LatLonToVertices says: a pixel with its center
+    ("conservative": its whole area) outside has no source and becomes `fill`, and corners of facets
+    that are outside count nothing. With `skipna=True` signals may have NaN or UNSEEN, which
+    averages leave out; a pixel without valid sources becomes `fill`, too.
 
     Args:
         pyramid: on the manifold s2 or so3.

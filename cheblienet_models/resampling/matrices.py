@@ -32,7 +32,7 @@ Method = Literal["bilinear", "conservative", "nearest"]
 Direction = Literal["to points", "to grid"]
 
 KEPT = 16
-"""How many pairs of matrices a process keeps."""
+"""Number of pairs of matrices that a process keeps."""
 Complexes = npt.NDArray[np.complex128]
 
 ROUNDING = 1e-12
@@ -42,7 +42,7 @@ GENERIC = np.array([0.5772156649, 0.9159655941, -0.6931471806])
 INNER = 0.01
 """Distance from the center of six points that make a hull of any others enclose it."""
 FULL_TURN = 8.0
-"""More than the angles, radians, that are told apart by multiples of it."""
+"""An angle in radians, larger than a full turn: multiples of it keep polygons' angles apart."""
 
 
 @lru_cache(maxsize=KEPT)
@@ -51,8 +51,9 @@ def matrices(
 ) -> tuple[CsrParts, CsrParts]:
     """The matrix and its transpose, from float64 (lat,) and (lon,); cached.
 
-    Rows of targets without any source are empty: points that the grid does not reach, pixels
-    whose center, or with "conservative" whole area, is in cells of points that are not inside.
+    Rows of targets without any source are empty: points that the grid does not reach, pixels with
+    their center, or with "conservative" their whole area, in cells of points that are not
+    inside.
     """
     lat, lon = np.frombuffer(latitudes), np.frombuffer(longitudes)
     descending = lat[0] > lat[-1]
@@ -75,7 +76,7 @@ def _parts(matrix: Any) -> CsrParts:
 
 
 def _averages(matrix: "csr_array") -> "csr_array":
-    """The matrix with rows divided by their sums; without those whose sum is not positive."""
+    """The matrix with rows divided by their sums; without rows of sums that are not positive."""
     sums = matrix.sum(axis=1)
     each = np.repeat(sums, np.diff(matrix.indptr))
     matrix.data = np.divide(matrix.data, each, out=np.zeros_like(each), where=each > 0)
@@ -115,7 +116,7 @@ def _pixels(grid: Pixels) -> Floats:
 
 
 def _bilinear_to_points(grid: Pixels, beta: Floats, gamma: Floats) -> "csr_array":
-    """Where a grid reaches a pole beyond its last row, that row's mean continues it there."""
+    """The bilinear matrix to points; a pole beyond the last row has that row's mean."""
     reached = np.flatnonzero(grid.reaches(beta, gamma))
     known, latitude = grid.latitudes, 90 - np.degrees(beta[reached])
     below = grid.poles[0] and bool(known[0] > -90)
@@ -173,7 +174,7 @@ def _nearest(direction: Direction, grid: Pixels, points: Sampling) -> "csr_array
 
 
 def _conservative(direction: Direction, grid: Pixels, points: Sampling) -> "csr_array":
-    """Areas that pixels and cells share, over those of the targets."""
+    """Areas that pixels and cells share, over the targets' areas."""
     places = np.arange(points.num_points) if points.places is None else points.places
     sides = cast("Points", points.full).sides(places)
     overlap = shared_areas(sides, grid, points.num_points)

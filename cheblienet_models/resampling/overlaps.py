@@ -25,7 +25,7 @@ SLIVER = 1e-11
 
 
 def summed(shape: tuple[int, int], rows: Indices, columns: Indices, values: Floats) -> "csr_array":
-    """The matrix of entries (n,), those of the same place added."""
+    """The matrix of entries (n,), which are added up where they have the same place."""
     from scipy.sparse import coo_array  # networks and graphs do without scipy
 
     return coo_array((values, (rows, columns)), shape=shape).tocsr()
@@ -80,12 +80,12 @@ class Strips:
 
 
 Pieces = tuple[Indices, Indices, Indices, Floats, Floats]
-"""Of sides, (n,) each: the cell; row of the strips; column, numbered on around the sphere; by how
-much z grows; and the integral of the longitude, from the column's western edge, d(z)."""
+"""Pieces of sides, (n,) each: the cell; row of the strips; column, numbered on around the sphere;
+by how much z grows; and the integral of the longitude, from the column's western edge, d(z)."""
 
 
 def pieces(sides: Sides, strips: Strips) -> Pieces:
-    """Sides cut wherever they cross a parallel or a meridian; only those in a row of the grid.
+    """Sides cut wherever they cross a parallel or a meridian; only pieces in a row of the grid.
 
     What lies along a parallel adds nothing, and is left out.
     """
@@ -147,7 +147,7 @@ def shared_areas(sides: Iterable[Sequence[Sides]], grid: Pixels, cells: int) -> 
 
     Args:
         sides: of some cells each, all sides of a cell together.
-        grid: whose pixels share.
+        grid: of the pixels.
         cells: their number.
     """
     hemispheres = [Strips(grid, is_north) for is_north in (True, False)]

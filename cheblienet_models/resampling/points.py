@@ -1,4 +1,4 @@
-"""The points of a level on the sphere, and about them those that its mask left out."""
+"""The points of a level on the sphere, and about them the ones that its mask left out."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ void, where the full sampling is not known."""
 def sampling_of(stored: LevelFolder) -> Sampling:
     """The points of a level on the sphere among all.
 
-    Where those outside a mask are not known, among rings in the void.
+    Where points outside a mask are not known, among rings in the void.
     """
     known = stored.sampling
     if known.places is not None or stored.base_index is None:
@@ -31,7 +31,7 @@ def sampling_of(stored: LevelFolder) -> Sampling:
 
 
 def _void(points: Floats, areas: Floats) -> Floats:
-    """(k, 3) rings of points, as dense as those inside (n, 3), where these are far.
+    """(k, 3) rings of points, as dense as the points inside (n, 3), where these are far.
 
     Args:
         points: (n, 3) unit vectors.

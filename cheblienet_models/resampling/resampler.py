@@ -37,7 +37,7 @@ from cheblienet_models.tensors import (
 class Resampler(Constants):
     """A grid, the points of a level, and the matrix from one to the other with its transpose.
 
-    Its arguments are those of `LatLonToVertices`. It holds the two matrices' row pointers and
+    Its arguments are the same as of `LatLonToVertices`. It holds the two matrices' row pointers and
     columns, int32, and values, float32, or float64 in networks of double precision.
 
     Attributes:
@@ -92,7 +92,7 @@ class Resampler(Constants):
         skipna: bool = False,
         fill: float | None = None,
     ) -> Self:
-        """The module for the grid of an xarray.DataArray, whose other dimensions do not matter.
+        """The module for the grid of an xarray.DataArray; its other dimensions do not matter.
 
         Raises:
             ValueError: it has no such dimensions or coordinates, or as for the constructor.
@@ -183,7 +183,7 @@ class Resampler(Constants):
     def matrix(self) -> Tensor:
         """(targets, sources) sparse CSR tensor over the buffers, without a copy.
 
-        Pixels count row by row, as in the image. Rows sum to 1; those of targets without a source
+        Pixels count row by row, as in the image. Rows sum to 1; rows of targets without a source
         are empty, so that a product gives 0 there.
         """
         return csr_tensor(self._matrix(), len(self._matrix(TRANSPOSED).row_pointers) - 1)

@@ -1,4 +1,4 @@
-"""How far any network is from equivariance at any angle, beside what interpolation alone makes."""
+"""The error of equivariance of any network at any angle, beside interpolation's alone."""
 
 import itertools
 import math
@@ -121,7 +121,7 @@ def equivariance_error(
 
 
 def _image_of(module: nn.Module, signal: Tensor, words: str) -> Tensor:
-    """What a module makes of a signal, which words tell; its error would be no number otherwise."""
+    """The output of a module for a signal; its error would be no number otherwise."""
     image = image_of(module, signal)
     _check_finite(f"module must return finite values {words}", image)
     return image
@@ -185,7 +185,7 @@ def turned_image(images: Tensor, angle: float) -> Tensor:
 def _sampled(images: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
     """Images at other places, (H, W) rows and columns in pixels: Keys' cubic convolution, a = -1/2.
 
-    torch's bicubic mode has a = -3/4, whose errors are several times as large on smooth images.
+    torch's bicubic mode has a = -3/4, with errors several times as large on smooth images.
     Source: Keys, "Cubic convolution interpolation for digital image processing", IEEE Trans.
     Acoust. Speech Signal Process. 29 (1981).
     """
@@ -229,7 +229,7 @@ def _centered(images: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _floor(x: Tensor, angle: float, turn: Turn) -> float:
-    """What a turn and the turn back change, as if the errors of both were independent."""
+    """The change by a turn and the turn back, as if the errors of both were independent."""
     back = turn(turn(x, angle), -angle)
     return _ratio(back - x, x) / math.sqrt(2)
 

@@ -41,15 +41,15 @@ def assert_equivariant(
     """Assert that a module commutes with the symmetries of its graphs.
 
     For each symmetry g it compares module(g signal) with g module(signal), in eval mode and without
-    gradients. Symmetries are those that the levels share which the module has as submodules (all of
-    them where it has the pyramid), which the signal and the output are on, and those in between;
-    see `cheblienet_models.symmetries`. Where a part of the module says `handed`, as first-order
-    layers and lifts with odd filters do, reflections are none of them, unless they are asked for by
-    name; of Laplacians alone they are.
+    gradients. Symmetries are the ones shared by all levels that the module has as submodules (all
+    of them where it has the pyramid), by the levels of the signal and the output, and by all in
+    between; see `cheblienet_models.symmetries`. Where a part of the module says `handed`, as
+    first-order layers and lifts with odd filters do, reflections are none of them, unless they are
+    asked for by name; of Laplacians alone they are.
 
     Args:
         module: takes one signal and returns one tensor.
-        pyramid: whose graphs it works on.
+        pyramid: of the graphs that it works on.
         signal: to try it on, (B, C, V) on the vertices of `level`, or (B, C, *base shape) or
             (B, C, base points) on its base, such as images (B, C, H, W) or volumes
             (B, C, D, H, W). Where a mask left points out, the base is the full sampling, of which
@@ -59,7 +59,7 @@ def assert_equivariant(
         level: of the signal, 0 the finest.
         output: what the module returns: a signal on the "vertices" or the "base" of some level, in
             its last dimensions, or numbers that are "invariant". "auto" decides by their sizes.
-        symmetries: names of those to try; all there are where left out.
+        symmetries: names of symmetries to try; all there are where left out.
         tolerance: largest difference allowed, absolute.
         seed: of the random numbers.
 
@@ -103,7 +103,7 @@ def assert_equivariant(
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a signal lives: on the vertices or the base of a level, in its last sizes, `shape`.
+    """The place of a signal: the vertices or the base of a level, in its last sizes, `shape`.
 
     `inside` are the places, in that shape flattened, of the points that a mask left; None for all.
     """
@@ -136,7 +136,7 @@ def _source(signal: Tensor, pyramid: Pyramid, level: int) -> _Place:
 
 
 def _places(graph: Graph, level: int) -> list[_Place]:
-    """Where a signal of a level may live; of several places of one shape the first alone."""
+    """The possible places of a level's signal; of several of one shape the first alone."""
     base, inside = graph.grid[1:], graph.base_index
     places = [_Place(level, "vertices", (graph.num_vertices,))]
     if graph.num_points < math.prod(base):
@@ -150,7 +150,7 @@ def _places(graph: Graph, level: int) -> list[_Place]:
 
 
 def image_of(module: nn.Module, signal: Tensor) -> Tensor:
-    """What a module makes of a signal.
+    """The output of a module for a signal.
 
     Raises:
         TypeError: it is no tensor.
@@ -168,7 +168,7 @@ def image_of(module: nn.Module, signal: Tensor) -> Tensor:
 
 
 def _target(y: Tensor, pyramid: Pyramid, output: Output) -> _Place | None:
-    """Where an output lives; None where it is to be invariant.
+    """The place of an output; None where it is to be invariant.
 
     Raises:
         ValueError: it fits no level, or two places equally well.
@@ -202,7 +202,7 @@ def _fits(y: Tensor, place: _Place) -> bool:
 
 
 def _is_kind(graph: Graph, place: _Place, output: Output) -> bool:
-    """Whether a place is of the kind asked for; without orientations vertices are the base."""
+    """True if a place is of the kind asked for; without orientations vertices are the base."""
     return output in ("auto", place.kind) or (output == "base" and graph.orientations == 1)
 
 
@@ -215,7 +215,7 @@ def _chosen(
     """The symmetries to try, with their motions.
 
     Raises:
-        ValueError: there are none, or not those.
+        ValueError: there are none, or none of these names.
     """
     used = _levels(module, pyramid) | {place.level for place in places if place is not None}
     levels = range(min(used), max(used) + 1)
@@ -234,7 +234,7 @@ def _chosen(
 
 
 def _levels(module: nn.Module, pyramid: Pyramid) -> set[int]:
-    """The levels whose graphs or maps are submodules, also as copies."""
+    """The levels with graphs or maps that are submodules, also as copies."""
     at: dict[object, set[int]] = {graph.handle: {n} for n, graph in enumerate(pyramid.levels)}
     for fine in range(len(pyramid.levels) - 1):
         for level_map in (pyramid.pooling(fine), pyramid.unpooling(fine)):
@@ -256,7 +256,7 @@ def _moved(x: Tensor, place: _Place | None, motions: dict[int, Motion]) -> Tenso
 
 
 def _permutation(motion: Motion, kind: Kind) -> Tensor:
-    """Where each vertex, base point or orientation goes."""
+    """The image of each vertex, base point or orientation."""
     if kind != "orientations":
         return motion.vertices if kind == "vertices" else motion.base
     if motion.orientations is None:
