@@ -27,11 +27,10 @@ if TYPE_CHECKING:
 class Graph(Mapped):
     """One level of a pyramid: a sampled manifold, its edges, its Laplacian.
 
-    All layers of a level share the same Graph, so the Laplacian is in memory once. Here
-    `row_pointers` (V + 1,), `columns` and `values` (nnz,) are the rescaled Laplacian 2 Delta /
-    lambda_max - I in CSR form; `eigenvectors`, (V, M) or None where none are stored, belong to
-    Delta's smallest `eigenvalues`; `eigenpairs` gives both. These and the tensors below follow a
-    network with `.to()`; none is saved with checkpoints.
+    All layers of a level share the same Graph, so the Laplacian is in memory once: `row_pointers`
+    (V + 1,), `columns` and `values` (nnz,) are 2 Delta / lambda_max - I in CSR form. `eigenvectors`
+    are (V, M), or None where none are stored. Tensors follow a network with `.to()`, and are not
+    saved with checkpoints.
 
     Args:
         reopen: how to open it again.
