@@ -2,7 +2,7 @@
 
 python .ci/prose.py [FILE...]
 
-Without files: README.md, CONTRIBUTING.md, paper.md, what CHANGELOG.md says of the coming release,
+Without files: README.md, CONTRIBUTING.md, paper.md, what CHANGELOG.md says of the newest release,
 and every page and gallery script of docs/ that is written by hand. Code, tables, headings, formulas
 in blocks and comments are left out; code and formulas within a line count as one word. The grade is
 Flesch and Kincaid's, with syllables counted as groups of vowels. The exit code is 1 where the mean
@@ -88,12 +88,12 @@ def prose_of(text: str) -> Prose:
 
 
 def text_of(file: Path) -> str:
-    """A page: of a gallery script its text blocks, of the changelog the coming release."""
+    """A page: of a gallery script its text blocks, of the changelog the newest release."""
     text = file.read_text()
     if file.suffix == ".py":
         return "\n\n".join([ast.get_docstring(ast.parse(text)) or "", *_comments(text)])
     if file.name == "CHANGELOG.md":
-        return text.partition("## Unreleased\n")[2].partition("\n## ")[0]
+        return text.partition("\n## ")[2].partition("\n## ")[0]
     return text
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:  # type checkers can't follow __getattr__
     from cheblienet_graphs.verification.versions import verify as verify
     from cheblienet_graphs.weights.points import point_laplacian as point_laplacian
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _PUBLIC = {
     "CheblienetError": "errors",

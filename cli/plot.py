@@ -58,7 +58,6 @@ def plot(
             raise click.UsageError("--list takes no other option: it only lists the figures.")
         print_table([(known.name, known.title) for known in figures.values()])
         return
-    figure = drawing.BRITISH.get(figure or "", figure)
     if figure not in figures:
         given = "FIGURE is missing." if figure is None else f"There is no figure {quoted(figure)}."
         raise click.UsageError(f"{given} Choose one of {', '.join(figures)}.")

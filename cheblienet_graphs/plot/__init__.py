@@ -39,12 +39,7 @@ FIGURES: tuple[Figure, ...] = (
 )
 """In order of worth, which is that of the report; a new figure is a module and a line here."""
 
-BRITISH = {"neighbourhood": "neighborhood"}
-"""Names of figures, and of functions below, as spelled until 0.2; to go a release later."""
-draw_neighbourhood, neighbourhood_of = draw_neighborhood, neighborhood_of
-
 __all__ = [
-    "BRITISH",
     "FIGURES",
     "Asked",
     "Figure",
@@ -52,7 +47,6 @@ __all__ = [
     "draw_equivariance",
     "draw_heat",
     "draw_neighborhood",
-    "draw_neighbourhood",
     "draw_sparsity",
     "draw_spectrum",
     "eigenmaps_of",
@@ -60,7 +54,6 @@ __all__ = [
     "figure_named",
     "heat_of",
     "neighborhood_of",
-    "neighbourhood_of",
     "open_graph",
     "sparsity_of",
     "spectrum_of",
@@ -76,6 +69,6 @@ def figure_named(name: str) -> Figure:
         SpecError: there is none.
     """
     for figure in FIGURES:
-        if figure.name == BRITISH.get(name, name):
+        if figure.name == name:
             return figure
     raise SpecError("figure", f"one of {', '.join(known.name for known in FIGURES)}", name)

@@ -140,4 +140,4 @@ def test_recipes(here: Path, clg: Clg) -> None:
 
 
 def test_version(clg: Clg) -> None:
-    assert clg("--version").out == "clg, version 0.2.0\n"
+    assert clg("--version").out == "clg, version 0.3.0\n"

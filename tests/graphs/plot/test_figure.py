@@ -96,4 +96,3 @@ def test_what_a_graph_does_not_have_is_refused(figure: Figure) -> None:
     refused("there is no folder", check_file, Path("nowhere/a.png"), error=StoreError)
     complaint = "figure must be one of neighborhood, spectrum, .*'heart'"
     refused(complaint, figure_named, "heart", error=SpecError)
-    assert figure_named("neighbourhood") is figure_named("neighborhood")  # as it was called
