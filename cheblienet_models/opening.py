@@ -38,6 +38,13 @@ def open_store(path: str | Path, *, verify: bool = False) -> "Store":
     Raises:
         TypeError: path is no path.
         StoreError: there is no store, or one of a format that this version can't read.
+
+    Example:
+        >>> build(GraphSpec("r2", 16, levels=2), "graphs.zarr", name="plane").version
+        'v001'
+        >>> store = open_store("graphs.zarr")
+        >>> list(store), len(store["plane"].levels)
+        (['plane'], 2)
     """
     return Store(layout.store_path(file_path("path", path)), verify=verify)
 

@@ -65,6 +65,12 @@ def build_map(
         SpecError: a radius leaves targets without sources, or the specification was read back and
             does not know its masks or given points.
         StoreError: the store can't be written, or holds something else of that name.
+
+    Example:
+        >>> fine, coarse = GraphSpec("s2", nside=8), GraphSpec("s2", nside=4)
+        >>> down = build_map(MapSpec(fine, coarse, neighbors=4), "graphs.zarr").open()
+        >>> (down @ torch.ones(1, 1, 768)).shape
+        torch.Size([1, 1, 192])
     """
     if not isinstance(spec, MapSpec):
         raise TypeError(f"spec must be a MapSpec. Got {quoted(spec)}.")

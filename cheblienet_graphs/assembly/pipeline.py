@@ -101,6 +101,11 @@ def build(
         StoreError: the store can't be written, or holds something else of that name.
         CheblienetError: a library that this sampling or engine needs does not work here, or a
             worker vanished.
+
+    Example:
+        >>> result = build(GraphSpec("r2", 16, weights="selling", levels=1), "graphs.zarr")
+        >>> result.name, result.version, result.levels[0]["edges"]
+        ('r2-16x16-selling-levels1', 'v001', 480)
     """
     flag("force", force)
     flag("resume", resume)
@@ -238,6 +243,11 @@ def open_or_build(
         SpecError: as `build`.
         StoreError: the store holds something else, or does not have the graph and can't be written.
         CheblienetError: as `build`.
+
+    Example:
+        >>> pyramid = open_or_build(GraphSpec("se2", 16, orientations=4, levels=2), "graphs.zarr")
+        >>> [graph.num_vertices for graph in pyramid.levels]
+        [1024, 256]
     """
     name, store = _checked_name(spec, name), layout.store_path(store)
     if found := same_digest(spec, store, name):

@@ -59,6 +59,10 @@ def plan(spec: GraphSpec) -> Plan:
     Raises:
         TypeError: spec is no GraphSpec.
         SpecError: the neighbor rule gives no edge, which is known beforehand on lattices.
+
+    Example:
+        >>> plan(GraphSpec("se2", 96, orientations=6)).nbytes // 10**6
+        12
     """
     check_spec(spec)
     return planned(level_plans(spec, spec.weighting.choose(spec.sampling_kind, "auto", "cpu")))

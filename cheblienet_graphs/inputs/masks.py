@@ -48,6 +48,11 @@ class LatLonMask:
 
     Raises:
         SpecError: shapes or coordinates are not like that.
+
+    Example:
+        >>> north = LatLonMask([[False] * 4, [True] * 4], [-45, 45], [0, 90, 180, 270])
+        >>> GraphSpec("s2", nside=4, mask=north).vertices
+        (88, 28)
     """
 
     inside: Booleans

@@ -1,8 +1,7 @@
 """Domains on lattices: which part of each half pixel is in them; polygons, from GeoJSON.
 
-Half pixels are enough for the part of each pixel, and of the squares about corners and sides. The
-unit of length is a pixel of the finest level: pixel (row, column) covers [column, column + 1] along
-x and [row, row + 1] along y, as images do.
+Half pixels are enough for pixels and for the squares about corners and sides. The unit of length is
+a pixel of the finest level: pixel (row, column) covers [column, column + 1] x [row, row + 1].
 """
 
 import json
@@ -33,7 +32,7 @@ from cheblienet_graphs.typing import Floats
 GEOJSON = (".geojson", ".json")
 FORM = "a GeoJSON file"
 OVERLAP = 1e-6
-"""Parts that exceed 1, or fall below 0, by more are of polygons that overlap."""
+"""Excess of a part over [0, 1] above which polygons overlap."""
 UNIT = 2.0**-16
 """Parts are rounded to whole multiples of it."""
 SUBCELLS = {2: 8, 3: 3}
@@ -43,9 +42,7 @@ LARGEST_CORNER = 1e9
 AT_ONCE = 2**20
 """Cells that are evaluated, and pieces of sides that are added, together."""
 LevelSet: TypeAlias = Callable[..., Any]
-"""A function of x, y[, z] that is negative inside and positive outside, such as a distance; arrays
-of one shape, in pixels. Some are up to 0.1 pixels beyond the lattice, where values must be finite,
-too."""
+"""A function of arrays x, y[, z] in pixels, negative inside, finite to 0.1 pixels beyond."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +53,15 @@ class Polygons:
         rings: of each polygon its outer ring, then its holes: (N, 2) x, y of N >= 3 corners, in
             pixels; pixel (row, column) covers [column, column + 1] x [row, row + 1]. A ring may
             repeat its first corner at its end. Polygons must not overlap, nor a ring cross itself:
-            that is noticed where more than the whole of a pixel is inside. Corners may lie far
-            outside of the lattice, up to 1e9 pixels.
+            that is noticed where more than the whole of a pixel is inside.
 
     Raises:
-        SpecError: rings are of another shape, or have corners that are not in [-1e9, 1e9].
+        SpecError: rings have another shape, or corners not in [-1e9, 1e9].
+
+    Example:
+        >>> square = [[(2, 2), (6, 2), (6, 6), (2, 6)]]
+        >>> GraphSpec("r2", 8, mask=Polygons([square]), mask_edge="cut", weights="selling").vertices
+        (16,)
     """
 
     rings: Sequence[Sequence[Any]]

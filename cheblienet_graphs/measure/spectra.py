@@ -103,6 +103,13 @@ def eigenvalues(store: str | Path, name: str | None = None, *, level: int = 0) -
         StoreError: it can't be read.
         SpecError: the level is out of range.
         CheblienetError: a dense matrix would be too large.
+
+    Example:
+        >>> torus = GraphSpec("r2", 8, boundary="periodic", weights="selling", levels=1)
+        >>> build(torus, "graphs.zarr", name="torus").built
+        True
+        >>> eigenvalues("graphs.zarr", "torus").shape
+        (64,)
     """
     arrays = open_graph(store, name).level(level)
     laplacian, points = arrays.laplacian, arrays.sampling

@@ -71,6 +71,12 @@ def compare(
     Raises:
         UnknownGraphError: there is no such graph.
         StoreError: it can't be read.
+
+    Example:
+        >>> first = build(GraphSpec("r2", 8, levels=1), "graphs.zarr", name="a")
+        >>> second = build(GraphSpec("r2", 8, levels=1, weights="selling"), "graphs.zarr", name="b")
+        >>> compare("graphs.zarr", "a", "b").specification["weights"]
+        ('kernel', 'selling')
     """
     graph = open_graph(store, first)
     other = open_graph(store if other_store is None else other_store, second)

@@ -44,6 +44,14 @@ def inspect(
         UnknownGraphError: there is no such graph.
         StoreError: it can't be read.
         SpecError: `level` or `eigenvalues` is out of range.
+
+    Example:
+        >>> torus = GraphSpec("r2", 16, boundary="periodic", levels=1)
+        >>> build(torus, "graphs.zarr", name="torus").built
+        True
+        >>> [level] = inspect("graphs.zarr", "torus").levels
+        >>> level.consistency, level.components
+        ('consistent', 1)
     """
     callback("progress", progress)
     return examined(open_graph(store, name), eigenvalues, level, progress)

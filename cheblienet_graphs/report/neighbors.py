@@ -76,6 +76,13 @@ def neighbors_of(
         UnknownGraphError: there is no such graph.
         StoreError: it can't be read.
         SpecError: `vertex` or `level` is out of range.
+
+    Example:
+        >>> plane = GraphSpec("r2", 8, weights="selling", levels=1)
+        >>> build(plane, "graphs.zarr", name="plane").built
+        True
+        >>> neighbors_of("graphs.zarr", "plane", vertex=0).vertices.tolist()
+        [1, 8]
     """
     graph = open_graph(store, name)
     arrays, geometry = graph.level(level), graph.spec.geometry

@@ -142,6 +142,12 @@ def nearest_neighbors(
     Raises:
         SpecError: an argument is out of range, or given where it does not apply.
         CheblienetError: KeOps does not work here.
+
+    Example:
+        >>> north = [[60.2, 24.9], [59.3, 18.1], [59.9, 10.8]]
+        >>> indices, squared = nearest_neighbors(north, 1, manifold="s2", units="degrees")
+        >>> indices.ravel().tolist()
+        [1, 0, 1]
     """
     given = {"eps": eps, "xi": xi, "period": period, "periodic": periodic, "units": units}
     placed = placed_points(points, manifold=manifold, **given)

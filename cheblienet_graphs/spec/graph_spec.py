@@ -88,6 +88,11 @@ class GraphSpec:
         TypeError: there is no argument of a name; the message has the nearest that there is.
         SpecError: a value is of the wrong type or out of range; the message names the field, the
             accepted range and the value found.
+
+    Example:
+        >>> spec = GraphSpec("se2", 16, orientations=4, eps_squared=0.1)
+        >>> spec.vertices, spec.default_name
+        ((1024, 256), 'se2-16x16x4')
     """
 
     manifold: str

@@ -67,6 +67,11 @@ class MapSpec:
     Raises:
         SpecError: a value is out of range, sides do not fit each other, or not exactly one of
             neighbors, radius and scales is given.
+
+    Example:
+        >>> fine, coarse = GraphSpec("s2", nside=8), GraphSpec("s2", nside=4)
+        >>> MapSpec(fine, coarse, neighbors=4).shape
+        (192, 768)
     """
 
     source: GraphSpec

@@ -53,6 +53,12 @@ def verify(
         UnknownGraphError: there is no such store or graph.
         StoreError: the store itself can't be read.
         UnreadableError: the machine can't read a file, be it damaged or not.
+
+    Example:
+        >>> build(GraphSpec("r2", 8, levels=1), "graphs.zarr").name
+        'r2-8x8'
+        >>> verify("graphs.zarr")
+        []
     """
     callback("progress", progress)
     callback("remark", remark)

@@ -73,6 +73,11 @@ def point_laplacian(
         SpecError: an argument is out of range, given where it does not apply, or there is no edge;
             all edges are between equal points, or all weights of a point's edges vanish.
         CheblienetError: KeOps does not work here.
+
+    Example:
+        >>> points = np.random.default_rng(0).uniform(size=(50, 2))
+        >>> point_laplacian(points, manifold="r2").shape
+        (50, 50)
     """
     given = {"eps": eps, "xi": xi, "period": period, "periodic": periodic, "units": units}
     placed = placed_points(points, manifold=manifold, **given)

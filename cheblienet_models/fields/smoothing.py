@@ -175,6 +175,14 @@ def smooth(
         ValueError: x has another shape, dtype or device, or infinite values; fwhm is out of range;
             there is no such level, or the graph has no `eigenvalue_scale`, or does not converge to
             its metric.
+
+    Example:
+        >>> sphere = open_or_build(GraphSpec("s2", nside=4, weights="voronoi"), "graphs.zarr")
+        >>> field = torch.ones(1, 1, 192)
+        >>> field[..., 100] = torch.nan
+        >>> smoothed = smooth(sphere, field, 0.7)
+        >>> smoothed.isnan().sum(), smoothed.nanmean()
+        (tensor(1), tensor(1.))
     """
     graph = level_of(pyramid, level)
     known, values = known_values("smooth", graph, x)

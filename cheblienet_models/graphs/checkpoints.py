@@ -56,6 +56,13 @@ def load_weights(
         StoreError: the graphs differ in more than they may, or nothing says what graph the weights
             were trained on, or lifts or poolings differ. Nothing has been loaded then.
         ValueError: the weights are of other layers. Nothing has been loaded then.
+
+    Example:
+        >>> pyramid = open_or_build(GraphSpec("se2", 16, orientations=4, levels=2), "graphs.zarr")
+        >>> network = WideResNet(pyramid, in_channels=3, num_classes=10)
+        >>> torch.save(network.state_dict(), "weights.pt")
+        >>> load_weights(network, torch.load("weights.pt"))
+        ()
     """
     instance("network", network, nn.Module)
     flag("allow_other_graph", allow_other_graph)

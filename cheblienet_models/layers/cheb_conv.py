@@ -84,6 +84,12 @@ class ChebConv(OnGraph):
         TypeError: a size is no integer, or graph is something else, such as a whole pyramid.
         ValueError: a size below 1, other operators, or ones that the graph does not have, such as
             first-order ones where orientations count modulo pi, or handed ones in space.
+
+    Example:
+        >>> pyramid = open_or_build(GraphSpec("se2", 16, orientations=4, levels=2), "graphs.zarr")
+        >>> layer = ChebConv(3, 8, kernel_size=4, graph=pyramid.levels[0])
+        >>> layer(torch.randn(2, 3, 1024)).shape
+        torch.Size([2, 8, 1024])
     """
 
     graph: Graph

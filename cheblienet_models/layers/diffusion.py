@@ -57,6 +57,11 @@ class Diffusion(OnGraph):
         TypeError: graph is something else, such as a whole pyramid, or a number is none.
         ValueError: channels is below 1, the times are not positive and ascending, or the tolerance
             is out of range.
+
+    Example:
+        >>> sphere = open_or_build(GraphSpec("s2", nside=4, weights="voronoi"), "graphs.zarr")
+        >>> Diffusion(3, sphere.levels[0])(torch.ones(1, 3, 192)).std() < 1e-5
+        tensor(True)
     """
 
     graph: Graph

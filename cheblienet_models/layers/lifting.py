@@ -26,6 +26,11 @@ class Lift(nn.Module):
     Raises:
         TypeError: graph is something else, such as a whole pyramid.
         ValueError: another order, or "ring" where the sampling is not HEALPix.
+
+    Example:
+        >>> pyramid = open_or_build(GraphSpec("se2", 16, orientations=4, levels=2), "graphs.zarr")
+        >>> Lift(pyramid.levels[0])(torch.randn(1, 3, 16, 16)).shape
+        torch.Size([1, 3, 1024])
     """
 
     def __init__(self, graph: Graph, order: Order = "nested") -> None:
@@ -83,6 +88,11 @@ class Project(nn.Module):
     Raises:
         TypeError: graph is something else, such as a whole pyramid.
         ValueError: another mode.
+
+    Example:
+        >>> pyramid = open_or_build(GraphSpec("se2", 16, orientations=4, levels=2), "graphs.zarr")
+        >>> Project(pyramid.levels[0], mode="max")(torch.randn(1, 3, 1024)).shape
+        torch.Size([1, 3, 256])
     """
 
     def __init__(self, graph: Graph, mode: Reduction = "max") -> None:

@@ -81,6 +81,11 @@ class OrientedLift(Recorded):
         ValueError: the graph is not one of SE(2) on a lattice, or has an odd number of orientations
             modulo 2 pi; another kind, or Gabor filters modulo 2 pi; fewer scales than one, or
             lengths that do not ascend or are too short.
+
+    Example:
+        >>> pyramid = open_or_build(GraphSpec("se2", 16, orientations=4, levels=2), "graphs.zarr")
+        >>> OrientedLift(pyramid.levels[0])(torch.randn(1, 1, 16, 16)).shape
+        torch.Size([1, 1, 1024])
     """
 
     check_finite: bool = True

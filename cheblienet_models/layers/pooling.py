@@ -77,6 +77,11 @@ class SpatialPool(_Reduce):
     Raises:
         TypeError: pyramid is something else, such as one of its levels, or level is no integer.
         ValueError: another mode, or no such level.
+
+    Example:
+        >>> pyramid = open_or_build(GraphSpec("se2", 16, orientations=4, levels=2), "graphs.zarr")
+        >>> SpatialPool(pyramid, level=0, mode="max")(torch.randn(1, 3, 1024)).shape
+        torch.Size([1, 3, 256])
     """
 
     def __init__(self, pyramid: Pyramid, level: int, mode: Mode = "max") -> None:
@@ -99,6 +104,11 @@ class SpatialUnpool(_Reduce):
     Raises:
         TypeError: pyramid is something else, such as one of its levels, or level is no integer.
         ValueError: another mode, or no such level.
+
+    Example:
+        >>> pyramid = open_or_build(GraphSpec("se2", 16, orientations=4, levels=2), "graphs.zarr")
+        >>> SpatialUnpool(pyramid, level=0)(torch.randn(1, 3, 256)).shape
+        torch.Size([1, 3, 1024])
     """
 
     def __init__(self, pyramid: Pyramid, level: int, mode: Mode = "mean") -> None:
@@ -126,6 +136,10 @@ class GlobalPool(nn.Module):
         TypeError: keep is no graph.
         ValueError: another mode, or a graph without orientations, or on the sphere, where they are
             counted from another direction at each point.
+
+    Example:
+        >>> GlobalPool("mean")(torch.ones(2, 3, 100)).shape
+        torch.Size([2, 3])
     """
 
     check_finite: bool = True

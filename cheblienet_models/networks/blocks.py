@@ -209,6 +209,10 @@ class BatchNorm(nn.BatchNorm1d):
     Raises:
         TypeError: num_features is no integer, or eps or momentum no number.
         ValueError: num_features is below 1, or eps not above 0.
+
+    Example:
+        >>> BatchNorm(3)(torch.randn(2, 3, 100)).shape
+        torch.Size([2, 3, 100])
     """
 
     def __init__(

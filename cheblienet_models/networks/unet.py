@@ -69,6 +69,12 @@ class UNet(Network):
         TypeError: pyramid is something else, such as a store, or a number is no integer.
         ValueError: fewer than two levels, another number of channels, a number below 1, another
             mode, or a lift that the graph, or handed=False, does not allow.
+
+    Example:
+        >>> pyramid = open_or_build(GraphSpec("se2", 16, orientations=4, levels=2), "graphs.zarr")
+        >>> network = UNet(pyramid, in_channels=1, num_classes=2)
+        >>> network(torch.randn(1, 1, 16, 16)).shape
+        torch.Size([1, 2, 16, 16])
     """
 
     def __init__(

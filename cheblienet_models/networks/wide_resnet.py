@@ -64,6 +64,12 @@ class WideResNet(Network):
         TypeError: pyramid is something else, such as a store, or a number is no integer.
         ValueError: a number below 1, another pooling, a level that the pyramid does not have, or a
             lift that the graph, or handed=False, does not allow.
+
+    Example:
+        >>> pyramid = open_or_build(GraphSpec("se2", 16, orientations=4, levels=2), "graphs.zarr")
+        >>> network = WideResNet(pyramid, in_channels=3, num_classes=10)
+        >>> network(torch.randn(2, 3, 16, 16)).shape
+        torch.Size([2, 10])
     """
 
     sampled = frozenset({"first_level"})

@@ -70,6 +70,13 @@ class LatLonToVertices(Resampler):
     Raises:
         ValueError: another manifold, level, method or grid; coordinates in radians; points beyond
             the grid, without skipna or fill.
+
+    Example:
+        >>> sphere = open_or_build(GraphSpec("s2", nside=4, weights="voronoi"), "graphs.zarr")
+        >>> latitudes, longitudes = np.arange(-85, 90, 10.0), np.arange(0, 360, 10.0)
+        >>> regrid = LatLonToVertices(sphere, latitudes, longitudes)
+        >>> regrid(torch.ones(1, 1, 18, 36)).shape
+        torch.Size([1, 1, 192])
     """
 
     _direction = "to points"

@@ -70,6 +70,12 @@ def assert_equivariant(
         AssertionError: a difference is larger; the message names the symmetry.
         ValueError: there is no symmetry, none of a name given, or a shape fits no level or two.
         TypeError: an argument is something else, or the module does not return a tensor.
+
+    Example:
+        >>> pyramid = open_or_build(GraphSpec("se2", 16, orientations=4, levels=2), "graphs.zarr")
+        >>> layer = ChebConv(2, 2, kernel_size=3, graph=pyramid.levels[0])
+        >>> sorted(assert_equivariant(layer, pyramid))
+        ['flip', 'rotation_180', 'rotation_90']
     """
     instance("module", module, nn.Module)
     instance("pyramid", pyramid, Pyramid)
