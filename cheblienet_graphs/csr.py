@@ -76,7 +76,8 @@ class Csr:
 
     def fault(self) -> str | None:
         """The fault that would crash a product or make it wrong; None if the matrix is valid."""
-        nnz, columns = len(self.indices), self.shape[1]
+        nnz = len(self.indices)
+        columns = self.shape[1]
         pointers = self.indptr
         if pointers[0] != 0 or pointers[-1] != nnz or (pointers[1:] < pointers[:-1]).any():
             return f"row pointers do not ascend from 0 to {nnz}"

@@ -152,7 +152,8 @@ def row_blocks(indptr: npt.NDArray[Any], entries: int = ENTRIES) -> Iterator[tup
         indptr: (rows + 1,) its row pointers.
         entries: most stored entries of a range, unless a single row has more.
     """
-    start, last = 0, len(indptr) - 1
+    start = 0
+    last = len(indptr) - 1
     while start < last:
         end = bisect_right(indptr, int(indptr[start]) + entries, lo=start + 1) - 1
         stop = min(max(end, start + 1), last)

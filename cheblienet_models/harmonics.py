@@ -270,7 +270,8 @@ class _Harmonics(Recorded, Constants):
             TypeError: x is no tensor.
             ValueError: x has another number of coefficients or axes, or no floating-point dtype.
         """
-        layer, taken = type(self).__name__, self.matrix.shape[1]
+        layer = type(self).__name__
+        taken = self.matrix.shape[1]
         check_tensor(layer, x)
         if x.ndim < 3 or x.shape[2] != taken:
             raise ValueError(

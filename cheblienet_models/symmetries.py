@@ -78,7 +78,8 @@ def symmetries(pyramid: Pyramid, levels: Sequence[int]) -> dict[str, dict[int, M
         By name of the symmetry and level; empty where there are none.
     """
     instance("pyramid", pyramid, Pyramid)
-    given, levels = levels, list(levels) if is_sequence(levels) else []
+    given = levels
+    levels = list(levels) if is_sequence(levels) else []
     if not levels or max(integer("levels", level, 0) for level in levels) >= len(pyramid.levels):
         known = len(pyramid.levels) - 1
         raise ValueError(f"levels must be one or more in [0, {known}]. Got {quoted(given)}.")
@@ -94,11 +95,13 @@ def symmetries(pyramid: Pyramid, levels: Sequence[int]) -> dict[str, dict[int, M
 
 def _motions(pyramid: Pyramid, level: int, coarsest: int) -> Iterator[tuple[str, Motion]]:
     """The motions of a level that map its vertices to vertices."""
-    graph, sides = pyramid.levels[level], pyramid.levels[coarsest].grid
+    graph = pyramid.levels[level]
+    sides = pyramid.levels[coarsest].grid
     for name, permutation in graph.stored.sampling.symmetries(*ISOMETRIES):
         if "approximate" in name:
             continue
-        side, image = STEPS.get(name, 0), permutation
+        side = STEPS.get(name, 0)
+        image = permutation
         for _ in range(1, graph.grid[side] // sides[side]):
             image = permutation[image]
         vertices = torch.from_numpy(np.ascontiguousarray(image))

@@ -37,7 +37,8 @@ class CustomOp:
     """
 
     def __init__(self, name: str, schema: str, compute: Callable[..., Any]) -> None:
-        self._name, whole = name, f"{NAMESPACE}::{name}"
+        self._name = name
+        whole = f"{NAMESPACE}::{name}"
         self.definition = torch.library.custom_op(whole, compute, mutates_args=(), schema=schema)
         self.register_fake = self.definition.register_fake
         self.register_autograd = self.definition.register_autograd
@@ -204,7 +205,8 @@ def padded(matrix: CsrParts, chosen: Tensor | None = None) -> tuple[Tensor, Tens
         chosen: (n,) the rows; all where left out.
     """
     pointers = matrix.row_pointers.long()
-    starts, counts = pointers[:-1], pointers.diff()
+    starts = pointers[:-1]
+    counts = pointers.diff()
     if chosen is not None:
         starts, counts = starts[chosen], counts[chosen]
     width = int(counts.max())
@@ -247,7 +249,8 @@ def polynomials(
         else:
             # x itself is the caller's, and left as it is.
             target = before.copy_(x) if step == 2 else before
-            before, last = last, target.addmm_(matrix, last, beta=-1, alpha=2)
+            before = last
+            last = target.addmm_(matrix, last, beta=-1, alpha=2)
         yield last
 
 

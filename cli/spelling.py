@@ -53,7 +53,8 @@ def _parameters() -> set[str]:
     from cheblienet_cli.commands import clg
     from cheblienet_graphs.spec.command import SPELLED
 
-    names, groups = set(SPELLED), [clg]
+    names = set(SPELLED)
+    groups = [clg]
     for group in groups:
         for command in group.commands.values():
             names |= {str(of.name) for of in command.params if isinstance(of, click.Option)}

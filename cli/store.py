@@ -43,14 +43,16 @@ def ls(store: Path, as_json: bool) -> None:
 
 
 def _row(version: "Listed", size: str) -> tuple[str, ...]:
-    name, known_as = f"{version.name}@{version.version}".rstrip("@"), ", ".join(version.refs)
+    name = f"{version.name}@{version.version}".rstrip("@")
+    known_as = ", ".join(version.refs)
     if version.fault is not None:
         return name, "unreadable; clg verify says why", "", "", "", known_as
     vertices = f"{max(version.vertices, default=0):,} vertices"
     levels = count(len(version.vertices), "level")
     if version.kind == "map":
         targets, sources = version.vertices
-        vertices, levels = f"{sources:,} -> {targets:,} vertices", "map"
+        vertices = f"{sources:,} -> {targets:,} vertices"
+        levels = "map"
     return name, vertices, levels, size, _age(version.created), known_as
 
 

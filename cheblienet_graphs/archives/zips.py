@@ -69,7 +69,8 @@ def import_zip(
         StoreError: the archive can't be read, holds anything but a version as it was published, or
             the store can't be written to.
     """
-    file, store = Path(file).expanduser(), layout.store_path(store)
+    file = Path(file).expanduser()
+    store = layout.store_path(store)
     try:
         if file.exists() and not file.is_file():  # reading a pipe would wait
             raise StoreError(f"{file} is not a file; give what `clg export --to zip` wrote.")
@@ -166,6 +167,7 @@ def _refuse_faults(
         StoreError: it is not; the message has the first fault.
     """
     if faults := version_faults(version, remark):
-        first, more = faults[0], f" and {len(faults) - 1} more" if len(faults) > 1 else ""
+        first = faults[0]
+        more = f" and {len(faults) - 1} more" if len(faults) > 1 else ""
         what = f"{first.where} {first.what.rstrip('.')}"
         raise StoreError(f"{called or version}: {what}{more}.")

@@ -73,14 +73,16 @@ def write_level(build: Build, plan: LevelPlan, advise: Advise) -> tuple[LevelFac
 def _measured_level(build: Build, plan: LevelPlan, facts: LevelFacts) -> MeasuredLevel:
     """A level that is written, to be looked at as a reader sees it."""
     farthest = None if plan.weights is None else max(reach(plan.weights.stencils))
-    version, levels = Folder(build.staging.path), (facts,) * (plan.number + 1)
+    version = Folder(build.staging.path)
+    levels = (facts,) * (plan.number + 1)
     known: dict[str, Any] = {"points": plan.domain, "stencils_reach": farthest}
     return MeasuredLevel(version, plan.spec, levels, plan.number, **known)
 
 
 def write_map(build: Build, path: str, base_map: Csr, orientations: int) -> None:
     """Write a map of base points for each orientation."""
-    (rows, columns), entries = base_map.shape, len(base_map.indices)
+    rows, columns = base_map.shape
+    entries = len(base_map.indices)
     shape = (orientations * rows, orientations * columns)
     csr = build.staging.csr(path, shape, orientations * entries)
     with write_errors(build.store), Writer(durable=False) as out:
@@ -111,7 +113,8 @@ def _write_domain(build: Build, plan: LevelPlan) -> None:
     """Write what is stored of the points outside, and of pixels that the domain cuts."""
     domain = plan.domain
     if domain.places is not None:
-        how, points = named(plan.spec, layout.BASE_INDEX), domain.full.num_points
+        how = named(plan.spec, layout.BASE_INDEX)
+        points = domain.full.num_points
         build.staging.places(plan.path, domain.places, points, how)
     if domain.filling is not None:
         fraction = build.dense(plan, layout.FRACTION, domain.fraction.shape, "float32")
@@ -166,7 +169,8 @@ def _assembled(build: Build, level: StagedLevel) -> LevelFacts:
 
 def _reserve_vertices(build: Build, plan: LevelPlan) -> None:
     """Reserve the arrays of the vertices; arrays of the points come with the metric's Laplacian."""
-    vertices, columns = plan.vertices, plan.spec.geometry.columns
+    vertices = plan.vertices
+    columns = plan.spec.geometry.columns
     for name, dtype in {} if plan.copied else sweeps.SUMS.items():
         build.scratch(plan, name, (vertices,), dtype)
     if plan.direction is not None:
@@ -205,7 +209,8 @@ def _computed_bound(build: Build, level: StagedLevel, limit: float) -> SpectralB
     def compute() -> Result:
         matrix = level.matrix(level.scratch("unscaled"))
         build.show(plan, "finding the largest eigenvalue", 0, matrix.nnz)
-        product, lattice = mapped_product(matrix), plan.domain.whole_lattice
+        product = mapped_product(matrix)
+        lattice = plan.domain.whole_lattice
         if lattice is not None and _has_symbol(plan):
             proven = _bounded_inside(plan)
             value = bound_by_symbols(matrix, lattice, product, proven=proven)

@@ -128,7 +128,8 @@ class Build:
 
     def _blocks(self, sweep: Sweep, finished: Iterable[Range]) -> list[Range]:
         """Blocks that are not finished."""
-        total, step = sweep.total, self._step(sweep)
+        total = sweep.total
+        step = self._step(sweep)
         least = LEAST_ROWS // sweep.each
         part = _whole(max(min(step, total) // sweep.parts, least), sweep.unit)
         return cut(gaps(list(finished), total), min(step, part))

@@ -56,8 +56,10 @@ class CopiedRows:
         self, small: SmallLattice, block: RowBlock, values: npt.NDArray[np.floating[Any]]
     ) -> None:
         self._small, self.block, self._values = small, block, values
-        self._counts, self._points = np.diff(block.indptr), small.lattice.num_points
-        self._along, self._small_width = small.vertices(0), small.lattice.width
+        self._counts = np.diff(block.indptr)
+        self._points = small.lattice.num_points
+        self._along = small.vertices(0)
+        self._small_width = small.lattice.width
         self._line = lru_cache(KEPT_LINES)(self._made_line)
 
     def counts(self, start: int, stop: int) -> Indices:
@@ -71,7 +73,8 @@ class CopiedRows:
         columns = np.empty(int(starts[-1]), ends.dtype)
         values = np.empty(len(columns), np.float32)
         kinds = self._small.like(start, start + len(ends) - 1)
-        first, in_plane = np.flatnonzero(np.diff(kinds, prepend=-1)), 0
+        first = np.flatnonzero(np.diff(kinds, prepend=-1))
+        in_plane = 0
         for lo, hi in itertools.pairwise([*first.tolist(), len(kinds)]):
             line = self._line(int(kinds[lo]))
             part, shape = slice(int(starts[lo]), int(starts[hi])), (hi - lo, -1)
@@ -90,11 +93,13 @@ class CopiedRows:
 
         The last ones are kept, as most blocks have few of them.
         """
-        vertices, block = small * self._small_width + self._along, self.block
+        vertices = small * self._small_width + self._along
+        block = self.block
         starts, counts = block.indptr[vertices], self._counts[vertices]
         ends = np.cumsum(counts)
         entry = np.arange(ends[-1]) + np.repeat(starts - ends + counts, counts)
-        rows, points = np.repeat(np.arange(len(vertices)), counts), self._points
+        rows = np.repeat(np.arange(len(vertices)), counts)
+        points = self._points
         row, column = block.rows[entry] // points, block.columns[entry] // points
         in_plane = int((row == column).sum()) - len(vertices)
         return Entries(self._steps[entry] + rows, self._values[entry], in_plane)
@@ -132,7 +137,8 @@ class CopiedGradients:
 
     def of(self, part: str, start: int, stop: int) -> Iterator[Valued]:
         """Rows of a part, layout.FIELDS or layout.SYMMETRIC, over the points of whole lines."""
-        lattice, copied = self._lattice, self._copied[part]
+        lattice = self._lattice
+        copied = self._copied[part]
         few = max(1, ROWS_AT_ONCE // lattice.width) * lattice.width
         turns = range(0, self._rows, lattice.num_points)
         for first, last in cut([(turn + start, turn + stop) for turn in turns], few):

@@ -45,7 +45,8 @@ class ComputedGradients:
     """
 
     def __init__(self, level: "StagedLevel") -> None:
-        self._level, self._domain = level, level.plan.domain
+        self._level = level
+        self._domain = level.plan.domain
         geometry = level.plan.spec.geometry
         turned = geometry.base.flat and geometry.oriented
         source = _source(level.plan, turned=turned)
@@ -61,7 +62,9 @@ class ComputedGradients:
 
     def _sums(self, start: int, stop: int) -> Iterator[Valued]:
         """G + G^T of all fields."""
-        own, count, vertices = self._over(start, stop), stop - start, self._domain.num_vertices
+        own = self._over(start, stop)
+        count = stop - start
+        vertices = self._domain.num_vertices
         near = cut(self._reaching(start, stop), ROWS_AT_ONCE)
         for field, matrix in enumerate(by_field(self.matrix)):
             total = sum_with_transpose(matrix, own, (self._over(*points) for points in near))
@@ -82,12 +85,14 @@ class ComputedGradients:
 
     def _reaching(self, start: int, stop: int) -> list[Range]:
         """Ranges of points from which rows may reach some points."""
-        domain, points = self._domain, self._domain.num_points
+        domain = self._domain
+        points = self._domain.num_points
         lattice, places = domain.lattice, domain.places
         if lattice is None or places is None:
             return [(0, points)]
         across = MARGIN * int(np.cumprod([1, *lattice.shape[:0:-1]]).sum())
-        lo, hi = int(places[start]) - across, int(places[stop - 1]) + across + 1
+        lo = int(places[start]) - across
+        hi = int(places[stop - 1]) + across + 1
         if lattice.periodic and hi - lo >= lattice.num_points:
             return [(0, points)]
         around = (-lattice.num_points, 0, lattice.num_points) if lattice.periodic else (0,)
@@ -115,7 +120,8 @@ def _source(plan: LevelPlan, *, turned: bool) -> Source:
 
 def gradient_entries(plan: LevelPlan) -> dict[str, int]:
     """The number of entries of each part: exact on whole lattices, else an upper bound."""
-    spec, points = plan.spec, plan.spec.base_points(plan.number)
+    spec = plan.spec
+    points = plan.spec.base_points(plan.number)
     if not spec.sampling_kind.regular:
         one = points * (max(FEWEST[spec.geometry.oriented]) + MORE + 1)
         both = 2 * one

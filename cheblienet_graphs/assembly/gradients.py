@@ -25,10 +25,13 @@ def gradient_sweep(level: StagedLevel, part: str, *, filled: bool) -> Sweep:
         part: layout.FIELDS or layout.SYMMETRIC.
         filled: whether it writes columns and values; else it counts the entries of each row.
     """
-    write, shown = count_gradients, "counting entries of gradients"
+    write = count_gradients
+    shown = "counting entries of gradients"
     if filled:
-        write, shown = fill_gradients, "writing gradients"
-    domain, plan = level.plan.domain, level.plan
+        write = fill_gradients
+        shown = "writing gradients"
+    domain = level.plan.domain
+    plan = level.plan
     line = plan.spec.grid(plan.number)[-1] if domain.whole_lattice is not None else 1
     return Sweep(level, write, shown, part, domain.num_points, domain.orientations, line)
 

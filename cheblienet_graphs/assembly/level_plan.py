@@ -123,7 +123,8 @@ class LevelPlan:
 
     def with_solution(self, solution: Floats) -> "LevelPlan":
         """The same with weights of a lattice that are solved for already, (N,)."""
-        other, lattice = copy.copy(self), self.domain.lattice
+        other = copy.copy(self)
+        lattice = self.domain.lattice
         sampled = SampledManifold(cast("Lattice", lattice), self.spec.geometry, self.metric)
         weights = self.spec.weighting.on_lattice(self.spec, sampled, np.array(solution))
         other.__dict__["weights"] = weights
@@ -148,10 +149,12 @@ class LevelPlan:
     @cached_property
     def edge_rows(self) -> scipy.sparse.csr_array | None:
         """(V, V) the rows of W at the edge of a domain that cuts pixels; None where none does."""
-        mask, weights = self.spec.mask, self.weights
+        mask = self.spec.mask
+        weights = self.weights
         if mask is None or weights is None or self.domain.filling is None:
             return None
-        cut, stencils = cast("CutSampling", self.domain), self.stencils_inside
+        cut = cast("CutSampling", self.domain)
+        stencils = self.stencils_inside
         halves = mask.halves_on(self.number)
         return rows_at_edge(cut, cast("MaskedStencils", stencils), weights, halves)
 

@@ -146,7 +146,8 @@ def _write(
         for array in ("data", "indices", "indptr"):
             staging.fill(getattr(csr, array), getattr(part, array))
     for side, graph in spec.sides.items():
-        points, columns = coordinates[side], graph.geometry.columns
+        points = coordinates[side]
+        columns = graph.geometry.columns
         path = f"{side}/coordinates"
         staging.fill(staging.dense(path, points.shape, "float64", columns), points)
         if graph.mask is not None:

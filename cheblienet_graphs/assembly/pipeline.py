@@ -190,7 +190,8 @@ def _checked(
 
 def _staging(store: Path, name: str, levels: list[LevelPlan], *, resume: bool) -> Staging:
     """The staged version of a build, not yet made."""
-    spec, engine = levels[0].spec, levels[0].choice.engine
+    spec = levels[0].spec
+    engine = levels[0].choice.engine
     software_of = versions.software(engine)
     graph = {"name": name, "spec_sha256": spec.sha256}
     identity = {**graph, "software": software_of, "kind": staged.KIND}
@@ -205,7 +206,9 @@ def _write(build: Build, plans: Sequence[LevelPlan]) -> Iterator[tuple[LevelFact
     for plan in plans:
         yield write_level(build, plan, advise)
         if plan.number + 1 < len(plans):
-            domain, fine, coarse = plan.domain, plan.number, plan.number + 1
+            domain = plan.domain
+            fine = plan.number
+            coarse = plan.number + 1
             orientations = domain.orientations
             write_map(build, f"pooling/{fine}to{coarse}", domain.pooling(), orientations)
             write_map(build, f"unpooling/{coarse}to{fine}", domain.unpooling(), orientations)

@@ -111,7 +111,8 @@ def planned(levels: Sequence[LevelPlan]) -> Plan:
 
 def _domain_nbytes(domain: Sampling) -> int:
     """Size of what is stored of the points outside a mask, and of pixels that it cuts."""
-    all_points, points = domain.full.num_points, domain.num_points
+    all_points = domain.full.num_points
+    points = domain.num_points
     nbytes = points * np.dtype(index_type((all_points, 1), points)).itemsize
     if (shown := domain.filling) is not None:
         nbytes += all_points * 4 + csr_nbytes(shown.shape, len(shown.indices))
@@ -167,7 +168,9 @@ def rows_within(level: LevelPlan, memory_limit: int | str | None, processes: int
 
 def scratch_nbytes(level: LevelPlan) -> int:
     """Disk space that a level takes while it is built, besides what is published."""
-    spec, vertices, every = level.spec, level.vertices, (level, *level.directed.values())
+    spec = level.spec
+    vertices = level.vertices
+    every = (level, *level.directed.values())
     nbytes = sum(0 if of.lambda_max_known else 4 * of.nnz for of in every)  # before rescaling
     if not level.copied:
         nbytes += len(every) * (24 * vertices + PLANNED * spec.full_points(level.number))

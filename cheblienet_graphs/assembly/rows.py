@@ -53,7 +53,8 @@ def totals(
         mass: (V,) N.
         times: (V,) how often each one is there.
     """
-    isolated, vanished = counts == 1, (degree.astype(np.float32) == 0) & (counts > 1)
+    isolated = counts == 1
+    vanished = (degree.astype(np.float32) == 0) & (counts > 1)
     normalized = plan.laplacian == "normalized"
     return {
         "entries": int((times * counts).sum()),
@@ -75,7 +76,8 @@ class BlockRows(ABC):
     """Totals over all vertices, where they are known at once; see `totals`."""
 
     def __init__(self, level: "StagedLevel") -> None:
-        self.level, self.plan = level, level.plan
+        self.level = level
+        self.plan = level.plan
 
     def counts(self, start: int, stop: int) -> Indices:
         """(stop - start,) entries of each row, its diagonal among them."""
@@ -92,7 +94,8 @@ class BlockRows(ABC):
 
     def weighed(self, start: int, stop: int) -> tuple[Indices, Floats]:
         """(stop - start,) entries of each row, its diagonal among them, and sums of its weights."""
-        counts, sums = np.empty(stop - start, np.int64), np.empty(stop - start)
+        counts = np.empty(stop - start, np.int64)
+        sums = np.empty(stop - start)
         for lo, hi in cut([(start, stop)], ROWS_AT_ONCE):
             block, weights = self._block(lo, hi)
             counts[lo - start : hi - start] = np.diff(block.indptr)
@@ -108,7 +111,8 @@ class BlockRows(ABC):
             lambda_max: rescales them; None for the entries of Delta.
         """
         block, weights = self._block(start, start + len(ends) - 1)
-        delta, diagonal = laplacian(block, weights, *self._scales), block.rows == block.columns
+        delta = laplacian(block, weights, *self._scales)
+        diagonal = block.rows == block.columns
         stored = delta.astype(np.float32)
         values = stored if lambda_max is None else rescaled(stored, diagonal, lambda_max)
         points = self.plan.domain.num_points
@@ -131,7 +135,8 @@ class ListedRows(BlockRows):
 
     def _block(self, start: int, stop: int) -> tuple[RowBlock, Floats]:
         starts, columns, values = self._edges
-        between, counts = slice(starts[start], starts[stop]), np.diff(starts[start : stop + 1])
+        between = slice(starts[start], starts[stop])
+        counts = np.diff(starts[start : stop + 1])
         return with_diagonal(start, counts, columns[between], values[between])
 
 
@@ -172,7 +177,8 @@ class SearchedRows(BlockRows):
         return measured
 
     def _block(self, start: int, stop: int) -> tuple[RowBlock, Floats]:
-        level, domain = self.level, self.plan.domain
+        level = self.level
+        domain = self.plan.domain
         vertices = domain.among_all(np.arange(start, stop))
         squared = level.scratch(SQUARED).mapped()[vertices]
         edges = ~np.isnan(squared)
@@ -195,7 +201,8 @@ class LatticeRows:
     """
 
     def __init__(self, plan: LevelPlan, of: "LatticeWeights") -> None:
-        self.bandwidth, self._small = of.bandwidth, of.engine.small
+        self.bandwidth = of.bandwidth
+        self._small = of.engine.small
         small = self._small.lattice
         block, weights = of.engine.rows_on_small(of.offset_values)
         self._block = replace(block, columns=block.columns.astype(np.int64))
@@ -203,7 +210,8 @@ class LatticeRows:
         mass = small.areas() if plan.laplacian == "combinatorial" else self._degree
         delta = laplacian(block, weights, self._degree, inverse_root(mass))
         self._values = delta.astype(np.float32)
-        counts, times = np.diff(block.indptr), self._small.times
+        counts = np.diff(block.indptr)
+        times = self._small.times
         self.totals = totals(plan, counts, self._degree, mass, times)
         self._scaled = lru_cache(1)(self._copied)
 
@@ -218,7 +226,8 @@ class LatticeRows:
     def _like(self, start: int, stop: int) -> Indices:
         """The small lattice's vertices that some look like."""
         width = self._small.width
-        skipped, lines = start % width, (start // width * width, -(-stop // width) * width)
+        skipped = start % width
+        lines = (start // width * width, -(-stop // width) * width)
         like = self._small.vertices(self._small.like(*lines)).ravel()
         return like[skipped : skipped + stop - start]
 
@@ -271,7 +280,10 @@ def _replaced(
     own = ~np.repeat(there, counts)
     counts = np.where(there, np.diff(listed.indptr), counts)
     others = np.repeat(there, counts)
-    merged, values = np.empty(len(others), np.int64), np.empty(len(others))
-    merged[~others], merged[others] = block.columns[own], listed.indices
-    values[~others], values[others] = weights[own], listed.data
+    merged = np.empty(len(others), np.int64)
+    values = np.empty(len(others))
+    merged[~others] = block.columns[own]
+    merged[others] = listed.indices
+    values[~others] = weights[own]
+    values[others] = listed.data
     return replace(block, indptr=np.append(0, np.cumsum(counts)), columns=merged), values

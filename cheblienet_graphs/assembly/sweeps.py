@@ -70,7 +70,8 @@ def listing(level: StagedLevel) -> Sweep:
 
 def list_nearest(level: StagedLevel, out: Writer, block: Range, _given: Given) -> Result:
     """Write the lists over some base points, a few at a time."""
-    target, farthest = level.scratch(level.lists_name), 0.0
+    target = level.scratch(level.lists_name)
+    farthest = 0.0
     points = level.plan.domain.full.num_points
     for first, lists, reach in level.search.lists.of(*block):
         farthest = max(farthest, reach)
@@ -105,7 +106,8 @@ def weighing(level: StagedLevel) -> Sweep:
 
 def weigh(level: StagedLevel, out: Writer, block: Range, _given: Given) -> Result:
     """Write the sums of some vertices."""
-    plan, start = level.plan, block[0]
+    plan = level.plan
+    start = block[0]
     counts, degree = cast("BlockRows", level.rows).weighed(*block)
     mass = degree if plan.laplacian == "normalized" else plan.domain.areas(*block)
     for name, values in zip(SUMS, (counts, degree, inverse_root(mass)), strict=True):
@@ -154,7 +156,8 @@ def rescaling(level: StagedLevel, lambda_max: float) -> Sweep:
 
 def rescale(level: StagedLevel, out: Writer, block: Range, lambda_max: Given) -> Result:
     """Write the entries of some rows."""
-    csr, unscaled = level.csr, level.scratch("unscaled")
+    csr = level.csr
+    unscaled = level.scratch("unscaled")
     indptr = csr.indptr.part(block[0], block[1] + 1).astype(np.int64)
     for lo, hi in row_blocks(indptr, ENTRIES_AT_ONCE):
         first, last = int(indptr[lo]), int(indptr[hi])

@@ -202,9 +202,11 @@ def _fields(spec: GraphSpec | MapSpec) -> dict[str, Any]:
 
 def _callers_level() -> int:
     """The index of the first stack frame outside this package, as the caller counts."""
-    frame, level = currentframe(), 0
+    frame = currentframe()
+    level = 0
     while frame and frame.f_globals["__name__"].partition(".")[0] == "cheblienet_graphs":
-        frame, level = frame.f_back, level + 1
+        frame = frame.f_back
+        level = level + 1
     return level
 
 

@@ -56,7 +56,8 @@ def field_rows(
 
 def _direct(sampling: Sampling, rows: Rows) -> Iterator[Valued]:
     """The rows of each orientation, one after the other."""
-    vertices, count = sampling.num_vertices, len(rows.own) // sampling.orientations
+    vertices = sampling.num_vertices
+    count = len(rows.own) // sampling.orientations
     for field, weights in enumerate(rows.weights):
         for first in range(0, len(rows.own), count):
             own = slice(first, first + count)
@@ -111,7 +112,8 @@ def norms(matrix: scipy.sparse.csr_array, spacings: Floats) -> tuple[list[float]
         units of the points' spacing or, along the fiber, of its step.
     """
     columns = np.zeros((len(spacings), matrix.shape[1]))
-    most, largest = np.zeros(len(spacings)), 0.0
+    most = np.zeros(len(spacings))
+    largest = 0.0
     for _, field, block in _blocks(matrix):
         most[field] = max(most[field], float(block.sum(axis=1).max()))
         columns[field] += block.sum(axis=0)
@@ -121,7 +123,8 @@ def norms(matrix: scipy.sparse.csr_array, spacings: Floats) -> tuple[list[float]
 
 def steep_vertices(matrix: scipy.sparse.csr_array, spacings: Floats) -> tuple[Indices, float]:
     """(N,) vertices with rows of larger norm than STEEP, the steepest first; the largest norm."""
-    vertices, largest = matrix.shape[1], np.zeros(matrix.shape[1])
+    vertices = matrix.shape[1]
+    largest = np.zeros(matrix.shape[1])
     for start, field, block in _blocks(matrix):
         own = slice(start % vertices, start % vertices + block.shape[0])
         largest[own] = np.maximum(largest[own], _row_norms(block) * spacings[field])

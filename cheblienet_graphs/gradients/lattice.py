@@ -64,7 +64,9 @@ class LatticeGradient:
     """
 
     def __init__(self, lattice: Lattice, domain: Sampling, spacings: Floats | None = None) -> None:
-        self.lattice, self._domain, self._places = lattice, domain, domain.places
+        self.lattice = lattice
+        self._domain = domain
+        self._places = domain.places
         self._spacings = lattice.relative / lattice.width if spacings is None else spacings
         self._axes = [
             along(side, spacing, periodic=lattice.periodic)

@@ -46,8 +46,10 @@ class SearchedGradient:
     ) -> None:
         metric = Metric(1.0, float(spacings[0] / spacings[-1]) if manifold.oriented else 0.0)
         self._spacings = spacings
-        self._sampled, self._fewest = SampledManifold(sampling, manifold, metric), counts[0]
-        self._most, self._choice = min(counts[1], max(1, sampling.num_vertices - 1)), choice
+        self._sampled = SampledManifold(sampling, manifold, metric)
+        self._fewest = counts[0]
+        self._most = min(counts[1], max(1, sampling.num_vertices - 1))
+        self._choice = choice
         self._lists = self._among(int(sampling.periodic))
 
     def _among(self, rings: int) -> NeighborLists:
@@ -56,7 +58,8 @@ class SearchedGradient:
 
     def rows(self, start: int, stop: int) -> Iterator[Rows]:
         """A `Source` of vertices; weights are per unit of length or radian."""
-        sampling, search = self._sampled.sampling, self._lists
+        sampling = self._sampled.sampling
+        search = self._lists
         for first, lists, reach in search.of(start, stop):
             if (rings := search.enough_rings(reach)) > search.rings:  # in long, narrow domains
                 self._lists = self._among(rings)

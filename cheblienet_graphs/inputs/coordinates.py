@@ -60,7 +60,8 @@ def hole_between_rows(latitudes: Floats) -> str | None:
     found = holes(np.diff(latitudes))
     if not len(found):
         return None
-    south, north = latitudes[found[0]], latitudes[found[0] + 1]
+    south = latitudes[found[0]]
+    north = latitudes[found[0] + 1]
     return f"none between {south:g} and {north:g}"
 
 
@@ -86,7 +87,8 @@ def eastwards(longitudes: Floats) -> tuple[Indices, bool]:
     Returns:
         (lon,) places, of a region from its western end, and whether the grid goes once around.
     """
-    found, columns = holes(_around(longitudes)), np.arange(len(longitudes))
+    found = holes(_around(longitudes))
+    columns = np.arange(len(longitudes))
     return (np.roll(columns, -int(found[0]) - 1) if len(found) else columns), not len(found)
 
 

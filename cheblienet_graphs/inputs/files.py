@@ -201,7 +201,8 @@ def _row(
     numbers = []
     for place in places:
         if (number := _number(row[place])) is None:
-            name, text = titles[place].strip(), quoted(row[place])
+            name = titles[place].strip()
+            text = quoted(row[place])
             raise InputError(f"{file}, line {line}: {name} must be a number. Got {text}.")
         numbers.append(number)
     return numbers

@@ -151,7 +151,8 @@ class LatLonMask:
     def _column(self, longitudes: Floats) -> tuple[Indices, Booleans]:
         """Column of the nearest longitude, and whether the point is within the grid."""
         ascending, order, around = self._eastwards
-        start, steps = ascending[0], np.diff(ascending)
+        start = ascending[0]
+        steps = np.diff(ascending)
         gap = 360 - (ascending[-1] - start)
         before, after = (gap / 2, gap / 2) if around else (steps[0] / 2, steps[-1] / 2)
         # Degrees east of the first column's center.

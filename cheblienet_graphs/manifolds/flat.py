@@ -36,7 +36,8 @@ class Translations(Manifold):
     ) -> None:
         self.name, self.title = f"r{len(axes)}", f"R^{len(axes)}"
         self.base, self.columns = base, tuple(axes)
-        self.frame, self.anisotropic = self.columns, anisotropic
+        self.frame = self.columns
+        self.anisotropic = anisotropic
         self.default_neighbors, self.selling_neighbors = neighbors, selling
         *first, last = (f"{axis} ({along})" for axis, along in axes.items())
         self.coordinates_in_words = f"{', '.join(first)} and {last} in widths of the {{domain}}"
@@ -97,7 +98,9 @@ class SE2(Manifold):
             angle = h[2] - g[2] + turn
             angle = angle - FULL_TURN * (angle / FULL_TURN).round()
             mean = g[2] + angle / 2
-            cos, sin, sinc = mean.cos(), mean.sin(), (angle / FULL_TURN).sinc()
+            cos = mean.cos()
+            sin = mean.sin()
+            sinc = (angle / FULL_TURN).sinc()
             yield (cos * x + sin * y) / sinc, (cos * y - sin * x) / sinc, angle
 
     def rotation_angle(self, g: Point, h: Point) -> Any:
@@ -150,7 +153,8 @@ class R3S2(Manifold):
         translation is the displacement turned back by a / 2 there, its part in that plane divided
         by sinc(a / 2): that of SE(2), and the displacement itself out of the plane.
         """
-        start, step = g[3:], tuple(b - a for a, b in zip(g[:3], h[:3], strict=True))
+        start = g[3:]
+        step = tuple(b - a for a, b in zip(g[:3], h[:3], strict=True))
         across = directions_across(start)
         for sign in (1, -1):
             end = tuple(sign * part for part in h[3:])

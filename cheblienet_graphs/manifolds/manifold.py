@@ -76,7 +76,8 @@ class Manifold(ABC):
 
     def weights(self, metric: Metric) -> tuple[float, ...]:
         """Diagonal entries of R, one for each component of the logarithm, by its name."""
-        across, turning = metric.eps**-2, metric.xi**2
+        across = metric.eps**-2
+        turning = metric.xi**2
         entries = {"sideways": across, "across": across, "rotation": turning, "tilt": turning}
         return tuple(entries.get(direction, 1.0) for direction in self.frame)
 

@@ -134,7 +134,8 @@ def _of_top(degree: int, odd: int, metric: Metric, most: int) -> Floats:
     from scipy.linalg import eigvalsh_tridiagonal  # slow to import, opening does without
 
     index = np.arange(-degree + (degree + odd) % 2, degree + 1, 2)
-    length, low = degree * (degree + 1), index[:-1]
+    length = degree * (degree + 1)
+    low = index[:-1]
     diagonal = (1 + metric.eps**2) / 2 * (length - index**2) + index**2 / metric.xi**2
     ladder = (length - low * (low + 1)) * (length - (low + 1) * (low + 2))
     coupling = -(1 - metric.eps**2) / 4 * np.sqrt(ladder)

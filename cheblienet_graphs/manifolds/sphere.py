@@ -95,7 +95,8 @@ class SO3(Manifold):
         """Unit quaternions (w, x, y, z)."""
         alpha, beta, gamma = coordinates
         sine, cosine = (beta / 2).sin(), (beta / 2).cos()
-        half_sum, half_difference = (alpha + gamma) / 2, (alpha - gamma) / 2
+        half_sum = (alpha + gamma) / 2
+        half_difference = (alpha - gamma) / 2
         return (
             cosine * half_sum.cos(),
             sine * half_difference.sin(),

@@ -107,7 +107,9 @@ class GradientReport:
 
 def gradient_report(arrays: MeasuredLevel) -> GradientReport | None:
     """The errors of a level's gradients; None where it has none."""
-    spec, level, known = arrays.spec, arrays.level, arrays.of_level.gradients
+    spec = arrays.spec
+    level = arrays.level
+    known = arrays.of_level.gradients
     if known is None:
         return None
     error, turning = _errors(arrays)
@@ -154,7 +156,8 @@ def _errors(arrays: MeasuredLevel) -> tuple[float, float | None]:
     values, derivatives = smooth(arrays.spec, arrays.coordinates)
     pairs = zip(arrays.gradients.values(), derivatives, strict=True)
     missed = np.array([((matrix @ values - true) ** 2).mean() for matrix, true in pairs])
-    squares, base = (derivatives**2).mean(axis=1), arrays.spec.geometry.base.dimension
+    squares = (derivatives**2).mean(axis=1)
+    base = arrays.spec.geometry.base.dimension
     error = math.sqrt(missed[:base].sum() / squares[:base].sum())
     return error, math.sqrt(missed[base] / squares[base]) if len(missed) > base else None
 
@@ -179,13 +182,17 @@ def _waves(spec: GraphSpec, coordinates: Floats) -> tuple[Floats, Floats]:
     base = spec.geometry.base.dimension
     wave = 2 * np.pi / np.array(extent(spec))
     angles = coordinates[:, :base] * wave + PHASE
-    values, along = np.sin(angles).sum(axis=1), (np.cos(angles) * wave).T
+    values = np.sin(angles).sum(axis=1)
+    along = (np.cos(angles) * wave).T
     if not spec.geometry.oriented:
         return values, along
-    theta, turns = coordinates[:, base], len(spec.geometry.fiber.turns)
-    mode, slope = 2 + np.cos(turns * theta + PHASE), -turns * np.sin(turns * theta + PHASE)
+    theta = coordinates[:, base]
+    turns = len(spec.geometry.fiber.turns)
+    mode = 2 + np.cos(turns * theta + PHASE)
+    slope = -turns * np.sin(turns * theta + PHASE)
     cos, sin = np.cos(theta), np.sin(theta)
-    forward, sideways = cos * along[0] + sin * along[1], cos * along[1] - sin * along[0]
+    forward = cos * along[0] + sin * along[1]
+    sideways = cos * along[1] - sin * along[0]
     return values * mode, np.stack([forward * mode, sideways * mode, values * slope])
 
 

@@ -82,7 +82,8 @@ def error_bars(arrays: MeasuredLevel, spectrum: Eigenvalues) -> ErrorBars:
 
 def _known(arrays: MeasuredLevel, values: Floats, bars: Floats) -> int:
     """The number of eigenvalues before the first with an estimated error that says nothing."""
-    spec, metric = arrays.spec, arrays.sampled.metric
+    spec = arrays.spec
+    metric = arrays.sampled.metric
     small = bars <= AGREEING * values
     carried = [not few_samples(spec, metric, value) for value in values.tolist()]
     fails = ~(small & carried) & (bars > 0)
@@ -151,7 +152,8 @@ def _no_values(arrays: MeasuredLevel, spectrum: Eigenvalues) -> str | None:
 def _refinement(arrays: MeasuredLevel) -> float:
     """The spacing of the next coarser level over that of a level."""
     spec, level = arrays.spec, arrays.level
-    many, few = spec.full_points(level), spec.full_points(level + 1)
+    many = spec.full_points(level)
+    few = spec.full_points(level + 1)
     return float((many / few) ** (1 / spec.geometry.base.dimension))
 
 
@@ -161,7 +163,8 @@ def _coarser_values(arrays: MeasuredLevel, coarser: MeasuredLevel, count: int) -
     Returns:
         (M,) at most `count`, as many as there are vertices; None where they did not converge.
     """
-    count, scale = min(count, coarser.of_level.vertices), coarser.scale
+    count = min(count, coarser.of_level.vertices)
+    scale = coarser.scale
     if scale is None:
         return None
     if arrays.spec.geometry.oriented:
@@ -184,7 +187,8 @@ def _off_diagonal(arrays: MeasuredLevel) -> scipy.sparse.coo_array:
 
 def _with_fiber(arrays: MeasuredLevel, factor: float) -> tuple[scipy.sparse.csr_array, float]:
     """Delta, its edges between orientations times a factor, rescaled; a bound of its spectrum."""
-    off, count = _off_diagonal(arrays), arrays.sampling.num_points
+    off = _off_diagonal(arrays)
+    count = arrays.sampling.num_points
     row, column = off.coords
     off.data *= np.where(row // count == column // count, 1.0, factor)
     root = np.sqrt(arrays.mass, dtype=np.float64)
@@ -210,10 +214,13 @@ def _of_fiber(arrays: MeasuredLevel, spectrum: Eigenvalues, scale: float) -> Flo
 
 def _fiber_matrix(arrays: MeasuredLevel) -> Floats:
     """(n_o, n_o) Delta on functions of the orientation alone, edges between orientations only."""
-    off, count = _off_diagonal(arrays), arrays.sampling.num_points
-    size, root = arrays.spec.orientations, np.sqrt(arrays.mass, dtype=np.float64)
+    off = _off_diagonal(arrays)
+    count = arrays.sampling.num_points
+    size = arrays.spec.orientations
+    root = np.sqrt(arrays.mass, dtype=np.float64)
     row, column = off.coords
-    weights, pairs = -off.data * root[row] * root[column], row // count * size + column // count
+    weights = -off.data * root[row] * root[column]
+    pairs = row // count * size + column // count
     between = np.bincount(pairs, weights, size**2).reshape(size, size)
     mass = np.sqrt((root.reshape(size, count) ** 2).sum(axis=1))
     matrix: Floats = scipy.sparse.csgraph.laplacian(between) / np.outer(mass, mass)

@@ -100,7 +100,8 @@ class MeasuredLevel(LevelFolder):
 
         Without a mask these are the sampling's own.
         """
-        domain, deepest = self.sampling, self.sampling.probes()
+        domain = self.sampling
+        deepest = self.sampling.probes()
         if domain.places is None:
             # Which of given points are near the edge of a mask is not stored.
             return deepest if self.spec.mask is None else deepest[:0]
@@ -153,7 +154,8 @@ def _vertices(sampling: Sampling, points: Indices) -> Indices:
 
 def _areas(sampling: Sampling, points: Indices) -> Floats:
     """(n_o,) areas of the vertices of each orientation over some points, added up."""
-    areas, shares = sampling.base_areas[points], sampling.fiber.shares(sampling.orientations)
+    areas = sampling.base_areas[points]
+    shares = sampling.fiber.shares(sampling.orientations)
     return np.array([(areas * share).sum() for share in shares])
 
 
@@ -275,7 +277,8 @@ def eigenvalue_scale(level: MeasuredLevel) -> float | None:
         level: its edges.
     """
     sampling, mass, moment = level.sampling, 1.0, 0.0
-    known, normalized = level.spec.weighting.moment, level.spec.laplacian == "normalized"
+    known = level.spec.weighting.moment
+    normalized = level.spec.laplacian == "normalized"
     if known is not None:
         moment = known * sampling.mean_area
     if known is None or normalized:
@@ -302,7 +305,9 @@ def some_points(level: MeasuredLevel, points: Indices, edges: int) -> Indices:
 
 def _longest_chord(level: MeasuredLevel) -> float:
     """The largest Cartesian distance on the base between two vertices that an edge joins."""
-    points, laplacian, longest = level.sampling, level.laplacian, 0.0
+    points = level.sampling
+    laplacian = level.laplacian
+    longest = 0.0
     base = points.base_points
     for start, stop in row_blocks(laplacian.indptr):
         row, column = rows(laplacian, start, stop).tocoo().coords

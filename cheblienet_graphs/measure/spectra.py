@@ -63,7 +63,8 @@ def computed_eigenpairs(arrays: MeasuredLevel, count: int, which: End = "smalles
         count: M in [1, V].
         which: "smallest", ascending, or "largest", descending.
     """
-    laplacian, lambda_max = arrays.laplacian, arrays.of_level.lambda_max
+    laplacian = arrays.laplacian
+    lambda_max = arrays.of_level.lambda_max
     points, shift = arrays.sampling, arrays.shift
     return extreme_eigenpairs(
         laplacian, lambda_max, count, which=which, sampling=points, shift=shift
@@ -80,7 +81,9 @@ def computed_eigenvalues(
         count: M in [1, V].
         progress: called with the products done and the most there may be.
     """
-    laplacian, lambda_max, points = arrays.laplacian, arrays.of_level.lambda_max, arrays.sampling
+    laplacian = arrays.laplacian
+    lambda_max = arrays.of_level.lambda_max
+    points = arrays.sampling
     shift = arrays.shift
     return smallest_eigenvalues(
         laplacian, lambda_max, count, sampling=points, shift=shift, progress=progress

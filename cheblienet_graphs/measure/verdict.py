@@ -388,7 +388,8 @@ def _consistent_inside(spec: GraphSpec, sampled: SampledManifold[Sampling]) -> b
     large = replace(lattice, shape=(LARGE,) * len(lattice.shape), periodic=False)
     metric = sampled.metric.scaled(lattice.spacing / large.spacing)
     weights = spec.weighting.on_lattice(spec, SampledManifold(large, sampled.manifold, metric))
-    metric, metrics = sampled.metric.scaled(lattice.spacing), []
+    metric = sampled.metric.scaled(lattice.spacing)
+    metrics = []
     for k, (stencil, values) in enumerate(zip(weights.stencils, weights.values, strict=True)):
         own = np.full(len(stencil), k)
         starts, ends = lattice.edge_coordinates(own, stencil.orientation, stencil.offsets)

@@ -182,7 +182,8 @@ def levels_table(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
         spec: of the build.
         levels: their reports.
     """
-    rows, columns = {"": tables.rows_of(spec, levels)}, _columns("", levels)
+    rows = {"": tables.rows_of(spec, levels)}
+    columns = _columns("", levels)
     made = table("levels-table", "The graphs of the pyramid", columns, rows, kind="levels")
     lines = [element("li", prose(line)) for line in tables.reading(spec)]
     return joined([made, element("ul", *lines, class_="faint")])
@@ -247,7 +248,8 @@ def _moments(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
 
 def _moment_rows(spec: GraphSpec, level: LevelReport) -> list[tables.Row]:
     rows: list[tables.Row] = []
-    samples, oriented = fibers.samples_of(spec), spec.geometry.oriented
+    samples = fibers.samples_of(spec)
+    oriented = spec.geometry.oriented
     for metric, ratio in zip(level.effective_metric, tables.turning(level), strict=True):
         title = fibers.title(samples, metric.orientation, " ") if oriented else "all points"
         realized = [metric.eps_squared, *([ratio] if oriented else [])]
@@ -270,7 +272,8 @@ def _spectrum(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
 
 
 def _level_title(level: LevelReport) -> str:
-    more, unknown = len(level.multiplicities) - MOST_EIGENVALUES, level.error_bars.unknown
+    more = len(level.multiplicities) - MOST_EIGENVALUES
+    unknown = level.error_bars.unknown
     others = f"; {more:,} more are in the JSON report" if more > 0 else ""
     errors = f"; errors not estimated: {unknown}" if unknown else ""
     return f"level {level.level}{others}{errors}"

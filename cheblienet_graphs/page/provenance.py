@@ -53,7 +53,8 @@ def _list(sentences: list[str]) -> Markup:
 
 def _remedy(report: Report, level: LevelReport) -> list[Markup]:
     """The meaning of an inconsistency, and the command for the first change that is advised."""
-    todo, explained = level.finding.advice, element("p", meaning(report.spec, level.finding))
+    todo = level.finding.advice
+    explained = element("p", meaning(report.spec, level.finding))
     if todo is None or not todo.changes:
         return [explained]
     change = dict(todo.changes[0])

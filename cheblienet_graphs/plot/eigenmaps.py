@@ -108,7 +108,8 @@ def draw_eigenmaps(canvas: Canvas, data: Eigenmaps) -> None:
         canvas: the figure.
         data: the eigenfunctions.
     """
-    of_axes, rows = data.places.of_axes, _rows(data)
+    of_axes = data.places.of_axes
+    rows = _rows(data)
     shown = _shown(data) if len(data.places.samples) > 1 else ()
     labels = [title(data.places.samples, int(k)) for k in shown]
     bar = "eigenfunction / its largest size"

@@ -160,7 +160,8 @@ def _curve(turning: Turning, about: str, axis: Floats) -> Curve:
     """Errors about an axis."""
     own = steps_of(turning.places)
     angles = np.unique(np.round(np.concatenate([np.arange(STEP, 181, STEP), own]), 9))
-    still, errors = turning.pooled(np.eye(3)), []
+    still = turning.pooled(np.eye(3))
+    errors = []
     for angle in angles.tolist():
         both = zip(turning.pooled(rotation(axis, math.radians(angle))), still, strict=True)
         errors.append([np.linalg.norm(a - b) / np.linalg.norm(b) for a, b in both])

@@ -225,7 +225,8 @@ def svg_of(figure: Figure, graph: OpenedGraph, asked: Asked) -> tuple[str, str]:
     document = contents.decode()
     opening, rest = document[document.index("<svg") :].strip().split(">", 1)
     styles = "; ".join(_STYLE.findall(rest))
-    meant, prefix = set(_MEANT.findall(rest)), f"{figure.name}-{asked.level}-"
+    meant = set(_MEANT.findall(rest))
+    prefix = f"{figure.name}-{asked.level}-"
     rest = re.sub(
         r' id="([^"]*)"',
         lambda name: f' id="{prefix}{name[1]}"' if name[1] in meant else "",

@@ -44,7 +44,8 @@ def symmetries_of(
     """
     laplacian = graph.level(level).laplacian
     signal = np.random.default_rng(seed).standard_normal((places.points.num_vertices, 1))
-    output, errors = chebyshev_sums(laplacian, signal, weights), {}
+    output = chebyshev_sums(laplacian, signal, weights)
+    errors = {}
     for name, permutation in places.points.symmetries():
         image = np.empty_like(signal)
         image[permutation] = signal
@@ -92,12 +93,14 @@ def bars(offsets: Floats, radius: float) -> Floats:
         offsets: (N, 2) or (N, 3) from the middle, in spacings.
         radius: the same.
     """
-    across, along = max(1.5, radius / 9), radius / 4
+    across = max(1.5, radius / 9)
+    along = radius / 4
     total: Floats = np.zeros(len(offsets))
     for x, y, degrees, height in BARS:
         cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
         right, down = offsets[:, 0] - x * radius, offsets[:, 1] - y * radius
-        forward, sideways = cos * right + sin * down, cos * down - sin * right
+        forward = cos * right + sin * down
+        sideways = cos * down - sin * right
         squared = (forward / along) ** 2 + (sideways / across) ** 2
         squared += (offsets[:, 2:] ** 2).sum(axis=1) / across**2
         total += height * np.exp(-squared / 2)
@@ -134,7 +137,8 @@ class Turning:
         Args:
             turn: (3, 3) rotation.
         """
-        places, middle = self.places, self.places.vectors[self.point]
+        places = self.places
+        middle = self.places.vectors[self.point]
         own = places.offsets(middle, places.vectors)
         inside = np.flatnonzero((own**2).sum(axis=1) <= self.radius**2)
         inside = inside[:: -(-len(inside) // COMPARED[places.dimension - 2])]
@@ -169,7 +173,8 @@ class Turning:
 
     def _outputs(self, turn: Floats) -> tuple[Indices, Floats, Floats, Floats]:
         """Points near the turned middle, their offsets, outputs (n_o, N, C), and the input (N,)."""
-        places, middle = self.places, self.places.vectors[self.point]
+        places = self.places
+        middle = self.places.vectors[self.point]
         orientations, count = places.points.orientations, places.points.num_points
         offsets = places.offsets(self._turned(middle[None], turn)[0], places.vectors)
         near = np.flatnonzero((offsets**2).sum(axis=1) <= (self.radius + MARGIN) ** 2)

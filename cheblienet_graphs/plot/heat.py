@@ -174,7 +174,8 @@ def _check_together(graphs: tuple[OpenedGraph, ...]) -> None:
 
 def _same(other: OpenedGraph, level: int, first: Diffusion) -> int:
     """The vertex where heat starts that started elsewhere on the first graph."""
-    points, known = other.level(level).sampling, first.places.points
+    points = other.level(level).sampling
+    known = first.places.points
     orientation, point = divmod(chosen_vertex(other, level, None), points.num_points)
     if points.num_points == known.num_points:
         point = first.point
@@ -184,11 +185,14 @@ def _same(other: OpenedGraph, level: int, first: Diffusion) -> int:
 
 
 def _diffusion(graph: OpenedGraph, level: int, vertex: int, spread: float) -> Diffusion:
-    arrays, places = graph.level(level), places_of(graph, level)
+    arrays = graph.level(level)
+    places = places_of(graph, level)
     scale = arrays.scale
-    operator, time = scale is not None, (spread * places.spacing) ** 2 / 2
+    operator = scale is not None
+    time = (spread * places.spacing) ** 2 / 2
     if scale is None:
-        time, scale = spread**2 / 2 / arrays.of_level.lambda_max, 1.0
+        time = spread**2 / 2 / arrays.of_level.lambda_max
+        scale = 1.0
     orientation, point = divmod(vertex, places.points.num_points)
     density = heat_on(graph, level, vertex, time * scale).reshape(places.points.orientations, -1)
     return Diffusion(graph.name, places, point, orientation, density, time, operator)
@@ -289,7 +293,8 @@ def draw_heat(canvas: Canvas, data: Heat) -> None:
 
 def _panels(data: Heat, graph: Diffusion) -> list[pictures.Panel]:
     """All heat over the points, and that of orientations alone: titles above the middle slice."""
-    views, panels = pictures.around(graph.places, graph.point, data.reach), []
+    views = pictures.around(graph.places, graph.point, data.reach)
+    panels = []
     shown = [None, *(data.shown.tolist() if graph.oriented else ())]
     for k in shown:
         above = "all together" if graph.oriented else ""

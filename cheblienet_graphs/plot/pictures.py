@@ -96,7 +96,8 @@ def whole(places: Places, fine: int = FINE) -> list[View]:
         pixel = float(size.max()) / fine
         counts = [max(1, round(side / pixel)) for side in size]
         return _slices(places, size / 2, [(np.arange(n) - (n - 1) / 2) * pixel for n in counts])
-    lengths, step = np.array(lattice.sides[::-1]), -(-max(lattice.shape) // fine)
+    lengths = np.array(lattice.sides[::-1])
+    step = -(-max(lattice.shape) // fine)
     middle = np.array(lattice.shape[::-1]) // 2
     pixels = [np.arange(min(step, side) // 2, side, step) for side in lattice.shape[::-1]]
     spans = [(p - m) * a for p, m, a in zip(pixels, middle, lengths, strict=True)]

@@ -125,7 +125,8 @@ class Places:
 
     def room(self, point: int) -> float:
         """Distance from a point to where the graph ends, at most half of its domain or sphere."""
-        here, limits = self.vectors[point], [self.radius * np.pi / 2]
+        here = self.vectors[point]
+        limits = [self.radius * np.pi / 2]
         if self.size is not None:
             limits = [float(self.size.min()) / 2]
             if not self.points.periodic:
@@ -177,7 +178,8 @@ class Places:
 
         On the sphere after parallel transport to a point. Of oriented manifolds only.
         """
-        places, samples = vertices % self.points.num_points, np.array(self.samples)
+        places = vertices % self.points.num_points
+        samples = np.array(self.samples)
         samples = samples[vertices // self.points.num_points]
         if self.of_axes:
             return samples

@@ -130,7 +130,8 @@ def _bars(arrays: MeasuredLevel, eigenvalues: Eigenvalues) -> Floats | None:
 def soon_computed(graph: OpenedGraph, level: int, count: int) -> bool:
     """True if so many eigenpairs are stored, or can be computed in seconds."""
     arrays = graph.level(level)
-    stored, vertices = arrays.eigenvalues, arrays.of_level.vertices
+    stored = arrays.eigenvalues
+    vertices = arrays.of_level.vertices
     if stored is not None and len(stored) >= min(count, vertices):
         return True
     return vertices <= LARGEST or _periodic(graph, level)

@@ -166,7 +166,8 @@ def _looked_at(arrays: MeasuredLevel, exact: list[float] | None, count: int) -> 
     """
     if exact is None or count < 2:
         return count
-    vertices, stored = arrays.of_level.vertices, arrays.eigenvalues
+    vertices = arrays.of_level.vertices
+    stored = arrays.eigenvalues
     most = deciding(arrays.spec, arrays.sampled.metric, exact)
     if stored is not None and len(stored) >= most:
         most = max(most, min(len(stored), FURTHER))

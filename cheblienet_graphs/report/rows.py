@@ -197,7 +197,8 @@ def _compared(value: float, scale: float | None, known: float | None) -> list[st
 
 def distinct(level: LevelReport) -> Iterator[tuple[slice, float, float | None]]:
     """The places of each eigenvalue's copies, their mean, and that of the exact ones if known."""
-    ends, exact = itertools.accumulate(level.multiplicities), level.exact_eigenvalues
+    ends = itertools.accumulate(level.multiplicities)
+    exact = level.exact_eigenvalues
     for end, count in zip(ends, level.multiplicities, strict=True):
         copies = slice(end - count, end)
         known = float(np.mean(exact[copies])) if exact else None

@@ -174,7 +174,8 @@ def _shape(finding: Finding) -> tuple[Any, ...]:
 
 def _line(alike: Sequence[Finding], every: Sequence[int], spec: GraphSpec) -> str:
     """The numbers of each level; of a finding with causes or advice the first level's."""
-    first, levels = alike[0], [level for finding in alike for level in finding.levels]
+    first = alike[0]
+    levels = [level for finding in alike for level in finding.levels]
     title = "all levels" if len(every) > 1 and levels == [*every] else levels_in_words(levels)
     if first.causes or first.advice or first.kind in WHOLE:
         sentences = [sentence(finding, spec) for finding in alike]

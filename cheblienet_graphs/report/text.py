@@ -123,7 +123,8 @@ class Report(VersionReport):
 
     def _answers(self) -> Iterator[str]:
         """Is it consistent with its metric, connected, how large, how symmetric: with labels."""
-        against, first = self.remarks(connections), self.levels[0]
+        against = self.remarks(connections)
+        first = self.levels[0]
         answers = {
             "metric": self.verdicts(),
             "connected": [f"no: {against[0]}", *against[1:]] if against else ["yes"],

@@ -182,10 +182,13 @@ def _array(given: Any, columns: Sequence[str], accepted: str) -> npt.NDArray[Any
 
 def _check_shape(level: Level, finer: Level | None) -> None:
     """See that a level has points, fewer than the one before, and areas as that one."""
-    (table, where), count, remedy = level, len(level.table), ""
+    table, where = level
+    count = len(level.table)
+    remedy = ""
     found = f"{count:,} point{'s' if count != 1 else ''}{where}"
     if finer is not None and table.shape[1] != finer.table.shape[1]:
-        accepted, found = "with areas on all levels or on none", f"shape {table.shape}{where}"
+        accepted = "with areas on all levels or on none"
+        found = f"shape {table.shape}{where}"
     elif not POINTS.low <= count <= POINTS.high:
         accepted = f"at least {POINTS.low} points, and at most {POINTS.high:,}"
     elif finer is not None and count >= len(finer.table):
@@ -289,8 +292,10 @@ def _again_on_a_pole(table: Floats) -> Mask:
 
     Such a row has the longitudes of the next one. Other points that coincide there are no row.
     """
-    latitude, longitude = table[:, 0], table[:, 1] % 360
-    again, others = np.zeros(len(table), bool), latitude[abs(latitude) < 90]
+    latitude = table[:, 0]
+    longitude = table[:, 1] % 360
+    again = np.zeros(len(table), bool)
+    others = latitude[abs(latitude) < 90]
     for pole, next_to_it in ((90.0, others.max(initial=-90)), (-90.0, others.min(initial=90))):
         row = np.flatnonzero(latitude == pole)
         along = np.sort(longitude[latitude == next_to_it])

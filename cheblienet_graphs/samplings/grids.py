@@ -96,7 +96,8 @@ class Equiangular(Points):
     def angles(self) -> tuple[Floats, Floats]:
         """(points,) colatitudes beta in (0, pi) and longitudes gamma in (0, 2 pi), radians."""
         steps = np.arange(2 * self.size) + 0.5
-        beta, gamma = steps * np.pi / (2 * self.size), steps * np.pi / self.size
+        beta = steps * np.pi / (2 * self.size)
+        gamma = steps * np.pi / self.size
         return np.repeat(beta, len(steps)), np.tile(gamma, len(steps))
 
     @cached_property
@@ -187,7 +188,8 @@ class Gaussian(Scattered):
 
     def sides(self, which: Indices) -> Iterator[list[Sides]]:
         """Sides of rectangles in latitude and longitude, each row as high as its weight."""
-        rows, weights = np.array(self.row_lengths(self.size)), self._quadrature[1]
+        rows = np.array(self.row_lengths(self.size))
+        weights = self._quadrature[1]
         heights = weights[: len(rows) // 2]
         depths = np.append(0, np.cumsum(heights) / heights.sum())
         return (band_sides(rows, 0.0, depths, *part) for part in chunks(which))
@@ -195,7 +197,8 @@ class Gaussian(Scattered):
     @cached_property
     def angles(self) -> tuple[Floats, Floats]:
         """(points,) colatitudes beta in (0, pi) and longitudes gamma in [0, 2 pi), radians."""
-        rows, nodes = np.array(self.row_lengths(self.size)), self._quadrature[0]
+        rows = np.array(self.row_lengths(self.size))
+        nodes = self._quadrature[0]
         place = np.arange(rows.sum()) - np.repeat(np.cumsum(rows) - rows, rows)
         gamma = place * np.repeat(2 * np.pi / rows, rows)
         return np.repeat(np.arccos(nodes[::-1]), rows), gamma
@@ -203,7 +206,8 @@ class Gaussian(Scattered):
     @cached_property
     def base_areas(self) -> Floats:
         """(points,) areas in units of their mean."""
-        rows, weights = np.array(self.row_lengths(self.size)), self._quadrature[1]
+        rows = np.array(self.row_lengths(self.size))
+        weights = self._quadrature[1]
         areas: Floats = np.repeat(weights[::-1] / rows, rows)
         areas /= areas.mean()
         return areas

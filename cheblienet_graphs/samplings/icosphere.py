@@ -113,7 +113,8 @@ class Icosphere(Points):
 
         So means by area do not keep integrals exactly.
         """
-        ends, count = self.mesh.parents, len(self.mesh.points)
+        ends = self.mesh.parents
+        count = len(self.mesh.points)
         kept = np.arange(count - len(ends))
         points = np.concatenate([kept, np.repeat(np.arange(len(kept), count), 2)])
         coarser = np.concatenate([kept, ends.ravel()])
@@ -370,7 +371,8 @@ def surroundings(region: Four, distance: float) -> Four:
     """The least region (W, S, E, N) that holds all points within a distance of one, degrees."""
     west, south, east, north = region
     distance += ROUNDED
-    south, north = max(south - distance, -90.0), min(north + distance, 90.0)
+    south = max(south - distance, -90.0)
+    north = min(north + distance, 90.0)
     across = math.cos(math.radians(max(-south, north)))
     if across <= math.sin(math.radians(distance)):  # a pole is as near
         return -180.0, south, 180.0, north

@@ -232,7 +232,8 @@ class Lattice(SamplingKind):
     def coordinates(self, start: int = 0, stop: int | None = None) -> Floats:
         """Coordinates as of `Sampling.coordinates`; on a line along x all but x is the same."""
         first, last, _ = slice(start, stop).indices(self.num_vertices)
-        skipped, x = first % self.width, self.base_coordinates(np.arange(self.width))[:, 0]
+        skipped = first % self.width
+        x = self.base_coordinates(np.arange(self.width))[:, 0]
         lines = self._coordinates_of(np.arange(first - skipped, last, self.width))
         rows = np.repeat(lines[:, None], self.width, axis=1)
         rows[:, :, 0] = x
@@ -318,7 +319,8 @@ class Lattice(SamplingKind):
         """A flag, true if all samples go to samples exactly, and (n_o,) the image of each."""
         if self.fiber.columns and not self.fiber.cyclic:
             return True, image_of(self.fiber_coordinates, motion[::-1, ::-1])
-        k, n_o = np.arange(self.orientations), self.orientations
+        k = np.arange(self.orientations)
+        n_o = self.orientations
         if not self.fiber.columns:
             return True, k
         # Where x goes, in quarter turns; 2 pi are so many steps.

@@ -82,7 +82,9 @@ class MaskedSampling(Sampling):
     def edges(self, rows: Indices, columns: Indices) -> tuple[Indices, Indices, Indices]:
         """Edges of the full sampling between vertices inside, as `Sampling.edges`."""
         (k, row), (j, column) = (np.divmod(ends, self.full.num_points) for ends in (rows, columns))
-        row, column, count = self.inside[row], self.inside[column], self.num_points
+        row = self.inside[row]
+        column = self.inside[column]
+        count = self.num_points
         kept = np.flatnonzero((row >= 0) & (column >= 0))
         return (k * count + row)[kept], (j * count + column)[kept], kept
 
@@ -181,7 +183,8 @@ class MaskedSampling(Sampling):
 
     def symmetries(self, *more: str) -> Iterator[tuple[str, Indices]]:
         """Names and permutations (V,) of the full sampling's symmetries that keep the domain."""
-        points, count = self.full.num_points, self.num_points
+        points = self.full.num_points
+        count = self.num_points
         orientations = np.arange(self.orientations)
         vertices = (orientations[:, None] * points + self.places).ravel()
         for name, permutation in self.full.symmetries(*more):
@@ -303,7 +306,8 @@ class CutSampling(MaskedSampling):
     @property
     def cut_statistics(self) -> dict[str, float] | None:
         """The share of points with cut pixels, and the least and the largest mass."""
-        share, masses = 1 - self.whole()[self.places].mean(), self.masses
+        share = 1 - self.whole()[self.places].mean()
+        masses = self.masses
         return {"share": float(share), "least": float(masses.min()), "most": float(masses.max())}
 
     @cached_property
@@ -315,7 +319,8 @@ class CutSampling(MaskedSampling):
     @property
     def parents(self) -> Parents:
         """The coarser vertices that show each: its block, or if there is none, the nearest."""
-        coarser, block = self.coarser, self.full.parents.coarser[self.places]
+        coarser = self.coarser
+        block = self.full.parents.coarser[self.places]
         filling = coarser.filling
         counts = np.diff(filling.indptr)[block]
         starts = np.cumsum(counts) - counts

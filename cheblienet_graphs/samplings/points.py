@@ -294,6 +294,7 @@ class Random(Scattered):
             return generator.random((self.size, 2))
         # Heights come before longitudes, so both depend on how many are drawn.
         height, longitude = generator.random((2, self.drawn or self.size))[:, : self.size]
-        height, gamma = 2 * height - 1, 2 * np.pi * longitude
+        height = 2 * height - 1
+        gamma = 2 * np.pi * longitude
         across = np.sqrt((1 - height) * (1 + height))
         return np.stack([across * np.cos(gamma), across * np.sin(gamma), height], axis=1)

@@ -103,7 +103,8 @@ class Box:
         self.low, self.high = float(np.sin(south)), float(np.sin(north))
         self.west, self.width = float(west), float((east - west) % (2 * np.pi))
         if region[2] - region[0] >= 360:
-            self.west, self.width = ANY_MERIDIAN, 2 * np.pi
+            self.west = ANY_MERIDIAN
+            self.width = 2 * np.pi
 
     @property
     def area(self) -> float:
@@ -117,7 +118,8 @@ class Box:
 
     def holds(self, points: Floats) -> npt.NDArray[np.bool_]:
         """(...,) whether points, (..., 3), are inside."""
-        z, east = points[..., 2], self.longitudes(points)
+        z = points[..., 2]
+        east = self.longitudes(points)
         return (z >= self.low) & (z <= self.high) & (east <= self.width)
 
     def meridian(self, longitude: float) -> tuple[Floats, Floats]:
@@ -185,7 +187,9 @@ def _integrals(box: Box, first: Floats, last: Floats, middles: Floats) -> Floats
         (end[..., 2], box.longitudes(end, near), np.arcsin(np.clip(end[..., 2], -1, 1)))
         for end in (first, last)
     )
-    half, mean, difference = (east_2 - east) / 2, (phi + phi_2) / 2, (phi - phi_2) / 2
+    half = (east_2 - east) / 2
+    mean = (phi + phi_2) / 2
+    difference = (phi - phi_2) / 2
     below = 2 * np.arctan2(np.sin(half) * np.sin(mean), np.cos(half) * np.cos(difference))
     integrals: Floats = east_2 * z_2 - east * z - below
     return integrals

@@ -276,7 +276,8 @@ def _to_pole(cell: Indices, corners: Floats, longitudes: Place, pole: int) -> li
     sides: list[Sides] = []
     around = np.concatenate(longitudes[::-1])
     for is_north in (True, False):
-        has_corner, has_pole = (corners[:, 2] >= 0) == is_north, is_north == (pole > 0)
+        has_corner = (corners[:, 2] >= 0) == is_north
+        has_pole = is_north == (pole > 0)
         there = np.where(has_corner, depth_of(corners), 1.0)
         back = np.full(len(cell), 0.0 if has_pole else 1.0)
         passed = np.tile(has_corner | has_pole, 2)

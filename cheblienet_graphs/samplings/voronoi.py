@@ -155,7 +155,8 @@ def arcs_of(points: Floats, remedy: str) -> Arcs:
     if on_a_circle(points):
         ends, start, direction = _half_circles(points)
         far = -start
-        lengths, coincident = np.full(len(start), np.pi), np.empty((0, 3), np.int64)
+        lengths = np.full(len(start), np.pi)
+        coincident = np.empty((0, 3), np.int64)
     else:
         ends, start, far, coincident = _sides(points, remedy)
         across = far - start * (start * far).sum(axis=1, keepdims=True)
@@ -193,7 +194,8 @@ def _with_images(
     points: Floats, sides: Floats, *, periodic: bool
 ) -> tuple[Floats, Floats, Indices, Floats]:
     """The points, with near ones put on an edge; images, their sources, shares of cells inside."""
-    low, high = abs(points) <= EDGE * sides, abs(points - sides) <= EDGE * sides
+    low = abs(points) <= EDGE * sides
+    high = abs(points - sides) <= EDGE * sides
     on_edges = (low | high).sum(axis=1)
     if periodic or not on_edges.any():
         images = _images(points, sides, periodic=periodic)

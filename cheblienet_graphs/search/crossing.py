@@ -55,7 +55,8 @@ class Crossing:
         radius: float | None = None,
     ) -> None:
         self._sources, self._targets, self._radius = sources, targets, radius
-        self._own, self._count = targets.cloud(), neighbors or LOOKED_AT
+        self._own = targets.cloud()
+        self._count = neighbors or LOOKED_AT
         self._look(sources.likely_reach(self._count + 1))
 
     def _look(self, reach: float) -> None:
@@ -112,7 +113,8 @@ class Crossing:
         """Entries of targets, by (rows, columns, d^2), and the targets that need more looked at."""
         near = self._tree.query(self._targets.base[rows], count)
         chords, images = (np.reshape(part, (len(rows), -1)) for part in near)
-        sources, squared = self._cloud.source[images], self._measured(rows, images)
+        sources = self._cloud.source[images]
+        squared = self._measured(rows, images)
         if self._sources.periods is not None:
             nearest_first = np.lexsort((squared, sources), axis=1)
             squared[~first_of_each(sources, nearest_first)] = np.inf

@@ -92,7 +92,8 @@ class NeighborRule:
         Args:
             search: among so many rings; gives the largest d^2 that lists depend on.
         """
-        rings, tried = int(self.sampled.sampling.periodic), None
+        rings = int(self.sampled.sampling.periodic)
+        tried = None
         while rings != tried:
             tried = rings
             rings = self.lists(tried).enough_rings(search(tried))

@@ -55,7 +55,8 @@ def nearest_images(
         The first point, (n_o, points, K) images, -1 where there is none, and the largest d^2 that
         they depend on.
     """
-    step, threads = search.points_at_once, threads_each(engine, processes=1)
+    step = search.points_at_once
+    threads = threads_each(engine, processes=1)
     for lo in range(start, stop, step):
         with torch_threads(threads):
             reach, nearest = search.nearest(lo, min(lo + step, stop), shells)
@@ -129,7 +130,8 @@ class NeighborLists:
         Where these are too few: as many as are enough, but at most twice these. More images can
         only shorten the distances that lists depend on.
         """
-        sampling, rings = self._sampled.sampling, self.rings
+        sampling = self._sampled.sampling
+        rings = self.rings
         if not sampling.periodic:
             return rings
         side = min(sampling.extent or (1.0,))

@@ -60,7 +60,8 @@ class OffsetDistances:
 
     def stencils(self, neighbors: int) -> tuple[Floats, tuple[Stencil, ...]]:
         """r_k^2 by orientation, and the neighbors of a vertex: d^2 <= min(r_i^2, r_k^2)."""
-        balls, radius = [], 2.0
+        balls = []
+        radius = 2.0
         for k in range(self._lattice.orientations):
             ball, radius = self._ball(k, neighbors, radius)
             balls.append(ball)
@@ -184,7 +185,8 @@ class Ellipsoids:
             center = -np.einsum("nj,nj->n", self.mixed[which, axis, :axis], chosen)
             half = np.sqrt(np.maximum(left, 0) / pivot)
             slack = SLACK * (1 + abs(center) + half)
-            low, high = np.ceil(center - half - slack), np.floor(center + half + slack)
+            low = np.ceil(center - half - slack)
+            high = np.floor(center + half + slack)
             row, place = _intervals(low.astype(np.int64), high.astype(np.int64))
             left = left[row] - pivot[row] * (place - center[row]) ** 2
             which, chosen = which[row], np.column_stack([chosen[row], place])
@@ -201,7 +203,8 @@ def _candidates(lattice: Lattice, manifold: Manifold, offset: Indices) -> Floats
 def _sum_of_squares(quadratic: Floats) -> tuple[Floats, Floats]:
     """Pivots (N, d) and mixed coefficients (N, d, d) of forms (N, d, d), last axes eliminated."""
     size = quadratic.shape[-1]
-    pivots, mixed = np.empty(quadratic.shape[:2]), np.zeros(quadratic.shape)
+    pivots = np.empty(quadratic.shape[:2])
+    mixed = np.zeros(quadratic.shape)
     rest = quadratic
     for axis in reversed(range(size)):
         pivots[:, axis] = rest[:, axis, axis]

@@ -114,10 +114,12 @@ def lengths(sources: Cloud, targets: Cloud, rows: Indices, columns: Indices) -> 
     rings = (math.ceil(sources.complete_within / period) for period in sources.periods)
     steps = np.array([*itertools.product(*(range(-n, n + 1) for n in rings))])
     moves = (steps * np.array(sources.periods))[:, None]
-    squared, few = np.empty(len(rows)), max(1, PAIRS_AT_ONCE // len(moves))
+    squared = np.empty(len(rows))
+    few = max(1, PAIRS_AT_ONCE // len(moves))
     for lo in range(0, len(rows), few):
         some = slice(lo, lo + few)
-        start, end = targets.at(rows[some]), moved(sources.at(columns[some]), moves)
+        start = targets.at(rows[some])
+        end = moved(sources.at(columns[some]), moves)
         squared[some] = np.atleast_2d(targets.measured(start, end)).min(axis=0)
     return squared
 
@@ -200,7 +202,8 @@ class PlacedPoints:
         own = np.flatnonzero(first == np.arange(len(self)))
         if len(own) == len(self):
             return indptr, places, squared
-        at_place, order = np.bincount(first, minlength=len(self)), np.argsort(first, kind="stable")
+        at_place = np.bincount(first, minlength=len(self))
+        order = np.argsort(first, kind="stable")
         start = np.searchsorted(first[order], own[places])
         counts = at_place[own[places]]
         place = np.repeat(np.arange(len(places)), counts)
@@ -262,7 +265,8 @@ class PlacedPoints:
 
     def likely_reach(self, count: float) -> float:
         """Distance on a torus within which so many points are likely."""
-        sides, share = np.array(self.periods or (1.0,)), min(count / len(self), 1.0)
+        sides = np.array(self.periods or (1.0,))
+        share = min(count / len(self), 1.0)
         return float(1.5 * (share * sides.prod()) ** (1 / len(sides)))
 
     def cloud(self, reach: float = 0.0) -> Cloud:

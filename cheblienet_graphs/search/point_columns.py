@@ -148,8 +148,10 @@ def _check_angle(degrees: Floats, name: str, most: float) -> None:
 
 def _on_the_sphere(table: Floats) -> tuple[Floats, Floats]:
     """Coordinates by the manifold's columns and unit vectors, of degrees."""
-    beta, gamma = np.radians(90 - table[:, 0]), np.radians(table[:, 1])
-    latitude, across = np.radians(table[:, 0]), np.cos(np.radians(table[:, 0]))
+    beta = np.radians(90 - table[:, 0])
+    gamma = np.radians(table[:, 1])
+    latitude = np.radians(table[:, 0])
+    across = np.cos(np.radians(table[:, 0]))
     base = np.stack([across * np.cos(gamma), across * np.sin(gamma), np.sin(latitude)], axis=1)
     return np.stack([*np.radians(table[:, 2:]).T, beta, gamma], axis=1), base
 

@@ -173,7 +173,8 @@ def _nearest_by_engine(points: PlacedPoints, count: int, choice: Choice) -> tupl
         width *= 2
         pairs = listed_pairs(points, choice, Shells(width, None))
     kept = pairs.first & (pairs.first.cumsum(axis=1) <= count)
-    rows, columns = np.nonzero(kept)[0], pairs.others[kept]
+    rows = np.nonzero(kept)[0]
+    columns = pairs.others[kept]
     squared = pairs.cloud.squared_distances(rows, columns)
     columns, squared = columns.reshape(-1, count), squared.reshape(-1, count)
     order = np.lexsort((columns, squared), axis=1)
@@ -210,7 +211,8 @@ def _listed(tree: KDTree, count: int) -> tuple[Floats, Indices]:
 
     They are asked for leaf by leaf, so that what one of them reads serves the next.
     """
-    threads, place = threads_each("pruned", processes=1), np.argsort(tree.indices)
+    threads = threads_each("pruned", processes=1)
+    place = np.argsort(tree.indices)
     blocks = np.split(tree.indices, range(QUERIES_AT_ONCE, tree.n, QUERIES_AT_ONCE))
     found = [tree.query(tree.data[block], count, workers=threads) for block in blocks]
     chords, images = (np.concatenate(parts)[place] for parts in zip(*found, strict=True))

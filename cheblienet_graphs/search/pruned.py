@@ -132,7 +132,8 @@ class PrunedSearch:
         flat = volume / metric.eps
         if orientations > 1:
             # r^3 4/3 pi eps / xi = volume * period; in the unit of length a base point has area 1.
-            spacing, fiber = math.sqrt(self._mean_area()), self._step * orientations / math.pi
+            spacing = math.sqrt(self._mean_area())
+            fiber = self._step * orientations / math.pi
             radius = (0.75 * volume * fiber * metric.xi / spacing / metric.eps) ** (1 / 3)
             flat = max(flat, math.pi * radius**2)
         # Within one orientation alone this radius suffices, however large xi is.
@@ -140,7 +141,8 @@ class PrunedSearch:
 
     def _mean_area(self) -> float:
         """Area of the base for each point."""
-        base, sides = self._cloud.manifold.base, np.ones(1)
+        base = self._cloud.manifold.base
+        sides = np.ones(1)
         if base.flat:
             sides = np.ptp(self._cloud.base[: self._cloud.points], axis=0)
             sides = np.maximum(sides, sides.max() / self._cloud.points)  # points on one line
@@ -192,7 +194,8 @@ class PrunedSearch:
 
     def _rough_distances(self, points: Tensor, own: slice, others: Tensor, fiber: Tensor) -> Tensor:
         """(own n, width M) rough d^2 from vertices over points, inf to themselves."""
-        cloud, orientations = self._cloud, range(self._cloud.orientations)[own]
+        cloud = self._cloud
+        orientations = range(self._cloud.orientations)[own]
         numbers = torch.arange(cloud.orientations, device=self._device)[own]
         if windowed := fiber.shape[2] < cloud.orientations:
             squared = self._windowed_distances(points, own, others, fiber)

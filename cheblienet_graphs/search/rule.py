@@ -33,13 +33,15 @@ def too_few(neighbors: int, has_edges: Callable[[int], bool]) -> SpecError:
         neighbors: K, for which there are no edges.
         has_edges: K -> whether there are edges.
     """
-    without, enough = neighbors, min(2 * neighbors, NEIGHBORS.high)
+    without = neighbors
+    enough = min(2 * neighbors, NEIGHBORS.high)
     while not has_edges(enough):
         if enough == NEIGHBORS.high:
             accepted = f"more than {enough} here, the most there may be, for there to be edges"
             remedy = "Use a larger `eps`, another `xi` or more `points`."
             return SpecError("neighbors", accepted, neighbors, remedy)
-        without, enough = enough, min(2 * enough, NEIGHBORS.high)
+        without = enough
+        enough = min(2 * enough, NEIGHBORS.high)
     enough = bisect_left(range(enough), 1, lo=without + 1, key=has_edges)
     accepted = f"at least {enough} here, where the nearest shell of equally distant vertices ends"
     return SpecError("neighbors", accepted, neighbors)

@@ -52,7 +52,8 @@ class SmallLattice:
 
     def like(self, start: int, stop: int) -> Indices:
         """The small lattice's lines that whole lines of vertices look like."""
-        lines, like = np.arange(start // self.width, stop // self.width), []
+        lines = np.arange(start // self.width, stop // self.width)
+        like = []
         outer = zip(reversed(self.large.shape[:-1]), reversed(self._axes[:-1]), strict=True)
         for side, axis in outer:
             lines, place = np.divmod(lines, side)

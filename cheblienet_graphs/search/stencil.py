@@ -342,7 +342,8 @@ class MaskedStencils:
 
     def counts(self, vertices: Indices) -> Indices:
         """(N,) entries of the rows of some vertices, ascending, each vertex itself among them."""
-        count, parts = len(self.places), []
+        count = len(self.places)
+        parts = []
         for k in range(self.lattice.orientations):
             low, high = np.searchsorted(vertices, [k * count, (k + 1) * count])
             wide = self._wide_places[vertices[low:high] - k * count]

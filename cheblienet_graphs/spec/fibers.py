@@ -107,7 +107,8 @@ def visible(spec: GraphSpec, level: int, length: float) -> float:
 def per_radian(spec: GraphSpec, level: int, xi: float) -> str:
     """xi, the length that one radian of rotation counts for, in both units."""
     first = f"{xi:.4g} {spec.geometry.base.unit}" if spec.geometry.base.flat else f"{xi:.4g}"
-    number, name = f"{visible(spec, level, xi):.3g}", visible_unit(spec)
+    number = f"{visible(spec, level, xi):.3g}"
+    name = visible_unit(spec)
     if number == "1":
         name = name.replace("degrees", "degree").removesuffix("s")
     return f"{first} ({number} {name}) per radian"

@@ -51,7 +51,8 @@ def parsed_fields(given: Given) -> dict[str, Any]:
     """
     points = PointFields.parse(given)
     metric, weighting = _metric(points, given), weighting_of(points, given)
-    pyramid, domain = _pyramid(points, given), _domain(points, weighting, given)
+    pyramid = _pyramid(points, given)
+    domain = _domain(points, weighting, given)
     operators = _operators(points, weighting, domain, given)
     weighting.check(metric.values, given)
     values = {"weights": weighting.name, **vars(weighting)}
@@ -113,7 +114,8 @@ def _anisotropy(geometry: Manifold, given: Given) -> float:
     if squared is not None:
         where = "where `eps_squared` is given"
         left_out("eps", eps, where, "Give one of the two.")
-        field, eps = "eps_squared", squared
+        field = "eps_squared"
+        eps = squared
         value = math.sqrt(number(field, eps, *limits.EPS_SQUARED))
     else:
         field, eps = "eps", geometry.default_eps if eps is None else eps
@@ -187,7 +189,8 @@ def _cuts(weights: type[Weighting], geometry: Manifold) -> bool:
 
 def _region_edge(finest: Size, weighting: Weighting, asked: Any) -> Literal["cut"] | None:
     """The rule at a region's sides: "cut" if they clip cells, the default for given points."""
-    given, uncut = isinstance(finest, GivenPoints), weighting.uncut(lattice=False)
+    given = isinstance(finest, GivenPoints)
+    uncut = weighting.uncut(lattice=False)
     refused = {
         "pixels where areas are given": given and finest.given_areas,
         f"pixels with {uncut}": uncut is not None,
@@ -242,7 +245,8 @@ def _rescaled(
 
 def _uncorrected(points: PointFields, weighting: Weighting, domain: Part) -> str | None:
     """The reason why open sides are not corrected; None where they are by default."""
-    geometry, boundary = points.geometry, points.values["boundary"]
+    geometry = points.geometry
+    boundary = points.values["boundary"]
     if boundary is None:
         return f"on {geometry.name}, which has no boundary"
     if not points.kind.regular:
@@ -273,18 +277,22 @@ def _gradients(geometry: Manifold, orientations: int, asked: Any) -> Literal[Tru
 
 def _pyramid(points: PointFields, given: Given) -> Part:
     """The pyramid without eigenpairs: the points inside bound their number."""
-    default, levels = _worthwhile(points), given["levels"]
+    default = _worthwhile(points)
+    levels = given["levels"]
     levels = default if levels is None else _levels(points, levels)
     return Part({"levels": levels}, {"levels": default})
 
 
 def _levels(points: PointFields, levels: Any) -> int:
     """The number of levels, checked."""
-    kind, possible = points.kind, len(points.sizes)
-    least, accepted = 1, _accepted_levels(kind, points.finest, possible)
+    kind = points.kind
+    possible = len(points.sizes)
+    least = 1
+    accepted = _accepted_levels(kind, points.finest, possible)
     if kind.default_levels == "all":
         as_many = f"left out or {possible}, as many as there are arrays of "
-        least, accepted = possible, f"{as_many}`{kind.field}`"
+        least = possible
+        accepted = f"{as_many}`{kind.field}`"
     return integer("levels", levels, least, possible, accepted)
 
 

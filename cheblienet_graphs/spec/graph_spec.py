@@ -275,7 +275,8 @@ class GraphSpec:
         Raises:
             SpecError: the specification knows a mask or given points by digest alone.
         """
-        full, mask = self.full_sampling(level), self.mask
+        full = self.full_sampling(level)
+        mask = self.mask
         if mask is None:
             return full
         fraction = block_means(mask.halves_on(level), 2) if self.cuts_pixels else None

@@ -27,7 +27,8 @@ def least_fields(spec: "GraphSpec") -> dict[str, Any]:
 
     Masks and points are as a version knows them; eps is given by its square where that is shorter.
     """
-    told, implied = spec.to_dict(), spec.implied
+    told = spec.to_dict()
+    implied = spec.implied
     fields = {name: value for name, value in told.items() if name not in implied}
     for name, value in (("boundary_correction", False), ("mask_edge", "pixels")):
         if name not in implied:
@@ -66,7 +67,8 @@ def default_name(spec: "GraphSpec") -> str:
     The first digits of the digest stand for the fields where these take too many characters, and
     where there are masks, regions or given points; where that is too long, for the size as well.
     """
-    size, kind = sizes_in_name(spec), spec.sampling_kind
+    size = sizes_in_name(spec)
+    kind = spec.sampling_kind
     if spec.mask is None and spec.coordinates is None:
         listed = without(least_fields(spec), kind.field)
         name = "-".join([size, *_parts(listed)])

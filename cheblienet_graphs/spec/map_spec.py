@@ -261,7 +261,8 @@ def _rule(source: GraphSpec, target: GraphSpec, given: Mapping[str, Any]) -> dic
     for name in known[1:]:
         where = f"where `{known[0]}` is given"
         left_out(name, given[name], where, "Give one of the two.")
-    rule, value = known[0], given[known[0]]
+    rule = known[0]
+    value = given[known[0]]
     if rule == "radius":
         return dict.fromkeys(RULES) | {rule: number(rule, value, *limits.RADIUS)}
     sources = min(source.num_vertices, limits.NEIGHBORS.high)
@@ -307,7 +308,8 @@ def averages(
             equally; None where all are alone.
     """
     count = np.diff(indptr)
-    row, first = np.repeat(np.arange(len(count)), count), indptr[:-1]
+    row = np.repeat(np.arange(len(count)), count)
+    first = indptr[:-1]
     mean = float(squared.mean() if sharing is None else np.average(squared, weights=1 / sharing))
     raw = _relative(kind, squared, np.minimum.reduceat(squared, first)[row], bandwidth, mean)
     raw = raw if sharing is None else raw / sharing

@@ -87,7 +87,8 @@ class Mask:
             SpecError: no pixel is inside.
         """
         digest = hashlib.sha256(halves.astype("<f4").tobytes()).hexdigest()
-        parts, levels = halves, []
+        parts = halves
+        levels = []
         for sampling in samplings:
             fraction = block_means(parts, 2)
             levels.append((CutSampling(sampling, fraction).places, parts))

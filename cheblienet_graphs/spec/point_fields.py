@@ -168,7 +168,8 @@ def _spacing(geometry: Manifold, given: Given) -> tuple[float, ...] | None:
     relative = known and _relative(geometry, known)
     if spacing is None:
         return relative
-    asked, cube = _relative(geometry, spacing), (1.0, 1.0, 1.0)
+    asked = _relative(geometry, spacing)
+    cube = (1.0, 1.0, 1.0)
     pairs = zip(asked or cube, relative or cube, strict=True)
     if known and not all(math.isclose(*pair, rel_tol=ROUNDING) for pair in pairs):
         accepted = f"{','.join(f'{side:g}' for side in known)}, as of the mask, or left out"

@@ -109,7 +109,8 @@ def _coordinates(spec: GraphSpec) -> str:
 def _metric(spec: GraphSpec) -> list[str]:
     if not spec.geometry.oriented:
         return [_lengths(spec)]
-    frame, base = spec.geometry.frame, spec.geometry.base.dimension
+    frame = spec.geometry.frame
+    base = spec.geometry.base.dimension
 
     def diagonal(across: str, turning: str) -> str:
         entries = ["1", *[across] * (base - 1), *[turning] * (len(frame) - base)]
@@ -140,7 +141,8 @@ def _anisotropy(spec: GraphSpec) -> list[str]:
     ratio = PAPER_EPS_SQUARED / spec.eps**2
     if not spec.geometry.oriented or spec.eps == 1 or math.isclose(ratio, 1):
         return []
-    less, more = "less anisotropic than the paper's", f"{ratio:.3g} times the paper's anisotropy"
+    less = "less anisotropic than the paper's"
+    more = f"{ratio:.3g} times the paper's anisotropy"
     paper = f"`eps_squared={PAPER_EPS_SQUARED}` is the paper's"
     return [f"eps^2 = {spec.eps**2:.4g} is {more if ratio > 1 else less}; {paper}"]
 

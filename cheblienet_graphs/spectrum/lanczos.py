@@ -181,7 +181,8 @@ def _ritz_values(
 
     At most `count`. Eigenvalues of T that agree with one another have converged: residual 0.
     """
-    steps, asked = len(diagonal), 0
+    steps = len(diagonal)
+    asked = 0
     while True:
         asked = min(2 * asked + count + 8, steps)
         values, vectors = eigh_tridiagonal(

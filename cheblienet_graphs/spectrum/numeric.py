@@ -245,7 +245,8 @@ def _filtered(product: Product, block: Floats, cut: float, degree: int) -> Float
 
     The scaling keeps the recursion from overflowing where it grows, below the cut.
     """
-    center, half = (1 + cut) / 2, (1 - cut) / 2
+    center = (1 + cut) / 2
+    half = (1 - cut) / 2
     first = sigma = half / (-1 - center)
     previous = block
     current = _shifted(product, block, center, sigma / half)

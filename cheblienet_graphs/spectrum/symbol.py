@@ -123,13 +123,15 @@ class Symbol:
         coupled = scipy.sparse.coo_array(entries, (self.orientations,) * 2)
         count, part = connected_components(coupled, directed=False)
         for number in range(count):
-            own, of = np.flatnonzero(part == number), part[self.row] == number
+            own = np.flatnonzero(part == number)
+            of = part[self.row] == number
             row, column = (np.searchsorted(own, end[of]) for end in (self.row, self.column))
             yield own, Symbol(len(own), row, column, self.offsets[of], self.values[of])
 
     def plus_waves(self, amounts: Floats, steps: Indices) -> "Symbol":
         """H(k) + sum_i a_i (1 - cos m_i k_i), with a (d,) and m (d,)."""
-        count, dimension = self.orientations, len(steps)
+        count = self.orientations
+        dimension = len(steps)
         offsets = np.zeros((dimension, 3, dimension), np.int64)
         for axis, step in enumerate(steps):
             offsets[axis, :, axis] = 0, step, -step
@@ -145,7 +147,8 @@ class Symbol:
 
     @cached_property
     def _gather(self) -> scipy.sparse.csr_array:
-        count, size = len(self.row), self.orientations
+        count = len(self.row)
+        size = self.orientations
         place = np.arange(count), self.row * size + self.column
         return scipy.sparse.csr_array((np.ones(count), place), shape=(count, size**2))
 
@@ -238,7 +241,8 @@ class Wave:
         """
         if self.place is None or self.sides is None:
             return self
-        symbol, wave = self.symbol, np.pi * np.round(self.place / np.pi)
+        symbol = self.symbol
+        wave = np.pi * np.round(self.place / np.pi)
         steps = np.maximum(2 * np.round(self.sides / parts / 2), 2).astype(np.int64)
         first = np.diag(np.pi / (self.sides + 1))
         drops = symbol.largest(wave) - np.array([symbol.largest(wave + along) for along in first])

@@ -132,7 +132,8 @@ def refs(graph: Folder) -> dict[str, str]:
     Raises:
         StoreError: they can't be read, or are of another form than ours.
     """
-    stored, existing = _stored_refs(graph, read_attributes(graph)), versions(graph)
+    stored = _stored_refs(graph, read_attributes(graph))
+    existing = versions(graph)
     return stored | ({"latest": existing[-1]} if existing else {})
 
 
@@ -151,7 +152,8 @@ def refs_and_versions(graph: Folder) -> tuple[dict[str, str], list[str]]:
     """
     known = refs(graph)
     while True:
-        existing, before = versions(graph), known
+        existing = versions(graph)
+        before = known
         if (known := refs(graph)) == before:
             return known, existing
 

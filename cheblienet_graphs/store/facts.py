@@ -141,9 +141,11 @@ def check_schema(attributes: layout.Attributes, where: str) -> None:
     Raises:
         SchemaError: they have a later minor number, another major one, or none.
     """
-    schema, by = attributes.get("schema"), quoted(attributes.get("generator"))
+    schema = attributes.get("schema")
+    by = quoted(attributes.get("generator"))
     if schema not in layout.SCHEMAS:
-        first, last = layout.SCHEMAS[0], layout.SCHEMAS[-1]
+        first = layout.SCHEMAS[0]
+        last = layout.SCHEMAS[-1]
         raise SchemaError(
             f"{where} has schema {quoted(schema)}; this version reads {first} to {last}. Install "
             f"the version of cheblienet that wrote it: {by}."
@@ -250,7 +252,8 @@ def graph_facts(attributes: layout.Attributes) -> VersionFacts:
         StoreError: one is of another form than ours, or contradicts another.
     """
     common = shared(attributes, GraphSpec)
-    spec, levels = common["spec"], attributes.get("levels")
+    spec = common["spec"]
+    levels = attributes.get("levels")
     checked("levels", levels, lambda value: isinstance(value, list) and len(value) == spec.levels)
     each = tuple(_level(spec, number, facts) for number, facts in enumerate(levels or ()))
     return VersionFacts(**common, levels=each)
@@ -291,7 +294,8 @@ def _level(spec: GraphSpec, number: int, facts: Any) -> LevelFacts:
 
 
 def _operator_rules(facts: Mapping[str, Any], vertices: int) -> dict[str, Any]:
-    edges, value = rules.is_integer(1, vertices * (vertices - 1) // 2), facts.get("edges")
+    edges = rules.is_integer(1, vertices * (vertices - 1) // 2)
+    value = facts.get("edges")
     return {
         "edges": edges,
         "nnz": 2 * value + vertices if value is not None and edges(value) else None,

@@ -61,7 +61,9 @@ class Folder(os.PathLike[str]):
         segments: tuple[str, ...] = (),
         kept: _Descriptors | None = None,
     ) -> None:
-        self._path, self._segments, self._kept = os.fspath(path), segments, kept
+        self._path = os.fspath(path)
+        self._segments = segments
+        self._kept = kept
 
     def __truediv__(self, path: str) -> "Folder":
         segments = path.split("/")

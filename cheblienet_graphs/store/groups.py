@@ -166,7 +166,8 @@ def replace_attributes(group: Folder, attributes: layout.Attributes, staging: in
 
 
 def _replace_document(group: Folder, document: layout.Attributes, staging: int) -> None:
-    contents, temporary = layout.document_bytes(document), f"{uuid.uuid4().hex}.json"
+    contents = layout.document_bytes(document)
+    temporary = f"{uuid.uuid4().hex}.json"
     with group.descriptor() as folder:
         replace(folder, DOCUMENT, contents, temporary, staging)
 

@@ -116,7 +116,8 @@ class LevelFolder:
     @property
     def maps(self) -> dict[str, tuple[int, int]]:
         """Paths and shapes of the maps to the coarser level and back; empty on the last."""
-        here, there = self.level, self.level + 1
+        here = self.level
+        there = self.level + 1
         if there == self.spec.levels:
             return {}
         many, few = (self.spec.vertices[level] for level in (here, there))
@@ -161,7 +162,8 @@ class LevelFolder:
         """By direction of the frame, (V, V) float32, per unit of length; empty without any."""
         if self.of_level.gradients is None:
             return {}
-        matrix, vertices = self.finite_gradients(), self.of_level.vertices
+        matrix = self.finite_gradients()
+        vertices = self.of_level.vertices
         starts = range(0, matrix.shape[0], vertices)
         blocks = (matrix.block(n, n + vertices).scipy() for n in starts)
         return dict(zip(self.spec.geometry.frame, blocks, strict=True))
@@ -196,7 +198,8 @@ class LevelFolder:
         Raises:
             StoreError: as `mapped_array`.
         """
-        vertices, columns = self.of_level.vertices, len(self.spec.geometry.columns)
+        vertices = self.of_level.vertices
+        columns = len(self.spec.geometry.columns)
         if name == "coordinates":
             return mapped_array(self.folder / name, (vertices, columns), ("float64",))
         return mapped_array(self.folder / name, (vertices, self.spec.eigenpairs), ("float32",))
@@ -229,7 +232,8 @@ class LevelFolder:
         """(M,) float64 ascending from about 0, None where none are stored."""
         if self.spec.eigenpairs is None:
             return None
-        array, rounding = self.folder / "eigenvalues", EIGENVALUE * self.of_level.lambda_max
+        array = self.folder / "eigenvalues"
+        rounding = EIGENVALUE * self.of_level.lambda_max
         allowed = Range(-rounding, self.of_level.lambda_max + rounding)
         values = self._dense("eigenvalues", (self.spec.eigenpairs,), "float64", allowed)
         if (np.diff(values) < 0).any() or values[0] > rounding:
@@ -273,7 +277,8 @@ class LevelFolder:
         if self.spec.coordinates is not None:
             area = self.area[: self.spec.base_points(self.level)].astype(np.float64)
             return self._given(area / area.mean())
-        full, places = self.spec.full_sampling(self.level), self.base_index
+        full = self.spec.full_sampling(self.level)
+        places = self.base_index
         if places is None:
             return full
         fraction = self.fraction.astype(np.float64) if self.spec.cuts_pixels else None
@@ -298,10 +303,13 @@ class LevelFolder:
         Raises:
             StoreError: as `mapped_averages`, or points do not show themselves.
         """
-        places, points = self.base_index, self.spec.base_points(self.level)
-        shape, array = (self.spec.full_points(self.level), points), self.folder / layout.FILLING
+        places = self.base_index
+        points = self.spec.base_points(self.level)
+        shape = (self.spec.full_points(self.level), points)
+        array = self.folder / layout.FILLING
         filling = mapped_averages(array, shape, gaps=True)
-        counts, first = np.diff(filling.indptr)[places], filling.indptr[:-1][places]
+        counts = np.diff(filling.indptr)[places]
+        first = filling.indptr[:-1][places]
         if not (counts == 1).all() or (filling.indices[first] != np.arange(points)).any():
             raise StoreError(f"{array} must show each point in its own pixel.")
         return filling

@@ -56,7 +56,8 @@ def delete(graph: Folder, version: str, staging: int | None) -> int:
         folder = held.enter_context(graph.descriptor())
         if staging is None:
             place = layout.staging_folder(Path(graph.parent))
-            within, doomed = held.enter_context(opened_folder(place.parent)), place.name
+            within = held.enter_context(opened_folder(place.parent))
+            doomed = place.name
             _take_out_without_space(folder, version, after, doomed, within)
         else:
             within, doomed = staging, _doomed(graph / version, staging)
@@ -72,7 +73,8 @@ def _doomed(version: Folder, staging: int) -> str:
     That of another user goes into a folder of one's own: who shares a store can't delete what is
     another's there.
     """
-    status, name = version.status(), uuid.uuid4().hex
+    status = version.status()
+    name = uuid.uuid4().hex
     if status is None or not is_kept_from_user(status, os.fstat(staging)):
         return name
     try:

@@ -139,7 +139,8 @@ class Writer:
         left = contents.reshape(-1).view(np.uint8).data
         while left:
             written = os.pwrite(self._descriptor(array), left, offset)
-            left, offset = left[written:], offset + written
+            left = left[written:]
+            offset = offset + written
 
     def _descriptor(self, array: StagedArray) -> int:
         if array.folder not in self._descriptors:
@@ -215,7 +216,8 @@ class Records:
 
 def gaps(finished: Iterable[Range], total: int) -> list[Range]:
     """The parts of 0..total that disjoint ascending ranges leave out."""
-    missing, end = [], 0
+    missing = []
+    end = 0
     for start, stop in [*finished, (total, total)]:
         if start > end:
             missing.append((end, start))

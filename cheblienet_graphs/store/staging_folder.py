@@ -159,7 +159,8 @@ def is_known(staging: int, store: Path) -> bool:
     These are the store's owner, the owner of the folder that it is in, and the group of that folder
     where it has setgid and is not writable for everybody: then only members can have made it.
     """
-    staged, place = os.fstat(staging), layout.staging_folder(store).parent.stat()
+    staged = os.fstat(staging)
+    place = layout.staging_folder(store).parent.stat()
     owners = {os.geteuid(), place.st_uid}
     with suppress(FileNotFoundError):  # before there is a store
         owners.add(store.stat().st_uid)

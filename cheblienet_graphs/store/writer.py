@@ -327,7 +327,8 @@ class Staging:
             StoreError: as `publish`.
         """
         with write_errors(self._store):
-            paths, rights = [self.path, *self.path.rglob("*")], self._group_rights()
+            paths = [self.path, *self.path.rglob("*")]
+            rights = self._group_rights()
             for path in paths:
                 if path.is_file():
                     path.chmod(0o444)

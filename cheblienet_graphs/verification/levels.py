@@ -131,7 +131,8 @@ def is_symmetric(matrix: scipy.sparse.csr_array, entries: int = ENTRIES) -> bool
         first, end = (matrix.indptr[block.indices + n].astype(np.int64) for n in (0, 1))
         if (first == end).any():
             return False
-        low, high = first, end - 1
+        low = first
+        high = end - 1
         while (low < high).any():
             middle = (low + high) // 2
             before = matrix.indices[middle] < row
@@ -144,7 +145,9 @@ def is_symmetric(matrix: scipy.sparse.csr_array, entries: int = ENTRIES) -> bool
 
 def _count_faults(arrays: LevelFolder) -> Iterator[str]:
     """Facts that are counts of entries of the Laplacian of the metric."""
-    facts, isolated, in_plane = arrays.of_level, 0, -arrays.of_level.vertices
+    facts = arrays.of_level
+    isolated = 0
+    in_plane = -arrays.of_level.vertices
     base = facts.vertices // arrays.spec.orientations
     for _, row, block in _blocks(arrays.laplacian):
         isolated += int((np.diff(block.indptr) == 1).sum())
@@ -174,7 +177,8 @@ def fits_mask(spec: GraphSpec, places: npt.NDArray[np.integer] | None) -> bool:
     """True if the finest points are the ones inside the mask of a digest, cut pixels aside."""
     if spec.mask is None or places is None or spec.cuts_pixels:
         return True
-    digest, points = hashlib.sha256(), spec.full_points(0)
+    digest = hashlib.sha256()
+    points = spec.full_points(0)
     for start in range(0, points, MASKED):
         inside = np.zeros(min(MASKED, points - start), np.uint8)
         first, end = np.searchsorted(places, [start, start + len(inside)])
@@ -215,7 +219,9 @@ def given_faults(sampling: Sampling, *, of_map: bool = False) -> Iterator[str]:
         sampling: of the points.
         of_map: whether rows of points on poles count as one place each.
     """
-    points, extent, periods = sampling.base_points, sampling.extent, None
+    points = sampling.base_points
+    extent = sampling.extent
+    periods = None
     if extent is not None:
         beyond = points >= extent if sampling.periodic else points > extent
         if (points < 0).any() or beyond.any():
@@ -232,16 +238,19 @@ def _have_cells(spec: GraphSpec) -> bool:
 
     There are no cells beside points outside a mask, which are not stored; a region's sides are.
     """
-    given, known = spec.coordinates, spec.mask is None or spec.clipping is not None
+    given = spec.coordinates
+    known = spec.mask is None or spec.clipping is not None
     return given is not None and not given.given_areas and known
 
 
 def _area_faults(arrays: LevelFolder) -> Iterator[str]:
     area = arrays.area
     mean = float(np.mean(area, dtype=np.float64))
-    sampling, of_what = arrays.sampling, "spec's sampling"
+    sampling = arrays.sampling
+    of_what = "spec's sampling"
     if _have_cells(arrays.spec):
-        sampling, of_what = arrays.cells, "points' Voronoi cells"
+        sampling = arrays.cells
+        of_what = "points' Voronoi cells"
     if abs(mean - 1) > MEAN:
         yield f"must have mean 1; it has {mean:.6g}"
     elif not _agree(area, sampling.areas, partial(_equal, AREA)):
@@ -294,7 +303,8 @@ def _map_faults(arrays: LevelFolder, path: str) -> Iterator[str]:
 
 def _repeats(matrix: Csr, of_base: Csr) -> bool:
     """True if a map repeats the points' map for each orientation."""
-    (count, columns), entries = of_base.shape, len(of_base.indices)
+    count, columns = of_base.shape
+    entries = len(of_base.indices)
     if matrix.nnz * count != entries * matrix.shape[0]:
         return False
     blocks = (matrix.block(n, n + count) for n in range(0, matrix.shape[0], count))

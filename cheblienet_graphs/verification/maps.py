@@ -48,7 +48,8 @@ def map_faults(arrays: MapArrays) -> list[Fault]:
 
 def _side_faults(arrays: MapArrays, side: str) -> Iterator[str]:
     """Coordinates follow from the specification; given points must be some that a build takes."""
-    spec, known = arrays.facts.spec.sides[side], arrays.coordinates(side)
+    spec = arrays.facts.spec.sides[side]
+    known = arrays.coordinates(side)
     places = arrays.base_index(side)
     if not fits_mask(spec, places):
         yield "are not those of the points inside the mask of the spec's digest"
@@ -62,7 +63,8 @@ def _side_faults(arrays: MapArrays, side: str) -> Iterator[str]:
 
 def _given_faults(spec: GraphSpec, known: Floats) -> Iterator[str]:
     """Given points are as in a graph; where one level has all, of the spec's digest."""
-    given, count = spec.coordinates, spec.base_points(0)
+    given = spec.coordinates
+    count = spec.base_points(0)
     points = base_places(spec.geometry.base, known[:count])
     sampling = spec.with_points({0: PointArrays(points, None)}).full_sampling(0)
     if not coincide(spec, known, sampling.coordinates()):
@@ -130,5 +132,6 @@ def _is_cut(squared: Floats, indptr: Indices, neighbors: int) -> bool:
     """True if a row has more than K sources, though the K-th is nearer than the last of them."""
     counts = np.diff(indptr)
     ascending = squared[np.lexsort((squared, np.repeat(np.arange(len(counts)), counts)))]
-    kth, last = ascending[indptr[:-1] + neighbors - 1], ascending[indptr[1:] - 1]
+    kth = ascending[indptr[:-1] + neighbors - 1]
+    last = ascending[indptr[1:] - 1]
     return bool((last > kth * (1 + 2 * SHELL)).any())

@@ -36,7 +36,8 @@ def eigenpair_faults(arrays: LevelFolder) -> Iterator[str]:
     """Stored eigenpairs must be eigenpairs of the stored Laplacian."""
     values, vectors = arrays.eigenvalues, arrays.eigenvectors
     if values is not None and vectors is not None:
-        rescaled, product = values * (2 / arrays.of_level.lambda_max) - 1, arrays.laplacian
+        rescaled = values * (2 / arrays.of_level.lambda_max) - 1
+        product = arrays.laplacian
         with np.errstate(invalid="ignore"):  # of infinite entries
             residual, shift = _residuals(mapped_product(product), rescaled, vectors)
             errors = residual / EIGENPAIR, shift / EIGENVALUE, _skewness(vectors) / EIGENPAIR
@@ -75,7 +76,8 @@ def gradient_faults(arrays: LevelFolder) -> Iterator[str]:
 
     Where neighbors do not lie in all directions, they are exact along the others.
     """
-    known, spacings = arrays.of_level.gradients, units(arrays.spec, arrays.level)
+    known = arrays.of_level.gradients
+    spacings = units(arrays.spec, arrays.level)
     if known is None:
         return
     parts = layout.FIELDS, layout.SYMMETRIC

@@ -79,7 +79,8 @@ def _fluxes(diagram: Diagram, lengths: Floats, count: int) -> tuple[Indices, Ind
     lower point's own cell count.
     """
     one, other = diagram.ends
-    low, end = np.minimum(one, other), diagram.sources[np.maximum(one, other)]
+    low = np.minimum(one, other)
+    end = diagram.sources[np.maximum(one, other)]
     kept = (low < count) & (low < end) & (lengths > NO_SIDE * diagram.distances)
     ratio = lengths[kept] / diagram.distances[kept]
     keys, place = np.unique(low[kept] * count + end[kept], return_inverse=True)

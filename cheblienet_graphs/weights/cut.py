@@ -74,7 +74,8 @@ def _inside(
     values: Sequence[Floats],
 ) -> scipy.sparse.csr_array:
     """(V, V) the lattice's own weights of the rows that change, 1 on the diagonal."""
-    counts, parts = np.zeros(changes.shape[0], np.int64), [(np.empty(0, np.int64), np.empty(0))]
+    counts = np.zeros(changes.shape[0], np.int64)
+    parts = [(np.empty(0, np.int64), np.empty(0))]
     by_orientation = np.split(np.diff(changes.indptr) > 0, len(values))
     for k, numbers in enumerate(map(np.flatnonzero, by_orientation)):
         own = numbers + k * cut.num_points
@@ -204,7 +205,8 @@ class _Near:
 
     def _midway(self, one: Indices, other: Indices) -> Floats:
         """The part in the domain about the midpoints of vertices; 0 across a gap between parts."""
-        lattice, places = self._cut.full, np.array(self._own)
+        lattice = self._cut.full
+        places = np.array(self._own)
         steps = places[:, other] - places[:, one]
         if lattice.periodic:
             steps = nearest_image(steps, np.array(lattice.shape)[:, None])

@@ -34,7 +34,8 @@ def parse_directional(
     """
     if delta is None:
         return None
-    name, need = geometry.name, "They are made from Selling's stencils, of lattices."
+    name = geometry.name
+    need = "They are made from Selling's stencils, of lattices."
     for excluded, where, remedy in (
         (not geometry.oriented, f"on {name}, which has no orientations", ""),
         (geometry.base.dimension != 2, f"on {name}: directional Laplacians are of the plane", ""),

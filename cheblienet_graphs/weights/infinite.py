@@ -48,7 +48,8 @@ def selling_weights(
     Raises:
         SpecError: the lattice is too small for the stencils.
     """
-    lattice, infinite = sampled.sampling, InfiniteLattice(sampled)
+    lattice = sampled.sampling
+    infinite = InfiniteLattice(sampled)
     stencils, values = infinite.selling()
     check_room(lattice, stencils, instead)
     sides = infinite.sides(stencils, values) if corrected else ()

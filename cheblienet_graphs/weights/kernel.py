@@ -93,7 +93,8 @@ class Kernel(Weighting):
 
     def convergent(self, spec: "GraphSpec") -> dict[str, Any] | None:
         """Symmetry makes these weights isotropic on a lattice where the metric is, or nowhere."""
-        manifold, lattice = spec.geometry, spec.sampling_kind.regular
+        manifold = spec.geometry
+        lattice = spec.sampling_kind.regular
         cubic = len(set(spec.spacing or ())) < 2
         if not manifold.oriented and lattice and cubic:
             return super().convergent(spec)
@@ -168,7 +169,8 @@ class Kernel(Weighting):
 
     def _advice_on_lattices(self, spec: "GraphSpec") -> Advice:
         """Weights made for the metric, where the coarsest level has room for their stencils."""
-        manifold, (selling, matched) = spec.geometry, self._room(spec)
+        manifold = spec.geometry
+        selling, matched = self._room(spec)
         if not selling:
             return Advice(more="size")
         exist = not manifold.oriented or spec.orientations >= FEWEST_MATCHED
@@ -184,7 +186,8 @@ class Kernel(Weighting):
         Selling's reach no farther than 1 / eps pixels, the rule's about K / 2: stencils are looked
         at on small lattices alone.
         """
-        coarsest, both_ways = spec.levels - 1, 2 if spec.boundary == "periodic" else 1
+        coarsest = spec.levels - 1
+        both_ways = 2 if spec.boundary == "periodic" else 1
         size = cast("tuple[int, ...]", spec.level_size(coarsest))
         if spec.spacing is None and min(size) > both_ways * max(1 / spec.eps, self.count / 2 + 1):
             return True, True

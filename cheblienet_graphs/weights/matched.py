@@ -47,7 +47,8 @@ class Matched(Kernel):
     @classmethod
     def parse(cls, geometry: Manifold, kind: "type[SamplingKind]", given: Given) -> Self:
         """A kernel's parameters, and the slack of first moments."""
-        weights, least = super().parse(geometry, kind, given), cls.fewest(geometry)
+        weights = super().parse(geometry, kind, given)
+        least = cls.fewest(geometry)
         if weights.count < least:
             accepted = f"at least {least} with {cls.name} weights on the {geometry.base.name}"
             remedy = f"Use `neighbors={least!r}` or more; fewer can't be matched."
@@ -111,7 +112,8 @@ class Matched(Kernel):
         """The rule's stencils united with Selling's, with the nearest weights."""
         from cheblienet_graphs.weights.infinite import matched_weights
 
-        instead, corrected = instead_of_stencils(spec), bool(spec.boundary_correction)
+        instead = instead_of_stencils(spec)
+        corrected = bool(spec.boundary_correction)
         weights = matched_weights(self, sampled, instead, solution, corrected=corrected)
         if weights is not None:
             return weights

@@ -291,7 +291,9 @@ def matching_with_little_drift(
     Returns:
         The weights; not converged where there are none with these second moments.
     """
-    vertices, pairs, dimension = int(rows[-1]) + 1, second.shape[1], first.shape[1]
+    vertices = int(rows[-1]) + 1
+    pairs = second.shape[1]
+    dimension = first.shape[1]
     # Second moments are about 2: the variance of first ones, in these units, as well.
     spread = float(((first**2).sum(axis=1) * prior[unknowns]).sum()) / (vertices * dimension)
     unit = np.sqrt((second**2).mean() / (first**2).mean())

@@ -104,7 +104,8 @@ def _edges(points: PlacedPoints, chosen: Choice, count: int) -> Edges:
     """The pairs of points that list each other, by the nearest image of both lists."""
     # More copies than K + 1 at one place are in no whole shell, seen from there or from elsewhere.
     points, numbers, _ = points.thinned(count + 2)
-    pairs, vertices = listed_pairs(points, chosen, Shells(count, SHELL)), len(points)
+    pairs = listed_pairs(points, chosen, Shells(count, SHELL))
+    vertices = len(points)
     lists = np.sort(np.where(pairs.first, pairs.others, vertices), axis=1)
     degrees, columns = MutualNeighbors(lists, vertices).neighbors(0, vertices)
     rows = np.repeat(np.arange(vertices), degrees)

@@ -91,7 +91,8 @@ def missing(offsets: Indices, weights: Floats, axis: int) -> Floats:
     diffusion = np.einsum("j,ja,jb->ab", weights, offsets, offsets) / 2
     gradients = np.delete(np.eye(len(diffusion)), axis, axis=0)
     gradients[:, axis] = -np.delete(diffusion[axis], axis) / diffusion[axis, axis]
-    rises, across = offsets @ gradients.T, offsets[:, axis]
+    rises = offsets @ gradients.T
+    across = offsets[:, axis]
     out = across < 0
     cut = np.einsum("j,ja,jb->ab", (weights * -across / 2)[out], rises[out], rises[out])
     reach = int(abs(across).max())
@@ -112,12 +113,14 @@ def _layer(moments: Floats, coupling: Floats) -> Floats:
     """
     if abs(moments).max(initial=0) <= OBTUSE:
         return np.zeros((moments.shape[1],) * 2)
-    rows, before = max(FEWEST_ROWS, 8 * len(coupling)), None
+    rows = max(FEWEST_ROWS, 8 * len(coupling))
+    before = None
     while True:
         taken = _layer_of(rows, moments, coupling)
         if rows >= MOST_ROWS or (before is not None and abs(taken - before).max() <= CLOSE):
             return taken
-        rows, before = 2 * rows, taken
+        rows = 2 * rows
+        before = taken
 
 
 def _layer_of(rows: int, moments: Floats, coupling: Floats) -> Floats:
@@ -141,7 +144,8 @@ def _realized(form: Floats) -> list[tuple[tuple[int, ...], float]]:
         (weight,) = form.ravel().tolist()
         return [((1,), weight), ((-1,), weight)] if weight > OBTUSE else []
     if abs(form - np.diag(np.diag(form))).max() <= OBTUSE:
-        rates, directions = np.diag(form), np.eye(len(form))
+        rates = np.diag(form)
+        directions = np.eye(len(form))
     else:
         rates, directions = np.linalg.eigh(form)
     return base_offsets([*zip(rates.clip(min=0).tolist(), directions.T.tolist(), strict=True)])

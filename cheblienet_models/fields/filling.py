@@ -78,9 +78,11 @@ def _filled(graph: Graph, known: Tensor, values: Tensor) -> tuple[Tensor, Tensor
     shape = values.shape
     operator = graph.operator()
     root = operator.mass.double().sqrt()[:, None]
-    matrix, known = exact(operator.laplacian, operator.mass), known.flatten(1)
+    matrix = exact(operator.laplacian, operator.mass)
+    known = known.flatten(1)
     reached = _reached(matrix, known)
-    holes, start = (reached & ~known).double(), root * values.flatten(1)
+    holes = (reached & ~known).double()
+    start = root * values.flatten(1)
     # 2 Delta / lambda_max: its scale does not matter.
     flux = holes * (sparse_product(matrix, matrix, start) + start)
     solution = partial(_conjugate_gradients, matrix, holes)
@@ -92,7 +94,8 @@ def _filled(graph: Graph, known: Tensor, values: Tensor) -> tuple[Tensor, Tensor
 def _reached(matrix: CsrParts, known: Tensor) -> Tensor:
     """(V, n) bool: what paths of edges join to a known vertex, of (V, n)."""
     links = csr_tensor(matrix._replace(values=(matrix.values != 0).float()), len(known))
-    reached, count = known, -1
+    reached = known
+    count = -1
     with uncast(known):
         while count != (count := int(reached.sum())) and count < reached.numel():
             reached = reached | (links @ reached.float() > 0)

@@ -201,7 +201,8 @@ def _blocks(places: Floats) -> Iterator[Indices]:
 def _sums(matrix: Any, start: Floats, series: list[list[float]]) -> list[Floats]:
     """sum_k c_k T_k(matrix) start, for each series."""
     totals = [coefficients[0] * start for coefficients in series]
-    before, last = start, matrix @ start
+    before = start
+    last = matrix @ start
     for k in range(1, max(map(len, series))):
         for total, coefficients in zip(totals, series, strict=True):
             if k < len(coefficients):

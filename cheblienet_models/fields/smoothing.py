@@ -72,7 +72,8 @@ class Beam:
 
     def exponent(self, eigenvalues: Tensor) -> Tensor:
         """Time L of eigenvalues of Delta."""
-        q, (second, third) = self.scale * eigenvalues, self.lag
+        q = self.scale * eigenvalues
+        second, third = self.lag
         return self.time * q * (1 + second * q + third * q**2)
 
     @cached_property
@@ -104,7 +105,8 @@ def beam_of(pyramid: Pyramid, graph: Graph, fwhm: float) -> Beam:
         TypeError: fwhm is no number.
         ValueError: it is out of range, or the graph has no `eigenvalue_scale`.
     """
-    width, on_sphere = number("fwhm", fwhm), pyramid.spec["manifold"] == "s2"
+    width = number("fwhm", fwhm)
+    on_sphere = pyramid.spec["manifold"] == "s2"
     if not 0 < width <= (math.pi if on_sphere else math.inf) or math.isinf(width):
         accepted = "in (0, pi], radians" if on_sphere else "positive"
         raise ValueError(f"fwhm must be {accepted}. Got {quoted(fwhm)}.")
@@ -236,7 +238,8 @@ def _with_ones(positions: Tensor) -> Tensor:
 
 def _tilts(beam: Beam, masks: Tensor) -> tuple[Tensor, Tensor]:
     """(M, 1 + k, V): 1 and -u for each mask, (M, V); and (M, V) whether known values are near."""
-    positions, ridge = beam.positions, RIDGE * 2 * beam.time
+    positions = beam.positions
+    ridge = RIDGE * 2 * beam.time
     size, vertices = positions.shape
     first, second = torch.triu_indices(size, size, device=positions.device)
     powers = torch.cat([_with_ones(positions), positions[first] * positions[second]])

@@ -137,7 +137,8 @@ def _other_settings(
     modules: list[Difference] = []
     for key, module in recorded.items():
         if key in state:
-            trained, may = module.decoded(state[key]), module.sampled if leave else frozenset[str]()
+            trained = module.decoded(state[key])
+            may = module.sampled if leave else frozenset[str]()
             module.compare(trained, may)
             modules += apart(trained, module.settings)
         elif not module.since_later:
@@ -174,7 +175,8 @@ def _check(
 
 def _foreign(key: str, value: Any) -> str:
     """The fault of an entry that the network has not."""
-    fault, part = f"{key!r:.99} is not the network's", key.removesuffix(f".{EXTRA}")
+    fault = f"{key!r:.99} is not the network's"
+    part = key.removesuffix(f".{EXTRA}")
     if part == key:
         return fault
     settings = decoded(value)

@@ -35,7 +35,8 @@ class EdgeList:
     """
 
     def __init__(self, whole: Operator) -> None:
-        rows, columns = whole.laplacian.rows(), whole.laplacian.columns.long()
+        rows = whole.laplacian.rows()
+        columns = whole.laplacian.columns.long()
         # The pattern is symmetric: its entries by columns are its entries by rows, transposed.
         mirror = torch.empty_like(rows)
         mirror[columns.argsort(stable=True)] = torch.arange(len(rows), device=rows.device)
@@ -167,7 +168,8 @@ def edges_of_graph(spec: GraphSpec, whole: Operator, coordinates: Tensor) -> Edg
     """
     both = torch.stack([whole.laplacian.columns.long(), whole.laplacian.rows()])
     edge = both[0] != both[1]
-    ends, entries = both[:, edge], whole.laplacian.values[edge]
+    ends = both[:, edge]
+    entries = whole.laplacian.values[edge]
     weights = _weights(whole, entries, *ends.sort(0).values)
     return _edge_set(spec, ends, weights, (coordinates, coordinates))
 

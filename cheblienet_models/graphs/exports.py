@@ -132,7 +132,8 @@ def save_neural_lam(folder: Path, network: Coupled, unit: float) -> Path:
 def _files(network: Coupled, unit: float) -> Iterator[tuple[str, Any]]:
     """Names of files, and the tensors or the lists by level that they hold."""
     hidden = network.hidden
-    finest, pairs = hidden[0], [*itertools.pairwise(hidden)]
+    finest = hidden[0]
+    pairs = [*itertools.pairwise(hidden)]
     yield from _edges("g2m", network.edges["data", "to", finest][1], unit)
     yield from _edges("m2g", network.edges[finest, "to", "data"][1], unit)
     lists = {"m2m": [(name, name) for name in hidden]}

@@ -73,7 +73,9 @@ def exact(laplacian: CsrParts, mass: Tensor) -> CsrParts:
     lambda_max.
     """
     pointers, columns, values = laplacian
-    root, values, rows = mass.double().sqrt(), values.double(), laplacian.rows()
+    root = mass.double().sqrt()
+    values = values.double()
+    rows = laplacian.rows()
     off = root.index_add(0, rows, values * root[columns.long()])
     surplus = torch.where(root > 0, off / root, 0)
     return CsrParts(pointers, columns, values - torch.where(rows == columns, surplus[rows], 0))

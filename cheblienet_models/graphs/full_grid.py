@@ -113,7 +113,8 @@ class FullGrid(Mapped):
 
 def _places(graph: "Graph", order: Order) -> Tensor | None:
     """Places of a graph's points in a flat map; None where each is in its own place."""
-    index, count = graph.base_index, graph.grid[1]
+    index = graph.base_index
+    count = graph.grid[1]
     if choice("order", order, get_args(Order)) == "nested":
         return index
     if graph.sampling != "healpix":

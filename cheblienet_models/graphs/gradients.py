@@ -44,7 +44,8 @@ class Gradients(Mapped):
     def __init__(self, reopen: Reopen, stored: LevelFolder) -> None:
         super().__init__(made_of(reopen, nn.Module.get_submodule, "gradients"))
         instance("stored", stored, LevelFolder)
-        self.label, self.names = stored.label, stored.spec.geometry.frame
+        self.label = stored.label
+        self.names = stored.spec.geometry.frame
         self.starts: list[int] = []
         for prefix, part in (("", FIELDS), (SYMMETRIC, SUMS)):
             matrix = stored.stacked_gradients(part)

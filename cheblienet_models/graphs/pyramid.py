@@ -103,7 +103,8 @@ class Pyramid(Identified):
             for level, module in enumerate(modules):
                 self.add_module(f"{kind}{level}", module)
         for level, graph in enumerate(levels):
-            graph.identity, graph.spec = replace(identity, level=level), self.spec
+            graph.identity = replace(identity, level=level)
+            graph.spec = self.spec
         self._num_levels = len(levels)
         self.adopt_parts()
 

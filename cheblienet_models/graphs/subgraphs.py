@@ -71,7 +71,8 @@ def sample_vertices(
         ValueError: kappa is out of range, or degrees are none of the two.
     """
     for graph, edges in _sampled(graphs, kappa, generator, degrees):
-        count, device = graph.num_vertices, graph.values.device
+        count = graph.num_vertices
+        device = graph.values.device
         chosen = torch.randperm(count, generator=generator, device=device)
         kept = torch.zeros(count, dtype=torch.bool, device=device)
         kept[chosen[: max(1, round(kappa * count))]] = True
@@ -110,4 +111,5 @@ def _take(graph: Graph, edges: EdgeList, weights: Tensor, degrees: Degrees) -> N
     values[edges.upper] = entries.to(values.dtype)
     values[edges.lower] = entries.to(values.dtype)
     values[edges.diagonal] = (scale * degree * root**2 - 1).to(values.dtype)
-    graph.subgraph, graph.subgraph_degree = values, degree if own else None
+    graph.subgraph = values
+    graph.subgraph_degree = degree if own else None

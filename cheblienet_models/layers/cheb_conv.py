@@ -164,7 +164,8 @@ class ChebConv(OnGraph):
         """The sum without the bias, (V, B, in) -> (V, B, out)."""
         if self.low_pass:
             x = filtered(x, SMOOTHING, *self.graph.laplacian_parts(training=self.training))
-        x, matrices = self._with_derivatives(x), self._matrices()
+        x = self._with_derivatives(x)
+        matrices = self._matrices()
         y: Tensor
         if self.save_basis and self.kernel_size > 1:
             y, _ = chebyshev_basis(x, self.weight, *matrices)
@@ -257,7 +258,8 @@ def low_pass_(module: nn.Module, order: int = 2) -> None:
     integer("order", order, 1)
     for layer in instance("module", module, nn.Module).modules():
         if isinstance(layer, ChebConv):
-            count, (terms, width, channels) = layer.kernel_size, layer.weight.shape
+            count = layer.kernel_size
+            terms, width, channels = layer.weight.shape
             basis = _low_pass_basis(count, min(order, count - 1)).to(layer.weight)
             operators = (terms - 1) // (count - 1) if count > 1 else 1
             series = torch.randn(operators, basis.shape[1], width * channels).to(basis)

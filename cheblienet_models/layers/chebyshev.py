@@ -219,7 +219,8 @@ def sum_by_clenshaw(matrices: Sequence[Tensor], x: Tensor, weight: Tensor) -> Te
     if degree == 0:
         return applied(x, first)
     shape = *x.shape[:2], weight.shape[2]
-    rows, spare = as_rows(x), (x.new_empty(shape), x.new_empty(shape))
+    rows = as_rows(x)
+    spare = (x.new_empty(shape), x.new_empty(shape))
     total, buffer = _by_clenshaw(matrices[0], rows, others[:degree], spare)
     part = torch.empty_like(buffer) if len(matrices) > 1 else buffer
     for n, matrix in enumerate(matrices[1:], 1):
@@ -256,7 +257,8 @@ def polynomials(matrices: Sequence[Tensor], x: Tensor, count: int) -> Iterator[T
         count: of the terms, x itself among them: 1 + J n.
     """
     degree = (count - 1) // len(matrices)
-    flat, shape = x.flatten(1), as_rows(x).shape
+    flat = x.flatten(1)
+    shape = as_rows(x).shape
     scratch = torch.empty_like(flat), torch.empty_like(flat)
     for matrix in matrices:
         for term in tensors.polynomials(matrix, flat, degree + 1, scratch):
@@ -300,8 +302,10 @@ def shared_recursion(
     if count * narrow <= 2 * wide:
         return _stacked_recursion(matrices, g, x, transposed)
     first, *others = transposed.unbind()
-    by_x, of_x = applied(g, first), as_rows(x)
-    moments, rows = [contracted(of_x, as_rows(g))], as_rows(by_x)
+    by_x = applied(g, first)
+    of_x = as_rows(x)
+    moments = [contracted(of_x, as_rows(g))]
+    rows = as_rows(by_x)
     for term, of_term in zip(polynomials(matrices, g, len(transposed)), others, strict=True):
         rows.addmm_(term, of_term)
         moments.append(contracted(of_x, term))

@@ -54,7 +54,9 @@ def gradient(
 
     Computed in the dtype of the matrices, whatever that of x.
     """
-    (pointers, columns, values), count, vertices = parts[:3], len(scales), len(x)
+    pointers, columns, values = parts[:3]
+    count = len(scales)
+    vertices = len(x)
     entries = starts[count]
     first = CsrParts(pointers[: count * vertices + 1], columns[:entries], values[:entries])
     with uncast(x):

@@ -82,7 +82,8 @@ class Diffusion(OnGraph):
         warn_of_family("Diffusion", graph)
         shortest, longest = _default_times(graph) if times is None else _checked_times(times)
         check_tolerance(tolerance)
-        self.density, self.tolerance = flag("density", density), tolerance
+        self.density = flag("density", density)
+        self.tolerance = tolerance
         self._range = math.log(shortest), math.log(longest)
         self.log_times = nn.Parameter(torch.empty(channels))
         self.reset_parameters()

@@ -36,7 +36,9 @@ class Lift(nn.Module):
     def __init__(self, graph: Graph, order: Order = "nested") -> None:
         super().__init__()
         instance("graph", graph, Graph)
-        self.grid, self.num_vertices, self.order = graph.grid, graph.num_vertices, order
+        self.grid = graph.grid
+        self.num_vertices = graph.num_vertices
+        self.order = order
         self.grid_places = FullGrid(graph, order)
 
     @property

@@ -131,7 +131,8 @@ class OrientedLift(Recorded):
             ValueError: x has another shape or device, or no floating-point dtype.
         """
         sizes: list[Sizes] = [("B", "C", *size) for size in self.sizes]
-        device, name = self.wavelets.even.device, f"OrientedLift on {self.label}"
+        device = self.wavelets.even.device
+        name = f"OrientedLift on {self.label}"
         check_signal(name, x, sizes, device, words="an image")
         if self.check_finite:
             check_known(name, x)
@@ -204,8 +205,11 @@ class Wavelets(Mapped):
     @torch.inference_mode(mode=False)
     def __init__(self, graph: Graph, kind: Kind, lengths: tuple[float, ...]) -> None:
         super().__init__(made_of(graph.handle, Wavelets, kind, lengths))
-        self._paired, self._periodic = graph.period > math.pi, graph.boundary == "periodic"
-        self._kind, self._lengths, self._grid = kind, lengths, graph.grid
+        self._paired = graph.period > math.pi
+        self._periodic = graph.boundary == "periodic"
+        self._kind = kind
+        self._lengths = lengths
+        self._grid = graph.grid
         for name, constants in self._made_here().items():
             self._hold(name, constants.float())
 

@@ -31,8 +31,10 @@ class _Reduce(nn.Module):
             ValueError: x has another shape or device, or no floating-point dtype where means are
                 taken, or missing or infinite values.
         """
-        level_map, name = self.level_map, type(self).__name__
-        sizes, device = ("B", "C", level_map.origins), level_map.weights.device
+        level_map = self.level_map
+        name = type(self).__name__
+        sizes = ("B", "C", level_map.origins)
+        device = level_map.weights.device
         check_signal(name, x, sizes, device, floating=self.mode != "max")
         y = self._reduced(x)
         if self.check_finite:
@@ -42,7 +44,8 @@ class _Reduce(nn.Module):
         return y
 
     def _reduced(self, x: Tensor) -> Tensor:
-        level_map, rows = self.level_map, vertex_major(x)
+        level_map = self.level_map
+        rows = vertex_major(x)
         if self.mode == "random" and self.training:
             chosen = torch.multinomial(level_map.weights, 1)
             return logical(rows.index_select(0, level_map.sources.gather(1, chosen)[:, 0]))

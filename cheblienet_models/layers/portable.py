@@ -107,7 +107,8 @@ def _filtered(
 ) -> Tensor:
     """The result of the operator `filtered`."""
     dtype = working_dtype(x, values, len(coefficients) - 1)
-    start, factors = x.to(dtype), coefficients.to(x.device, dtype)
+    start = x.to(dtype)
+    factors = coefficients.to(x.device, dtype)
     matrix = CsrParts(row_pointers, columns, values.to(dtype))
     surplus = None
     if dtype == torch.float64 and mass is not None:

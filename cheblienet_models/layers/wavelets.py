@@ -96,7 +96,8 @@ def pairs(
         Twice (scales, n_o / 2, H, W) float64, the second without its i.
     """
     y, x = frequencies
-    radius, half = torch.hypot(y, x), orientations // 2
+    radius = torch.hypot(y, x)
+    half = orientations // 2
     steps = torch.atan2(y, x) * (half / math.pi) + half / 2
     sides = (
         torch.stack([_slice(steps - k - turn, orientations) for k in range(half)])
@@ -136,7 +137,8 @@ def _slice(steps: Tensor, period: int) -> Tensor:
 
 
 def _spline(t: Tensor) -> Tensor:
-    inner, outer = 2 / 3 - t.square() + t**3 / 2, (2 - t).clamp(min=0) ** 3 / 6
+    inner = 2 / 3 - t.square() + t**3 / 2
+    outer = (2 - t).clamp(min=0) ** 3 / 6
     return torch.where(t < 1, inner, outer)
 
 
@@ -151,7 +153,8 @@ def _gabor(
     along = torch.stack([radius * angle.sin() for angle in turned])
     spectra = []
     for length in lengths:
-        middle, width = 2 * math.pi / length, ACROSS * length
+        middle = 2 * math.pi / length
+        width = ACROSS * length
         lobes = _gaussian((across - middle) * width) + _gaussian((across + middle) * width)
         lobes = lobes - 2 * math.exp(-0.5 * (middle * width) ** 2) * _gaussian(across * width)
         spectra.append(lobes * _gaussian(along * (along_wave * length)))

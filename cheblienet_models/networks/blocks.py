@@ -157,7 +157,8 @@ class Network(Recorded):
         bases = [size for size in images if size not in fibers]
         taken: list[Sizes] = [("B", self.in_channels, *size) for size in bases]
         taken += [("B", self.lifted_channels, *size) for size in fibers]
-        name, remedy = f"{type(self).__name__} on {graph.label}", ""
+        name = f"{type(self).__name__} on {graph.label}"
+        remedy = ""
         check_tensor(name, signal)
         if signal.shape[2:] in bases and signal.shape[1] != self.in_channels:
             remedy = f" Its in_channels is {self.in_channels}: construct it with "

@@ -228,7 +228,8 @@ class Pixels:
     def poles(self) -> tuple[bool, bool]:
         """Two flags: the grid reaches the south pole, and the north, beyond half a step."""
         steps = np.diff(self.latitudes)[[0, -1]] * (1 + SPACING)
-        south, north = self.latitudes[0] + 90 <= steps[0], 90 - self.latitudes[-1] <= steps[1]
+        south = self.latitudes[0] + 90 <= steps[0]
+        north = 90 - self.latitudes[-1] <= steps[1]
         return self.is_around and bool(south), self.is_around and bool(north)
 
     @cached_property
@@ -262,7 +263,8 @@ class Pixels:
 
         Points on the grid's own edge are, to within rounding of its coordinates.
         """
-        latitude, longitude = 90 - np.degrees(beta), self.unrolled(gamma)
+        latitude = 90 - np.degrees(beta)
+        longitude = self.unrolled(gamma)
         rows, columns = self.row_edges, self.column_edges
         slack = SPACING * np.diff(rows)[[0, -1]]
         inside: Flags = (latitude >= rows[0] - slack[0]) & (latitude <= rows[-1] + slack[1])

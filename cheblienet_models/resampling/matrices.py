@@ -111,7 +111,8 @@ def _angles(points: Sampling) -> Floats:
 
 def _pixels(grid: Pixels) -> Floats:
     """(pixels, 3) their centers as vectors, row by row."""
-    beta, gamma = np.radians(90 - grid.latitudes), np.radians(grid.longitudes)
+    beta = np.radians(90 - grid.latitudes)
+    gamma = np.radians(grid.longitudes)
     return unit_vectors(np.repeat(beta, len(gamma)), np.tile(gamma, len(beta)))
 
 

@@ -23,7 +23,8 @@ def sampling_of(stored: LevelFolder) -> Sampling:
     known = stored.sampling
     if known.places is not None or stored.base_index is None:
         return known
-    share, count = 4 * np.pi / stored.spec.full_points(stored.level), known.num_points
+    share = 4 * np.pi / stored.spec.full_points(stored.level)
+    count = known.num_points
     areas = stored.area[:count].astype(np.float64) * share
     every = np.concatenate([known.base_points, _void(known.base_points, areas)])
     spec = stored.spec.with_points({stored.level: PointArrays(every, None)})

@@ -178,7 +178,8 @@ def turned_image(images: Tensor, angle: float) -> Tensor:
         return images
     y, x = _centered(images)
     cos, sin = math.cos(rest), math.sin(rest)
-    rows, columns = sin * x + cos * y, cos * x - sin * y
+    rows = sin * x + cos * y
+    columns = cos * x - sin * y
     return _sampled(images, rows + (height - 1) / 2, columns + (width - 1) / 2)
 
 
@@ -203,7 +204,8 @@ def _sampled(images: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
 def _keys(offset: Tensor) -> Tensor:
     """The kernel's value, for offsets of at most 2 pixels."""
     d = offset.abs()
-    near, far = (1.5 * d - 2.5) * d * d + 1, ((2.5 - 0.5 * d) * d - 4) * d + 2
+    near = (1.5 * d - 2.5) * d * d + 1
+    far = ((2.5 - 0.5 * d) * d - 4) * d + 2
     return torch.where(d <= 1, near, far)
 
 

@@ -143,7 +143,8 @@ def _source(signal: Tensor, pyramid: Pyramid, level: int) -> _Place:
 
 def _places(graph: Graph, level: int) -> list[_Place]:
     """The possible places of a level's signal; of several of one shape the first alone."""
-    base, inside = graph.grid[1:], graph.base_index
+    base = graph.grid[1:]
+    inside = graph.base_index
     places = [_Place(level, "vertices", (graph.num_vertices,))]
     if graph.num_points < math.prod(base):
         # First: a signal as long as the full sampling is one on that, as networks take it.
@@ -256,7 +257,8 @@ def _moved(x: Tensor, place: _Place | None, motions: dict[int, Motion]) -> Tenso
     image = _permutation(motions[place.level], place.kind).to(x.device)
     flat = x.flatten(-len(place.shape))
     inside = torch.arange(len(image)) if place.inside is None else place.inside.long()
-    inside, moved = inside.to(x.device), flat.clone()
+    inside = inside.to(x.device)
+    moved = flat.clone()
     moved[..., inside[image]] = flat[..., inside]
     return moved.view_as(x)
 
