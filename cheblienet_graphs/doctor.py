@@ -14,7 +14,7 @@ from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.typing import Indices
 
 NEEDED = ("stencil", "cpu"), ("pruned", "cpu")
-"""The engines, with devices, that builds depend on."""
+"""Pairs of an engine and a device that builds depend on."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Outcome:
     """The outcome of one try.
 
     Args:
-        subject: an engine, or a sampling that needs a library.
+        subject: the engine.
         device: "cpu" or "cuda".
         works: whether it found the right edges.
         needed: whether builds depend on it.
@@ -37,7 +37,7 @@ class Outcome:
 
 
 def examine() -> Iterator[Outcome]:
-    """Try everything, one thing after the other; KeOps compiles first, which takes seconds."""
+    """Try each engine on its devices in turn; KeOps compiles first, which takes seconds."""
     expected = _columns(Choice("stencil", "cpu"))
     for engine, device in [*NEEDED, ("pruned", "cuda"), ("keops", "cpu"), ("keops", "cuda")]:
         remedy = _remedy(partial(_try_engine, engine, device, expected))
@@ -45,7 +45,7 @@ def examine() -> Iterator[Outcome]:
 
 
 def _remedy(attempt: Callable[[], str]) -> str:
-    """The result of an attempt, or what to do about its error."""
+    """The remedy that an attempt returns, empty if it works, or the one for its error."""
     try:
         return attempt()
     except CheblienetError as error:

@@ -37,9 +37,9 @@ def inspect(
 ) -> None:
     """Report on a graph: is it consistent with its metric, connected, how large, how symmetric.
 
-    Of a map between samplings: how many sources targets have, how far they are, with which weights.
-    NAME may be omitted if the store has one graph. @REF is a version such as @v001, or a tag.
-    --html needs matplotlib: pip install 'cheblienet[plot]'.
+    For a map between samplings: the number of sources of a target, distances and weights. NAME may
+    be omitted if the store has one graph. @REF is a version such as @v001, or a tag. --html needs
+    matplotlib: pip install 'cheblienet[plot]'.
     """
     from cheblienet_graphs.measure.opened import open_graph  # help does without
     from cheblienet_graphs.report.inspect import examined

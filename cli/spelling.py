@@ -54,7 +54,7 @@ def _parameters() -> set[str]:
     from cheblienet_graphs.spec.command import SPELLED
 
     names = set(SPELLED)
-    groups = [clg]
+    groups: list[click.Group] = [clg]
     for group in groups:
         for command in group.commands.values():
             names |= {str(of.name) for of in command.params if isinstance(of, click.Option)}

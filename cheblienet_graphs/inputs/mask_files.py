@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 IMAGES = (".png", ".tif", ".tiff", ".bmp", ".gif", ".jpg", ".jpeg", ".pgm", ".pbm", ".webp")
 FORMATS = ("PNG", "TIFF", "BMP", "GIF", "JPEG", "PPM", "WEBP")
-"""Formats that Pillow may read. By default it goes by the contents alone, and hands PostScript to
-Ghostscript, which runs it, whatever the file is called."""
+"""Formats that Pillow may read. By default Pillow decides by the contents alone, and hands
+PostScript to Ghostscript, which runs it, whatever the name of the file."""
 GRAY = {"1", "L", "I;16", "I;16B", "I;16L", "I;16N"}
 TRANSPARENT = {"LA", "La", "PA", "RGBA", "RGBa"}
 REMEDY = 'Save it as 8-bit gray, as PIL.Image.open(FILE).convert("L") does'
@@ -53,7 +53,7 @@ CONVERTED = "NetCDF 4, classic and 64-bit offsets are read; `nccopy -k nc4` writ
 def read_mask(
     source: str | Path, edge: str = "pixels"
 ) -> Booleans | Floats | LatLonMask | Polygons | Volume:
-    """The mask in a file: which values are inside stands in `inside`.
+    """The mask in a file; the module `inside` says which values count as inside.
 
     - `.npy`: (points,) in the order of a sampling of the sphere, in HEALPix nested or ring;
       (height, width) of the plane, row 0 at y = 0, or of the whole sphere, as
@@ -67,8 +67,8 @@ def read_mask(
         source: a path; of NetCDF also FILE:VARIABLE, where the file has several such variables,
             FILE:GROUP/VARIABLE in a group, and FILE:VARIABLE@STEP for one step, from 0, along
             another dimension, such as time; along two others @STEP,STEP.
-        edge: "cut" for the part of each pixel, of lattices, in place of which are inside: shares of
-            the range of gray, numbers in [0, 1].
+        edge: "cut", on lattices, for the part of each pixel that is inside instead of a boolean:
+            its share of the range of gray, or a number in [0, 1].
 
     Returns:
         Booleans, or parts in [0, 1]; a mask on latitudes and longitudes where the file is NetCDF; a
@@ -147,7 +147,7 @@ def _gray(image: "Image.Image", file: Path) -> Values:
 
 
 def _split(source: str | Path) -> tuple[Path, str | None]:
-    """FILE and VARIABLE; a file with a colon in its name is that file."""
+    """FILE and VARIABLE; None for VARIABLE if a file of the whole name exists."""
     path = file_path("source", source)
     head, colon, variable = str(path).rpartition(":")
     in_group = Path(head).suffix.lower() in NETCDF
@@ -160,7 +160,7 @@ def _split(source: str | Path) -> tuple[Path, str | None]:
 
 
 def read_field(file: Path, variable: str | None) -> LatLonMask:
-    """The mask in a variable on latitudes and longitudes, other dimensions being of length 1.
+    """The mask in a variable on latitudes and longitudes, at one step of other dimensions.
 
     Coordinates are known by their units, degrees_north and degrees_east, by CF's standard names, or
     by their own names lat, latitude, lon, longitude.
@@ -184,7 +184,7 @@ def read_field(file: Path, variable: str | None) -> LatLonMask:
             raise InputError(f"{file} is no NetCDF file, or of another kind. {CONVERTED}.")
         if engine == "h5netcdf":
             for library in (engine, "h5py"):
-                import_module(library)  # their absence xarray says less clearly
+                import_module(library)  # xarray reports their absence less clearly
             _check_alone(file)
         source = file if engine == "h5netcdf" else opened  # else scipy leaves a map behind
         groups = _groups(file) if engine == "h5netcdf" else []
@@ -192,7 +192,7 @@ def read_field(file: Path, variable: str | None) -> LatLonMask:
         if group not in ("", *groups):
             raise InputError(f"{file} has no group {group}; it has {listed(groups) or 'none'}.")
         how: Any = {"engine": engine, "decode_times": False, "mask_and_scale": False}
-        outer: dict[Any, Any] = {}  # coordinates of groups that the group is in, which it sees
+        outer: dict[Any, Any] = {}  # coordinates of enclosing groups, visible in it
         with ExitStack() as stack, warnings.catch_warnings():
             warnings.simplefilter("ignore", xr.SerializationWarning)  # of several fill values
             for path in _ancestry(group):
@@ -208,16 +208,16 @@ def read_field(file: Path, variable: str | None) -> LatLonMask:
 
 
 def _ancestry(group: str) -> list[str | None]:
-    """Paths of the groups that a group is in, from the root, and its own."""
+    """Paths of the groups around a group, from the root, None, and its own path."""
     names = group.split("/") if group else []
     return [None, *("/".join(names[: depth + 1]) for depth in range(len(names)))]
 
 
 def _check_alone(file: Path) -> None:
-    """See that a NetCDF 4 file, which is HDF5, holds all that it shows.
+    """Check that a NetCDF 4 file, which is HDF5, holds all its values itself.
 
-    HDF5 would read any file that it names by its path: as a link, as the storage of a variable, or
-    as a part of a virtual one.
+    HDF5 would read any file that this one names: by a link, as the storage of a variable, or as a
+    part of a virtual variable.
 
     Raises:
         InputError: it names another file.
@@ -287,11 +287,11 @@ def _axes(field: "xr.DataArray") -> dict[str, str]:
 
 
 def _mask(field: "xr.DataArray", raw: "xr.DataArray", where: str, steps: str | None) -> LatLonMask:
-    """The mask that a field is.
+    """The mask from the values and coordinates of a field.
 
     Args:
-        field: as its attributes say that numbers are to be read.
-        raw: the same as it is stored.
+        field: the variable, decoded by its attributes.
+        raw: the same variable as stored, not decoded.
         where: FILE:VARIABLE, for messages.
         steps: one for each dimension besides latitudes and longitudes that is longer than 1.
     """
@@ -340,8 +340,8 @@ def _place(
 def _without_invalid(values: Values, stored: Values, attributes: Mapping[Any, Any]) -> Values:
     """Values, NaN where they are outside of what the variable's attributes call valid.
 
-    By the conventions these limits are of numbers as they are stored; of integers that are scaled
-    they are of the scaled ones if they are floats.
+    By the conventions these limits apply to numbers as stored; for scaled integers, limits that are
+    floats apply to the scaled values.
 
     Args:
         values: as they are read.

@@ -65,7 +65,7 @@ def compare(
     Args:
         store: path of the store.
         first: NAME, NAME@v001 or NAME@REF.
-        second: the same of the other one.
+        second: the other graph, in the same form.
         other_store: path of the second one's store; default the same.
 
     Raises:
@@ -95,7 +95,7 @@ def compare(
 
 
 def _flat(facts: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Names and values; in inner mappings names are paths."""
+    """Names and values; a name in an inner mapping becomes a path, 'outer.inner'."""
     for name, value in facts.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{before}{name}.")

@@ -27,8 +27,8 @@ ENTRIES_AT_ONCE = 2**16
 """Entries that are looked up together: few enough to stay in a cache."""
 
 OffsetValues = Sequence[Sequence[Floats]]
-"""Values of the offsets of a neighborhood by orientation: the values of a vertex everywhere, then
-for each axis the addends at the sides across it, if there are any."""
+"""Values of the offsets of a neighborhood by orientation: first the values that hold everywhere,
+then for each axis the addends at the sides across it, if any."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ class Neighborhood:
 
     Args:
         stencil: all of them.
-        everywhere: (N,) whether a vertex has this one wherever it is.
-        at_sides: (d, N) whether it has it at the first and last place along an axis. Such offsets
-            are 0 along that axis, so both ends of the edge are at the same side.
+        everywhere: (N,) whether vertices have this neighbor wherever they are.
+        at_sides: (d, N) whether vertices at the first and last place along an axis have it. Such
+            offsets are 0 along that axis, so both ends of the edge are at the same side.
     """
 
     stencil: Stencil
@@ -70,7 +70,7 @@ class Neighborhood:
         return Neighborhood(self.stencil.only(kept), self.everywhere[kept], self.at_sides[:, kept])
 
     def present(self, places: Places, shape: Sequence[int]) -> npt.NDArray[np.bool_]:
-        """(pixels, N) whether the vertices at these (pixels,) places have each."""
+        """(pixels, N) whether the vertices at these (pixels,) places have each neighbor."""
         has = np.broadcast_to(self.everywhere, (len(places[0]), len(self.everywhere)))
         for there, along in zip(at_sides(places, shape), self.at_sides, strict=False):
             has = has | (there[:, None] & along)
@@ -105,8 +105,8 @@ class StencilEngine:
     Args:
         lattice: of the vertices.
         stencils: the neighbors of a vertex, by its orientation.
-        along_sides: further ones of vertices at the first and last place along an axis, by axis and
-            orientation, for an open lattice; none by default.
+        along_sides: further stencils of vertices at the first and last place along an axis, by axis
+            and orientation, for an open lattice; none by default.
         squared_radii: (n_o,) r^2 by orientation in squared widths of the domain, where they come
             from the neighbor rule.
     """
@@ -202,7 +202,7 @@ class StencilEngine:
 
     @cached_property
     def small(self) -> SmallLattice:
-        """The lattice that stands for this one: rows depend on their neighbors' neighbors."""
+        """The small lattice that stands for this one; rows depend on neighbors of neighbors."""
         return SmallLattice(self.lattice, (2 * most for most in self.reach))
 
     def rows_on_small(self, values: OffsetValues) -> tuple[RowBlock, Floats]:
@@ -278,7 +278,7 @@ class MaskedStencils:
         self._tables = [self._table(k) for k in range(lattice.orientations)]
 
     def _table(self, k: int) -> tuple[Indices, Indices, Indices]:
-        """Steps in the wide map, what to add for the orientation, and which entry, ascending."""
+        """Steps in the padded map, addends for orientations, and numbers of offsets."""
         stencil = self.neighborhoods[k].stencil
         orientation = np.append(stencil.orientation, k)
         offsets = np.concatenate([stencil.offsets, np.zeros((1, len(self._margin)), np.int64)])
@@ -361,7 +361,8 @@ class MaskedStencils:
             values: of `OffsetValues`, for this orientation.
 
         Returns:
-            (M,) entries of each row, and (nnz,) their columns and values, 0 of vertices themselves.
+            (M,) numbers of entries of the rows, and (nnz,) their columns and values, 0 on the
+            diagonal.
         """
         steps, shift, which = self._tables[k]
         around, shape = self.neighborhoods[k], self.lattice.shape

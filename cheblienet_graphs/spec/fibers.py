@@ -21,7 +21,7 @@ def samples_of(spec: GraphSpec) -> tuple[Sample, ...]:
 
 
 def units(spec: GraphSpec, level: int) -> Floats:
-    """(fields,) spacing of the points of a whole level along each; along rotations, the step."""
+    """(fields,) spacing of a whole level along each field of the frame; of angles, the step."""
     spacings = np.full(len(spec.geometry.frame), math.sqrt(spec.squared_spacing(level)))
     if spec.geometry.fiber.cyclic:
         spacings[-1] = spec.geometry.fiber.step(spec.orientations)
@@ -39,7 +39,7 @@ def words(spec: GraphSpec) -> str:
 
 
 def scaled_by(spec: GraphSpec) -> str:
-    """The field that says how much of a step turns: 'xi', 'alpha' or 'in_plane_fraction'."""
+    """The field that sets the cost of rotation: 'xi', 'alpha' or 'in_plane_fraction'."""
     return {"alpha": "alpha", "auto": "in_plane_fraction"}.get(str(spec.xi), "xi")
 
 
@@ -60,7 +60,7 @@ def title(samples: Sequence[Sample], number: int, between: str = "\n") -> str:
     Args:
         samples: all of them.
         number: of the sample, from 0.
-        between: the number of an axis and its vector.
+        between: text between the number of an axis and its vector.
     """
     sample = samples[number]
     if len(sample) == 1:
@@ -84,7 +84,7 @@ def counted(spec: GraphSpec) -> str:
 
 
 def visible_unit(spec: GraphSpec) -> str:
-    """The other unit of lengths: pixels, voxels, degrees, or mean spacings without a grid.
+    """The unit of lengths for readers: pixels, voxels, degrees, or mean spacings without a grid.
 
     Where the sides of voxels differ it is their geometric mean.
     """

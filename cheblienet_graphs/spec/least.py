@@ -15,11 +15,11 @@ LONGEST = 48
 MOST = 64
 """Most characters of any name."""
 DIGITS = 8
-"""Number of the digest's digits where fields are not listed."""
+"""Number of the digest's digits in a name that does not list fields."""
 SCREEN = 96
 """Columns of a printed specification."""
 _NAMED = {"xi", "mask_edge", "lambda_max"}
-"""Fields with values that do not say alone what they are."""
+"""Fields with words as values that need the field's name beside them."""
 
 
 def least_fields(spec: "GraphSpec") -> dict[str, Any]:
@@ -64,8 +64,9 @@ def shortest(value: Any) -> str:
 def default_name(spec: "GraphSpec") -> str:
     """The size, then the fields that are not the default: 'se2-96x96x6-eps0.1-selling'.
 
-    The first digits of the digest stand for the fields where these take too many characters, and
-    where there are masks, regions or given points; where that is too long, for the size as well.
+    The first digits of the digest replace the list of fields if it takes too many characters, and
+    where there are masks, regions or given points; if the name is still too long, they replace the
+    size as well.
     """
     size = sizes_in_name(spec)
     kind = spec.sampling_kind

@@ -1,4 +1,4 @@
-"""Eigenvalues of graphs with symmetries: smaller problems, each with a part of them.
+"""Eigenvalues of graphs with symmetries, by smaller problems that each give some of them.
 
 By Bloch's theorem translations, which leave the graph on a periodic lattice unchanged, let its
 Laplacian act separately on each plane wave exp(i k . x), as a Hermitian matrix of size n_o: one
@@ -172,14 +172,14 @@ def eigenvalues_by_sector(
     *,
     progress: Progress | None = None,
 ) -> Eigenvalues:
-    """The smallest eigenvalues, repeated if in several sectors, by MAX_PRODUCTS at most.
+    """The smallest eigenvalues, repeated if in several sectors, by at most MAX_PRODUCTS products.
 
     Args:
         product: x -> A x, symmetric, its spectrum in [-1, 1].
         size: V.
         count: M.
         symmetries: as `involutions` finds them.
-        progress: called with the numbers of products done and at most.
+        progress: called with the number of products done and the most that are allowed.
     """
     values: Floats = np.empty(0)
     converged, done = True, 0

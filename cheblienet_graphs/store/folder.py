@@ -1,7 +1,7 @@
 """Reading of untrusted files below a store: no link is followed.
 
 The path of a store itself may be a link. Every folder below it is opened in the one above, by
-descriptor; only regular files are read, and of metadata documents no more than is allowed.
+descriptor; only regular files are read, and metadata documents only up to a size limit.
 """
 
 import errno
@@ -47,7 +47,7 @@ class _Descriptors(dict[tuple[str, ...], int]):
 class Folder(os.PathLike[str]):
     """A folder of a store, or a file in one; it need not exist.
 
-    `folder / "a/b"` is one below it. Where other libraries take a path, it is one.
+    `folder / "a/b"` is a folder or file below it. Other libraries accept it as a path.
 
     Args:
         path: of the store, or of a staged version; links to it are followed.
@@ -73,7 +73,7 @@ class Folder(os.PathLike[str]):
         return Folder(self._path, (*self._segments, *segments), self._kept)
 
     def entry(self, name: str) -> "Folder":
-        """An entry of the folder, whatever its name is: other programs' have others.
+        """An entry of the folder, also by a name that only other programs would give.
 
         Raises:
             StoreError: it is the name of no entry.
@@ -113,7 +113,7 @@ class Folder(os.PathLike[str]):
     def kept_open(self) -> Iterator["Folder"]:
         """The same folder; read folders below it stay open, few at a time, until the end.
 
-        Folders below it serve after that, too, and in several threads.
+        Folders below it remain usable after the end, and in several threads.
 
         Raises:
             StoreError: there is no folder.
@@ -233,7 +233,7 @@ class Folder(os.PathLike[str]):
             os.close(descriptor)
 
     def opened(self) -> tuple[int, int]:
-        """The same, for a caller that closes the descriptor.
+        """A descriptor of the regular file at this path, and its size; the caller closes it.
 
         Raises:
             StoreError: it can't be read, or is no regular file.
@@ -293,7 +293,7 @@ class Folder(os.PathLike[str]):
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Say of what the system refuses that this can't be read.
+        """Report an error of the system as a StoreError: this can't be read.
 
         Raises:
             StoreError: instead of any OSError.

@@ -45,14 +45,14 @@ def point_laplacian(
 ) -> scipy.sparse.csr_array:
     """The Laplacian of the graph on given points, by the neighbor rule and kernels of builds.
 
-    Of points that `GraphSpec` takes, too, it is the Delta that a build of these fields rescales and
-    stores in float32.
+    For points that `GraphSpec` takes, too, it is the Delta that a build with these fields rescales
+    and stores in float32.
 
     Args:
         points: (N, d) as of `nearest_neighbors`.
         neighbors: K in [1, 1024]; default the manifold's: 8 on r2 and s2, 16 on se2 and so3, 18 on
-            r3, 32 on r3s2. Points are joined that are in each other's largest union of whole
-            shells, at equal distances, with at most K members.
+            r3, 32 on r3s2. Two points are joined if each is in the other's largest union of whole
+            shells (points at equal distances) of at most K points.
         manifold: "r2", "r3", "se2", "s2", "so3" or "r3s2".
         eps: anisotropy in [0.001, 1], default sqrt(0.1), as that of `nearest_neighbors`.
         xi: length of one radian of rotation, in [1e-6, 1e6], in the points' unit.
@@ -70,8 +70,8 @@ def point_laplacian(
         columns ascending. The row of a point without edges is 0.
 
     Raises:
-        SpecError: an argument is out of range, given where it does not apply, or there is no edge;
-            all edges are between equal points, or all weights of a point's edges vanish.
+        SpecError: an argument is out of range or does not apply; there is no edge; all edges join
+            equal points; or all weights of a point's edges vanish.
         CheblienetError: KeOps does not work here.
 
     Example:
@@ -113,10 +113,10 @@ def _edges(points: PlacedPoints, chosen: Choice, count: int) -> Edges:
 
 
 def _check_apart(points: PlacedPoints) -> None:
-    """Refuse points of which fewer than two are where so few coincide that there may be edges.
+    """Refuse points if fewer than two are at places with few enough copies for edges.
 
     Raises:
-        SpecError: there are such points.
+        SpecError: too many points coincide.
     """
     most = limits.NEIGHBORS.high + 1
     _, kept, places = points.thinned(most)

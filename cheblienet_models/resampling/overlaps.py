@@ -2,9 +2,10 @@
 
 The area of a region is the integral of longitude d(height) along its edge. A cell's sides are cut
 where they cross the parallels and meridians of the grid; each piece is then in one pixel, to which
-it adds its integral measured from the pixel's western meridian, and it adds its height times their
-widths to all pixels of the row that lie west of it. So no polygon has to be clipped, sides that
-coincide need no care, and what is shared adds up to a cell's area and, over cells, to a pixel's.
+it adds its integral, measured from this pixel's western meridian. It also adds its height times
+their widths to all pixels of the row that lie west of it. So no polygon has to be clipped, sides
+that coincide need no care, and shared areas add up to a cell's area over pixels and to a pixel's
+over cells.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 TURN = 2 * np.pi
 SLIVER = 1e-11
-"""Shares of the smaller of a cell and a pixel that are rounding errors."""
+"""Largest share of the smaller of a cell and a pixel that counts as a rounding error."""
 
 
 def summed(shape: tuple[int, int], rows: Indices, columns: Indices, values: Floats) -> "csr_array":
@@ -39,11 +40,11 @@ class Strips:
 
     Attributes:
         is_north: the hemisphere.
-        depths: (k,) of the parallels between strips.
+        depths: (k,) depths, 1 - |z|, of the parallels between strips.
         rows: (k + 1,) the grid's row of each strip, -1 outside.
-        columns: how many the grid has.
-        count: how many there are with what is outside.
-        widths: (count,) theirs, radians.
+        columns: the number of the grid's columns.
+        count: the number of columns with the one outside of the grid.
+        widths: (count,) widths of these columns, radians.
     """
 
     def __init__(self, grid: Pixels, is_north: bool) -> None:  # noqa: FBT001
@@ -67,7 +68,7 @@ class Strips:
         return np.searchsorted(self.depths, depth).astype(np.int64)
 
     def column(self, longitude: Floats) -> Indices:
-        """(n,) numbers that go on around the sphere."""
+        """(n,) the column of each longitude, numbered on beyond one turn."""
         turns = np.floor((longitude - self.edges[0]) / TURN)
         column = np.searchsorted(self.edges, longitude - TURN * turns, side="right") - 1
         pixel: Indices = turns.astype(np.int64) * self.count + column.clip(0, self.count - 1)
@@ -81,7 +82,7 @@ class Strips:
 
 Pieces = tuple[Indices, Indices, Indices, Floats, Floats]
 """Pieces of sides, (n,) each: the cell; row of the strips; column, numbered on around the sphere;
-by how much z grows; and the integral of the longitude, from the column's western edge, d(z)."""
+the increase of z; and the integral over z of the longitude, from the column's western edge."""
 
 
 def pieces(sides: Sides, strips: Strips) -> Pieces:
@@ -129,7 +130,7 @@ def pieces(sides: Sides, strips: Strips) -> Pieces:
 
 
 def _between(a: Indices, b: Indices) -> tuple[Indices, Indices]:
-    """(m,) which pair of (n,) numbers, and the numbers k for steps from k to k + 1 or back."""
+    """(m,) for each unit step between a and b: the number of its pair, and its lower end."""
     steps = np.abs(b - a)
     which = np.repeat(np.arange(len(a)), steps)
     step = np.arange(len(which)) - np.repeat(np.cumsum(steps) - steps, steps)
@@ -138,7 +139,7 @@ def _between(a: Indices, b: Indices) -> tuple[Indices, Indices]:
 
 
 def _clipped(values: Floats, a: Floats, b: Floats) -> Floats:
-    """(m,) to what lies between a and b."""
+    """(m,) values, clipped to the interval between a and b."""
     return values.clip(np.minimum(a, b), np.maximum(a, b))
 
 
