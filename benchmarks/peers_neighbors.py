@@ -21,9 +21,9 @@ from turns import in_turns, installed, progress, refusals, times_or_refusal
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.assembly.level_plan import LevelPlan, level_plans
 from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.search import lists, offsets
+from cheblienet_graphs.search import neighbor_lists, offsets
 from cheblienet_graphs.search.choice import Choice
-from cheblienet_graphs.search.placed import Cloud, PlacedPoints
+from cheblienet_graphs.search.positions import Cloud, PlacedPoints
 from cheblienet_graphs.search.rule import last_whole_shell
 from cheblienet_graphs.typing import Floats, Indices
 
@@ -103,7 +103,7 @@ class Sampled:
             assert rule.squared_radii is not None
             radii = np.repeat(rule.squared_radii, self.cloud.points)
         else:
-            tolerance = lists.SHELL
+            tolerance = neighbor_lists.SHELL
             radii = np.array([last_whole_shell(row, NEIGHBORS, tolerance) for row in squared])
         row, place = np.nonzero(squared <= radii[:, None] * (1 + tolerance))
         column = others[row, place]

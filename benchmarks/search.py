@@ -19,7 +19,7 @@ from turns import Work, in_fresh_process, in_turns, machine, peak_memory, ratio,
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_graphs.assembly.level_plan import LevelPlan, level_plans
 from cheblienet_graphs.search.choice import Choice
-from cheblienet_graphs.search.placed import Cloud, PlacedPoints
+from cheblienet_graphs.search.positions import Cloud, PlacedPoints
 
 NEIGHBORS = 16
 ROWS = 200

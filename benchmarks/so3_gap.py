@@ -36,8 +36,8 @@ from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.samplings.sampling import SampledManifold
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.engines import NeighborRule
-from cheblienet_graphs.search.lists import MutualNeighbors
-from cheblienet_graphs.spec.least import sizes_in_name
+from cheblienet_graphs.search.neighbor_lists import MutualNeighbors
+from cheblienet_graphs.spec.naming import sizes_in_name
 from cheblienet_graphs.typing import Floats
 from cheblienet_graphs.weights.matched import STEPS, Matched
 from cheblienet_graphs.weights.scattered import matched_edges

@@ -55,7 +55,7 @@ from cheblienet_graphs.manifolds.moments import edge_moments
 from cheblienet_graphs.recipes import recipe
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.sampling import SampledManifold
-from cheblienet_graphs.spec.least import sizes_in_name
+from cheblienet_graphs.spec.naming import sizes_in_name
 from cheblienet_graphs.typing import Floats
 from cheblienet_models import ChebConv
 

@@ -20,7 +20,7 @@ from scripts import parser_of, print_head, print_row, smallest_eigenvalues, temp
 
 from cheblienet_graphs import CheblienetError, GraphSpec, build, inspect
 from cheblienet_graphs.measure.moments import MeasuredLevel
-from cheblienet_graphs.measure.opened import open_graph
+from cheblienet_graphs.measure.opened_graph import open_graph
 from cheblienet_graphs.measure.spectra import exact_eigenvalues
 from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.typing import Floats

@@ -55,7 +55,7 @@ def _remedy(attempt: Callable[[], str]) -> str:
         return f"{reason:.300} Use another engine or device until that is mended."
 
 
-def apart(attempt: Callable[[], str]) -> str:
+def in_own_process(attempt: Callable[[], str]) -> str:
     """The result of an attempt in a process of its own, since KeOps has crashed on a GPU."""
     try:
         with opened_processes(1) as pool:
@@ -67,7 +67,7 @@ def apart(attempt: Callable[[], str]) -> str:
 
 def _try_engine(engine: str, device: str, expected: Indices) -> str:
     attempt = partial(_compare, engine, device, expected)
-    return attempt() if device == "cpu" else _cuda_remedy() or apart(attempt)
+    return attempt() if device == "cpu" else _cuda_remedy() or in_own_process(attempt)
 
 
 def _compare(engine: str, device: str, expected: Indices) -> str:

@@ -18,7 +18,7 @@ from cheblienet_models.arguments import file_path, flag
 from cheblienet_models.errors import StoreError, UnknownGraphError, UnreadableError, quoted
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import Identity
-from cheblienet_models.graphs.mapped import made_of
+from cheblienet_models.graphs.mapped import recipe_of
 from cheblienet_models.graphs.pyramid import LevelMap, Pyramid
 from cheblienet_models.graphs.vertex_map import VertexMap
 
@@ -93,7 +93,7 @@ def _opened(
     identity = Identity(name, version, facts.spec_sha256, facts.spec.to_dict())
     if isinstance(facts, MapFacts):
         return VertexMap(reopen, identity, MapArrays(folder, facts))
-    part = partial(made_of, reopen, nn.Module.get_submodule)
+    part = partial(recipe_of, reopen, nn.Module.get_submodule)
     stored = [LevelFolder.published(folder, facts, level) for level in range(facts.spec.levels)]
     levels = [Graph(part(f"level{n}"), level) for n, level in enumerate(stored)]
     poolings, unpoolings = [], []

@@ -41,7 +41,7 @@ def inspect(
     be omitted if the store has one graph. @REF is a version such as @v001, or a tag. --html needs
     matplotlib: pip install 'cheblienet[plot]'.
     """
-    from cheblienet_graphs.measure.opened import open_graph  # help does without
+    from cheblienet_graphs.measure.opened_graph import open_graph  # help does without
     from cheblienet_graphs.report.inspect import examined
 
     number = integer("eigenvalues", eigenvalues, *EIGENVALUES)

@@ -37,7 +37,7 @@ nitpick_ignore_regex = [
 ]
 nitpick_ignore = [
     # What figures are made from, opened by one function and given to the others as it is.
-    ("py:class", "cheblienet_graphs.measure.opened.OpenedGraph"),
+    ("py:class", "cheblienet_graphs.measure.opened_graph.OpenedGraph"),
     # Arguments that only the packages themselves give.
     ("py:class", "cheblienet_graphs.samplings.lattice.Lattice"),
     ("py:class", "cheblienet_graphs.samplings.given_tables.PointArrays"),

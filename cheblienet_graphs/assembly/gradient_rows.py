@@ -21,7 +21,7 @@ from cheblienet_graphs.gradients.source import Source
 from cheblienet_graphs.manifolds import MANIFOLDS
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.sparse import RowBlock, rows
-from cheblienet_graphs.spec.fibers import units
+from cheblienet_graphs.spec.fibers import field_spacings
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.staged import Range, cut
 from cheblienet_graphs.typing import Indices
@@ -113,7 +113,7 @@ def _source(plan: LevelPlan, *, turned: bool) -> Source:
     fewest = FEWEST[manifold.oriented][spec.sampling not in REGULAR]
     searches = plan.choice.engine in {"pruned", "keops"}
     choice = plan.choice if searches else Choice("pruned", "cpu")
-    spacings = units(spec, plan.number)[: len(manifold.frame)]
+    spacings = field_spacings(spec, plan.number)[: len(manifold.frame)]
     counts = fewest, fewest + MORE
     return SearchedGradient(sampling, manifold, spacings, counts, choice).rows
 

@@ -11,7 +11,7 @@ from cheblienet_graphs.assembly.copies import PARTS
 from cheblienet_graphs.assembly.staged_level import StagedLevel
 from cheblienet_graphs.assembly.sweeps import Given, Sweep
 from cheblienet_graphs.gradients.fields import norms
-from cheblienet_graphs.spec.fibers import units
+from cheblienet_graphs.spec.fibers import field_spacings
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.facts import GradientFacts
 from cheblienet_graphs.store.staged import Range, Result, Writer
@@ -69,7 +69,7 @@ def write_gradients(build: Build, level: StagedLevel) -> GradientFacts:
         csr = build.staging.csr(level.gradient_path(part), shape, nnz[part])
         build.write_row_pointers(counts.part, csr.indptr)
         build.sweep(gradient_sweep(level, part, filled=True), nnz[part])
-    spacings = units(spec, level.plan.number)
+    spacings = field_spacings(spec, level.plan.number)
     bounds, largest = norms(level.gradient_rows.matrix, spacings)
     lengths = tuple(spacings.tolist())
     entries = nnz[layout.FIELDS], nnz[layout.SYMMETRIC]

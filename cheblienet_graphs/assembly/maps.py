@@ -17,8 +17,8 @@ from cheblienet_graphs.errors import SpecError, Unquoted, quoted
 from cheblienet_graphs.limits import callback, flag
 from cheblienet_graphs.samplings.icosphere import mesh_edges
 from cheblienet_graphs.samplings.masked import centers
-from cheblienet_graphs.search.crossing import Crossing
-from cheblienet_graphs.search.placed import PlacedPoints, lengths
+from cheblienet_graphs.search.nearest_sources import Crossing
+from cheblienet_graphs.search.positions import PlacedPoints, lengths
 from cheblienet_graphs.spec.map_spec import MapSpec, averages, side_sampling
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.folder import Folder

@@ -33,7 +33,7 @@ from cheblienet_graphs.store import layout, staged
 from cheblienet_graphs.store.durable import check_writable
 from cheblienet_graphs.store.facts import LevelFacts
 from cheblienet_graphs.store.publishing import check_graph
-from cheblienet_graphs.store.staging_folder import alone
+from cheblienet_graphs.store.staging_folder import exclusively
 from cheblienet_graphs.store.writer import Staging
 from cheblienet_graphs.typing import Progress
 
@@ -258,7 +258,7 @@ def open_or_build(
     with ExitStack() as turn:
         try:
             check_writable(store)
-            turn.enter_context(alone(store, f"opening-{spec.sha256[:KEY_DIGITS]}"))
+            turn.enter_context(exclusively(store, f"opening-{spec.sha256[:KEY_DIGITS]}"))
         except OSError as error:
             why = error.strerror or error
             absent = f"{store} has no graph of this specification and can't be written: {why}; "

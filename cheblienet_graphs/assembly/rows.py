@@ -27,7 +27,7 @@ from cheblienet_graphs.typing import Floats, Indices
 
 if TYPE_CHECKING:
     from cheblienet_graphs.assembly.staged_level import StagedLevel
-    from cheblienet_graphs.search.lists import MutualNeighbors, NeighborLists
+    from cheblienet_graphs.search.neighbor_lists import MutualNeighbors, NeighborLists
     from cheblienet_graphs.weights.kernel import Kernel
     from cheblienet_graphs.weights.lattice import LatticeWeights
 
@@ -157,7 +157,7 @@ class SearchedRows(BlockRows):
     def nearest(self) -> "MutualNeighbors":
         """The neighbors of all vertices by the rule, once they are listed."""
         # It needs torch, which edges of Voronoi cells do without.
-        from cheblienet_graphs.search.lists import MutualNeighbors
+        from cheblienet_graphs.search.neighbor_lists import MutualNeighbors
 
         lists = self.level.scratch(self.level.lists_name).mapped()
         return MutualNeighbors(lists, self.plan.domain.full.num_points)

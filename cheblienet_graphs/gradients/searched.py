@@ -15,7 +15,7 @@ from cheblienet_graphs.gradients.source import Rows, components, equally_far, le
 from cheblienet_graphs.manifolds import Manifold, Metric
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.search.choice import Choice
-from cheblienet_graphs.search.lists import NeighborLists
+from cheblienet_graphs.search.neighbor_lists import NeighborLists
 from cheblienet_graphs.typing import Floats, Indices
 
 SHELL = 1e-6

@@ -16,7 +16,7 @@ from cheblienet_graphs.measure.moments import MeasuredLevel
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.sparse import ENTRIES, row_blocks, rows
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.spec.fibers import units
+from cheblienet_graphs.spec.fibers import field_spacings
 from cheblienet_graphs.spec.map_spec import extent
 from cheblienet_graphs.store.reader import LevelFolder
 from cheblienet_graphs.typing import Floats
@@ -137,7 +137,7 @@ def steepness(
         matrix: of all fields.
         coordinates: (V, d) of the vertices.
     """
-    vertices, largest = steep_vertices(matrix, units(spec, level))
+    vertices, largest = steep_vertices(matrix, field_spacings(spec, level))
     if not len(vertices):
         return None
     kind = "steep"

@@ -104,7 +104,7 @@ def _no_family(arrays: MeasuredLevel) -> str | None:
     if not _ends_right(spec):
         return "open sides are not corrected"
     if spec.geometry.oriented and few_samples(spec, arrays.sampled.metric):
-        return f"there are too few {fibers.words(spec)}"
+        return f"there are too few {fibers.sample_nouns(spec)}"
     coarser = arrays.coarser
     if spec.mask is None and _most_neighbors(coarser) < _most_neighbors(arrays):
         return "stencils are as wide as the coarser level"

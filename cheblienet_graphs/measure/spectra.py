@@ -11,7 +11,7 @@ from cheblienet_graphs.limits import choice, integer
 from cheblienet_graphs.manifolds.spectra import over_boxes
 from cheblienet_graphs.measure.comparison import unknown_spectrum
 from cheblienet_graphs.measure.moments import MeasuredLevel
-from cheblienet_graphs.measure.opened import open_graph
+from cheblienet_graphs.measure.opened_graph import open_graph
 from cheblienet_graphs.spectrum.lanczos import Eigenvalues
 from cheblienet_graphs.spectrum.numeric import (
     Eigenpairs,

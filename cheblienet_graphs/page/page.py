@@ -8,7 +8,7 @@ from typing import Literal
 from cheblienet_graphs import __version__
 from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.manifolds import Metric
-from cheblienet_graphs.measure.opened import OpenedGraph
+from cheblienet_graphs.measure.opened_graph import OpenedGraph
 from cheblienet_graphs.measure.verdict import Consistency
 from cheblienet_graphs.page.html import Markup, element, joined, prose, scrolling, section, table
 from cheblienet_graphs.page.provenance import advice, provenance
@@ -236,7 +236,7 @@ def _moments(spec: GraphSpec, levels: Sequence[LevelReport]) -> Markup:
     if spec.weighting.expected(spec, unit) != unit:
         explained += " Selling's fiber edges are made for its first mode: xi^2 is smaller here."
     columns = [
-        fibers.word(spec) if oriented else "",
+        fibers.sample_noun(spec) if oriented else "",
         f"eps^2 (asked {asked})",
         *(["xi^2 / asked"] if oriented else []),
         "mixing of directions",

@@ -12,7 +12,7 @@ from cheblienet_graphs.report.rows import Row
 from cheblienet_graphs.report.text import Report
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.command import FILE, command
-from cheblienet_graphs.spec.least import least_fields, makes, without
+from cheblienet_graphs.spec.naming import least_fields, specifies, without_field
 from cheblienet_graphs.spec.words import human_bytes
 from cheblienet_graphs.store.facts import VersionFacts
 from cheblienet_graphs.store.layout import NAME
@@ -130,9 +130,9 @@ def typed_fields(spec: GraphSpec) -> dict[str, Any]:
     fields = least_fields(spec)
     # That of a region takes a look at all points, so it is the last; given points are not known.
     if spec.region is not None and (
-        spec.coordinates is not None or makes(without(fields, "mask"), spec)
+        spec.coordinates is not None or specifies(without_field(fields, "mask"), spec)
     ):
-        fields = without(fields, "mask")
+        fields = without_field(fields, "mask")
     if spec.coordinates is not None:
         fields |= {"domain": BOX} if spec.geometry.base.flat else {"units": "degrees"}
     return fields

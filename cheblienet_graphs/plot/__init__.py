@@ -11,7 +11,7 @@ A whole figure with its caption comes from `figure_named("spectrum").drawn(graph
 """
 
 from cheblienet_graphs.errors import SpecError
-from cheblienet_graphs.measure.opened import open_graph
+from cheblienet_graphs.measure.opened_graph import open_graph
 from cheblienet_graphs.plot import (
     eigenmaps,
     equivariance,

@@ -7,14 +7,14 @@ import numpy as np
 
 from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.limits import EIGENPAIRS, integer
-from cheblienet_graphs.measure.opened import OpenedGraph
+from cheblienet_graphs.measure.opened_graph import OpenedGraph
 from cheblienet_graphs.measure.spectra import computed_eigenpairs, stored_eigenpairs
 from cheblienet_graphs.plot import pictures
 from cheblienet_graphs.plot.figure import Asked, Canvas, Figure, sentences
 from cheblienet_graphs.plot.places import Places, places_of
 from cheblienet_graphs.plot.spectrum import connected, soon_computed, too_large, unit_of
 from cheblienet_graphs.sparse import inverse_root
-from cheblienet_graphs.spec.fibers import counted, title, words
+from cheblienet_graphs.spec.fibers import counting_sentence, sample_nouns, title
 from cheblienet_graphs.spectrum.numeric import multiplicities, with_fixed_signs
 from cheblienet_graphs.typing import Floats, Indices
 
@@ -157,7 +157,8 @@ def _draw(graph: OpenedGraph, asked: Asked, canvas: Canvas) -> str:
         data.level != asked.level and f"Level {asked.level} is too large to compute them.",
         max(data.copies) > 1 and "Of equal eigenvalues (2x) one basis of many is shown.",
         spec.orientations > 1
-        and f"Rows are {len(rows)} of {spec.orientations} {words(spec)}. {counted(spec)}",
+        and f"Rows are {len(rows)} of {spec.orientations} {sample_nouns(spec)}. "
+        f"{counting_sentence(spec)}",
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cheblienet_graphs.errors import NotDrawnError
-from cheblienet_graphs.measure.opened import OpenedGraph
+from cheblienet_graphs.measure.opened_graph import OpenedGraph
 from cheblienet_graphs.plot import pictures
 from cheblienet_graphs.plot.figure import (
     FAINT,
@@ -22,7 +22,7 @@ from cheblienet_graphs.plot.filters import Turning, random_weights, symmetries_o
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
 from cheblienet_graphs.samplings.points import rotation
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.spec.fibers import counted, title, words
+from cheblienet_graphs.spec.fibers import counting_sentence, sample_nouns, title
 from cheblienet_graphs.spec.words import percent
 from cheblienet_graphs.typing import Floats
 
@@ -271,8 +271,9 @@ def caption(spec: GraphSpec, data: Equivariance) -> str:
         f"most {max(exact, default=0.0):.1g}.",
         data.curves
         and f"By other angles, of smooth bars within {data.radius:.3g} spacings and the maximum of "
-        f"outputs over {words(spec)}: up to {errors}; interpolation alone (dashed) makes {floor}.",
-        data.curves and spec.orientations > 1 and counted(spec),
+        f"outputs over {sample_nouns(spec)}: up to {errors}; interpolation alone (dashed) makes "
+        f"{floor}.",
+        data.curves and spec.orientations > 1 and counting_sentence(spec),
     )
 
 

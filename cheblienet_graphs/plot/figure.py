@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from cheblienet_graphs.archives.npz import check_output
 from cheblienet_graphs.errors import SpecError, StoreError, needing
 from cheblienet_graphs.limits import SEED, file_path, integer
-from cheblienet_graphs.measure.opened import OpenedGraph
+from cheblienet_graphs.measure.opened_graph import OpenedGraph
 from cheblienet_graphs.store.durable import save_whole
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 from scipy.spatial import KDTree
 
-from cheblienet_graphs.measure.opened import OpenedGraph
+from cheblienet_graphs.measure.opened_graph import OpenedGraph
 from cheblienet_graphs.plot.places import Places
 from cheblienet_graphs.typing import Floats, Indices
 

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.polynomial.legendre import legval
 
 from cheblienet_graphs.errors import NotDrawnError, listed
-from cheblienet_graphs.measure.opened import OpenedGraph
+from cheblienet_graphs.measure.opened_graph import OpenedGraph
 from cheblienet_graphs.plot import pictures
 from cheblienet_graphs.plot.figure import SERIES, Asked, Axes, Canvas, Figure, sentences
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.spec.fibers import counted, title, word, words
+from cheblienet_graphs.spec.fibers import counting_sentence, sample_noun, sample_nouns, title
 from cheblienet_graphs.typing import Floats, Indices
 
 TOLERANCE = 1e-10
@@ -353,11 +353,13 @@ def _caption(spec: GraphSpec, data: Heat) -> str:
         f"{first.time:.3g} {unit}. Lines are at {shares} of the largest value: "
         f"{data.most(alone=False):.2g} of all heat"
         + (
-            f" with {words(spec)} summed, {data.most(alone=True):.2g} at one {word(spec)}."
+            f" with {sample_nouns(spec)} summed, {data.most(alone=True):.2g} at one "
+            f"{sample_noun(spec)}."
             if oriented
             else "."
         ),
-        oriented and f"Heat runs along its {word(spec)}, unless eps = 1. {counted(spec)}",
+        oriented
+        and f"Heat runs along its {sample_noun(spec)}, unless eps = 1. {counting_sentence(spec)}",
         first.operator and not oriented and "The line is the exact heat kernel without boundary.",
         spec.axes is not None
         and f"The last row is {len(data.other_axes)} of {spec.orientations - 1} other axes.",

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from cheblienet_graphs.manifolds.flat import directions_across
 from cheblienet_graphs.manifolds.moments import edge_moments, least_logarithms
-from cheblienet_graphs.measure.opened import OpenedGraph
+from cheblienet_graphs.measure.opened_graph import OpenedGraph
 from cheblienet_graphs.plot.pictures import SHOWN, shown_orientations
 from cheblienet_graphs.plot.places import Places, chosen_vertex, places_of
 from cheblienet_graphs.typing import Floats, Indices

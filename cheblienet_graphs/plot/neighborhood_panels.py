@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cheblienet_graphs.measure.opened import OpenedGraph
+from cheblienet_graphs.measure.opened_graph import OpenedGraph
 from cheblienet_graphs.plot.figure import FAINT, INK, SERIES, Asked, Axes, Canvas, Figure, sentences
 from cheblienet_graphs.plot.neighborhood import (
     NAMES,
@@ -18,7 +18,7 @@ from cheblienet_graphs.plot.neighborhood import (
 )
 from cheblienet_graphs.plot.pictures import lines
 from cheblienet_graphs.spec import fibers, words
-from cheblienet_graphs.spec.fibers import angle_in_words, named
+from cheblienet_graphs.spec.fibers import angle_in_words, sample_phrase
 from cheblienet_graphs.typing import Floats
 
 COLUMNS = 3
@@ -191,8 +191,8 @@ def _caption(graph: OpenedGraph, asked: Asked, data: Neighborhood) -> str:
     return sentences(
         f"Vertex {view.vertex:,} ({at}): {edges}.",
         view.sample
-        and f"It is at {named(spec, view.vertex // spec.base_points(asked.level))}, of "
-        f"{data.orientations}; strokes are along other {fibers.words(spec)}.",
+        and f"It is at {sample_phrase(spec, view.vertex // spec.base_points(asked.level))}, of "
+        f"{data.orientations}; strokes are along other {fibers.sample_nouns(spec)}.",
         len(data.axes) == 3 and not view.sample and "Rings are neighbors out of a plane.",
         data.heaviest
         and f"Edges are the thicker the heavier, up to {data.heaviest:.3g}. The ellipse of the "

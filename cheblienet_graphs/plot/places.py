@@ -12,7 +12,7 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from cheblienet_graphs.limits import integer
-from cheblienet_graphs.measure.opened import OpenedGraph
+from cheblienet_graphs.measure.opened_graph import OpenedGraph
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.maps import within
 from cheblienet_graphs.samplings.sampling import Sampling

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cheblienet_graphs.measure.opened import OpenedGraph
+from cheblienet_graphs.measure.opened_graph import OpenedGraph
 from cheblienet_graphs.plot.figure import FAINT, SEQUENTIAL, Asked, Axes, Canvas, Figure, Image
 from cheblienet_graphs.plot.pictures import color_bar
 from cheblienet_graphs.sparse import row_blocks, rows

@@ -9,7 +9,7 @@ from cheblienet_graphs.limits import EIGENPAIRS, integer
 from cheblienet_graphs.measure.comparison import FURTHER, LARGE, unknown_spectrum
 from cheblienet_graphs.measure.error_bars import error_bars
 from cheblienet_graphs.measure.moments import MeasuredLevel
-from cheblienet_graphs.measure.opened import OpenedGraph
+from cheblienet_graphs.measure.opened_graph import OpenedGraph
 from cheblienet_graphs.measure.spectra import exact_eigenvalues, first_eigenvalues
 from cheblienet_graphs.plot.figure import FAINT, INK, SERIES, Asked, Axes, Canvas, Figure, sentences
 from cheblienet_graphs.spec import words

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from cheblienet_graphs.errors import aligned, one_line
-from cheblienet_graphs.measure.opened import open_graph
+from cheblienet_graphs.measure.opened_graph import open_graph
 from cheblienet_graphs.spec import words
 
 WIDEST = 40

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cheblienet_graphs.limits import EIGENVALUES, callback, integer
-from cheblienet_graphs.measure.opened import OpenedGraph, open_graph
+from cheblienet_graphs.measure.opened_graph import OpenedGraph, open_graph
 from cheblienet_graphs.report.level import level_report
 from cheblienet_graphs.report.text import Report as Report
 from cheblienet_graphs.report.version import VersionReport

@@ -12,7 +12,7 @@ import numpy as np
 from cheblienet_graphs.errors import aligned
 from cheblienet_graphs.limits import Number, integer
 from cheblienet_graphs.manifolds.moments import logarithms
-from cheblienet_graphs.measure.opened import open_graph
+from cheblienet_graphs.measure.opened_graph import open_graph
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling, periods
 from cheblienet_graphs.typing import Floats, Indices
 

@@ -102,7 +102,7 @@ def _length(length: Callable[[LevelReport], float | None], level: LevelReport) -
 def _seen(
     spec: GraphSpec, length: Callable[[LevelReport], float | None], level: LevelReport
 ) -> str:
-    return f"{fibers.visible(spec, level.level, length(level) or 0.0):.3g}"
+    return f"{fibers.visible_length(spec, level.level, length(level) or 0.0):.3g}"
 
 
 def _realized(spec: GraphSpec, *, compared: bool) -> Iterator[Quantity]:
@@ -210,8 +210,8 @@ def reading(spec: GraphSpec) -> list[str]:
     lines = ["Level 0 is the finest. Sparsity is the share of zeros."]
     if spec.geometry.oriented:
         lines += [
-            f"The in-plane fraction is the share of edges within one {fibers.word(spec)}.",
-            f"Realized eps^2: least .. largest over the {fibers.words(spec)}.",
+            f"The in-plane fraction is the share of edges within one {fibers.sample_noun(spec)}.",
+            f"Realized eps^2: least .. largest over the {fibers.sample_nouns(spec)}.",
             "xi is the length that one radian of rotation counts for.",
         ]
     if spec.kernel is not None:

@@ -255,7 +255,7 @@ PHRASES: Mapping[str, Callable[[GraphSpec, Numbers], str]] = {
     "where": _where,
     "ends": _ends,
     "realized": lambda _, numbers: words.span((numbers["low"], numbers["high"])),
-    "fibers": lambda spec, _: fibers.words(spec),
+    "fibers": lambda spec, _: fibers.sample_nouns(spec),
     "scaled_by": lambda spec, _: f"`{fibers.scaled_by(spec)}`",
     "weights": lambda spec, _: spec.weights,
     "inside": lambda spec, _: "`mask`" if spec.region is None else "`region`",

@@ -16,7 +16,7 @@ from cheblienet_graphs.search.rule import Lengths, Scratch, too_few
 from cheblienet_graphs.search.stencil import StencilEngine
 
 if TYPE_CHECKING:
-    from cheblienet_graphs.search.lists import MutualNeighbors, NeighborLists
+    from cheblienet_graphs.search.neighbor_lists import MutualNeighbors, NeighborLists
 
 Advance = Callable[[int, int], None]
 """A callback that is given the number of vertices done, and of all."""
@@ -61,7 +61,7 @@ class NeighborRule:
         """
         if self.choice.engine == "stencil":
             return self.rule
-        from cheblienet_graphs.search.lists import MutualNeighbors
+        from cheblienet_graphs.search.neighbor_lists import MutualNeighbors
 
         points, vertices = self.sampled.sampling.num_points, self.sampled.sampling.num_vertices
         lists = scratch((vertices, self.count), index_type((vertices, 1), 0))
@@ -81,7 +81,9 @@ class NeighborRule:
 
     def lists(self, rings: int = 0) -> "NeighborLists":
         """A search that goes over some of all vertices at a time, among so many rings of images."""
-        from cheblienet_graphs.search.lists import NeighborLists  # torch: stencils do without
+        from cheblienet_graphs.search.neighbor_lists import (
+            NeighborLists,  # torch: stencils do without
+        )
 
         radii = self.rule.squared_radii if self._on_lattice else None
         return NeighborLists(self.sampled, self.count, self.choice, radii, rings)

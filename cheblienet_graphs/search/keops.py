@@ -22,7 +22,7 @@ from torch import Tensor
 
 from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.search.nearest import Shells
-from cheblienet_graphs.search.placed import Cloud
+from cheblienet_graphs.search.positions import Cloud
 
 PAIRS_AT_ONCE = {"cpu": 2**22, "cuda": 2**32}
 """Distances evaluated in one call, which can't be interrupted: about a second."""

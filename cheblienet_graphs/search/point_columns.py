@@ -14,7 +14,7 @@ from cheblienet_graphs.inputs.labelled import by_columns
 from cheblienet_graphs.limits import choice, left_out, number, numbers
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold, Metric, with_period
 from cheblienet_graphs.samplings.maps import within
-from cheblienet_graphs.search.placed import PlacedPoints
+from cheblienet_graphs.search.positions import PlacedPoints
 from cheblienet_graphs.typing import Floats
 
 UNITS = ("degrees", "radians")

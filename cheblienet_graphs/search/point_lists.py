@@ -18,10 +18,10 @@ from cheblienet_graphs.errors import SpecError, Unquoted
 from cheblienet_graphs.limits import integer
 from cheblienet_graphs.machine.threads import threads_each
 from cheblienet_graphs.search.choice import Choice, choose
-from cheblienet_graphs.search.lists import SLACK, nearest_images, search_of
 from cheblienet_graphs.search.nearest import Shells
-from cheblienet_graphs.search.placed import Cloud, PlacedPoints, first_of_each, runs
+from cheblienet_graphs.search.neighbor_lists import SLACK, nearest_images, search_of
 from cheblienet_graphs.search.point_columns import placed_points
+from cheblienet_graphs.search.positions import Cloud, PlacedPoints, first_of_each, runs
 from cheblienet_graphs.typing import Floats, Indices
 
 CLOSE = 1e-6

@@ -17,7 +17,7 @@ from scipy.spatial import KDTree
 from torch import Tensor
 
 from cheblienet_graphs.search.nearest import Shells
-from cheblienet_graphs.search.placed import Cloud
+from cheblienet_graphs.search.positions import Cloud
 from cheblienet_graphs.typing import Floats, Indices
 
 PAIRS_AT_ONCE = {"cpu": 2**18, "cuda": 2**25}

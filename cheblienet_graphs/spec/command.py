@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from cheblienet_graphs.spec.least import shortest
+from cheblienet_graphs.spec.naming import as_typed
 
 FILE = "FILE"
 """Placeholder of a file that only the builder of the graph has."""
@@ -45,5 +45,5 @@ def _texts(field: str, value: Any) -> list[Any]:
     if field in {"coordinates", "mask"}:
         return [FILE] * (len(value["points"]) if field == "coordinates" else 1)
     if field in _BETWEEN:
-        return [_BETWEEN[field].join(map(shortest, value))]
-    return [value if isinstance(value, bool) else shortest(value)]
+        return [_BETWEEN[field].join(map(as_typed, value))]
+    return [value if isinstance(value, bool) else as_typed(value)]

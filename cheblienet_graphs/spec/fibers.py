@@ -20,7 +20,7 @@ def samples_of(spec: GraphSpec) -> tuple[Sample, ...]:
     return tuple(spec.fiber.samples(spec.orientations))
 
 
-def units(spec: GraphSpec, level: int) -> Floats:
+def field_spacings(spec: GraphSpec, level: int) -> Floats:
     """(fields,) spacing of a whole level along each field of the frame; of angles, the step."""
     spacings = np.full(len(spec.geometry.frame), math.sqrt(spec.squared_spacing(level)))
     if spec.geometry.fiber.cyclic:
@@ -28,12 +28,12 @@ def units(spec: GraphSpec, level: int) -> Floats:
     return spacings
 
 
-def word(spec: GraphSpec) -> str:
+def sample_noun(spec: GraphSpec) -> str:
     """The name of a sample: 'orientation' or 'axis'."""
     return "orientation" if spec.axes is None else "axis"
 
 
-def words(spec: GraphSpec) -> str:
+def sample_nouns(spec: GraphSpec) -> str:
     """The name of several: 'orientations' or 'axes'."""
     return "orientations" if spec.axes is None else "axes"
 
@@ -68,13 +68,13 @@ def title(samples: Sequence[Sample], number: int, between: str = "\n") -> str:
     return f"axis {number}{between}{vector_in_words(sample).replace('0.', '.')}"
 
 
-def named(spec: GraphSpec, number: int) -> str:
+def sample_phrase(spec: GraphSpec, number: int) -> str:
     """A sample in a sentence: 'orientation -60°', or 'axis 3, n = (0, .71, -.71)'."""
     called = title(samples_of(spec), number, ", n = ")
     return called if spec.axes is not None else f"orientation {called}"
 
 
-def counted(spec: GraphSpec) -> str:
+def counting_sentence(spec: GraphSpec) -> str:
     """A sentence on how samples are counted."""
     if spec.axes is not None:
         return "Axes n = (x, y, z) are numbered from 0; n and -n are the same."
@@ -97,7 +97,7 @@ def visible_unit(spec: GraphSpec) -> str:
     return "pixels" if spec.geometry.base.dimension == 2 else "voxels"
 
 
-def visible(spec: GraphSpec, level: int, length: float) -> float:
+def visible_length(spec: GraphSpec, level: int, length: float) -> float:
     """A length in the visible unit; pixels are pixels of the level."""
     if not spec.geometry.base.flat:
         return math.degrees(length)
@@ -107,7 +107,7 @@ def visible(spec: GraphSpec, level: int, length: float) -> float:
 def per_radian(spec: GraphSpec, level: int, xi: float) -> str:
     """xi, the length that one radian of rotation counts for, in both units."""
     first = f"{xi:.4g} {spec.geometry.base.unit}" if spec.geometry.base.flat else f"{xi:.4g}"
-    number = f"{visible(spec, level, xi):.3g}"
+    number = f"{visible_length(spec, level, xi):.3g}"
     name = visible_unit(spec)
     if number == "1":
         name = name.replace("degrees", "degree").removesuffix("s")

@@ -22,7 +22,7 @@ from cheblienet_graphs.samplings.axes import axis_set
 from cheblienet_graphs.samplings.given import GivenPoints
 from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.sampling import Sampling
-from cheblienet_graphs.spec import least, recorded
+from cheblienet_graphs.spec import naming, recorded
 from cheblienet_graphs.spec.fields import as_json, eigenpairs_of, parsed_fields
 from cheblienet_graphs.spec.mask import Mask, mask_field, points_inside
 from cheblienet_graphs.weights import WEIGHTINGS, Weighting
@@ -341,15 +341,15 @@ class GraphSpec:
         Size, and fields that differ from the defaults, as far as 48 characters allow; else, and
         with masks, regions or given points, the first 8 digits of the digest.
         """
-        return least.default_name(self)
+        return naming.default_name(self)
 
     def __repr__(self) -> str:
         """Manifold, size, and the fields that differ from the defaults; arrays by their digest."""
-        return least.expression(self)
+        return naming.expression(self)
 
     def __str__(self) -> str:
         """The same, and below it the fields that have their defaults; lines of 96 columns."""
-        return least.screen(self)
+        return naming.screen_text(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The normalized values as JSON types; fields that do not apply are left out."""

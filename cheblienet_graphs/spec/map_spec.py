@@ -16,7 +16,7 @@ from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import Sampling
 from cheblienet_graphs.spec.graph_spec import GraphSpec
-from cheblienet_graphs.spec.least import DIGITS, least_fields, shortest, sizes_in_name
+from cheblienet_graphs.spec.naming import DIGITS, as_typed, least_fields, sizes_in_name
 from cheblienet_graphs.spec.point_fields import SIZES
 from cheblienet_graphs.spec.recorded import digest
 from cheblienet_graphs.typing import Floats, Indices
@@ -181,10 +181,10 @@ class MapSpec:
         """
         name = f"{sizes_in_name(self.source)}-to-{sizes_in_name(self.target)}"
         rule, value = next((r, getattr(self, r)) for r in RULES if getattr(self, r) is not None)
-        name += f"-{RULES[rule]}{shortest(value)}".replace("+", "")
+        name += f"-{RULES[rule]}{as_typed(value)}".replace("+", "")
         name += "" if self.weights == "inverse" else f"-{self.weights}"
         name += (
-            "" if self.bandwidth in {None, BANDWIDTH} else f"-bandwidth{shortest(self.bandwidth)}"
+            "" if self.bandwidth in {None, BANDWIDTH} else f"-bandwidth{as_typed(self.bandwidth)}"
         )
         plain = all(side.mask is None and side.coordinates is None for side in self.sides.values())
         if plain and _beyond_sizes(self.source, METRIC) | _beyond_sizes(self.target, ()):

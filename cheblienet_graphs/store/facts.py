@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from cheblienet_graphs.errors import SchemaError, SpecError, StoreError, quoted
 from cheblienet_graphs.limits import Range
 from cheblienet_graphs.spec import GraphSpec
-from cheblienet_graphs.spec.fibers import units
+from cheblienet_graphs.spec.fibers import field_spacings
 from cheblienet_graphs.spec.map_spec import MapSpec
 from cheblienet_graphs.store import layout, rules
 from cheblienet_graphs.store.folder import DOCUMENT
@@ -289,7 +289,7 @@ def _level(spec: GraphSpec, number: int, facts: Any) -> LevelFacts:
         }
     if spec.gradients:
         known = facts.get("gradients")
-        of_level["gradients"] = _gradients(f"{name}.gradients", units(spec, number), known)
+        of_level["gradients"] = _gradients(f"{name}.gradients", field_spacings(spec, number), known)
     return LevelFacts(**of_level)
 
 

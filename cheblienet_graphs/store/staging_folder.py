@@ -91,7 +91,7 @@ def locked_alone(store: Path) -> Iterator[None]:
 
 
 @contextmanager
-def alone(store: Path, key: str) -> Iterator[None]:
+def exclusively(store: Path, key: str) -> Iterator[None]:
     """Be the only one of the processes that ask with this key; the others wait.
 
     It is the lock of a folder beside staged versions, which ends with the process.

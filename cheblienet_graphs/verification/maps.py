@@ -10,8 +10,8 @@ from cheblienet_graphs.samplings.given_tables import PointArrays
 from cheblienet_graphs.samplings.icosphere import mesh_edges
 from cheblienet_graphs.samplings.masked import MaskedSampling, centers
 from cheblienet_graphs.samplings.points import base_places
-from cheblienet_graphs.search.crossing import SHELL
-from cheblienet_graphs.search.placed import PlacedPoints, lengths
+from cheblienet_graphs.search.nearest_sources import SHELL
+from cheblienet_graphs.search.positions import PlacedPoints, lengths
 from cheblienet_graphs.sparse import near
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.map_spec import UNIT, averages

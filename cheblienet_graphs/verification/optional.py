@@ -19,7 +19,7 @@ from cheblienet_graphs.sparse import (
     row_blocks,
     rows,
 )
-from cheblienet_graphs.spec.fibers import units
+from cheblienet_graphs.spec.fibers import field_spacings
 from cheblienet_graphs.store import layout
 from cheblienet_graphs.store.reader import LevelFolder
 from cheblienet_graphs.typing import Floats
@@ -77,7 +77,7 @@ def gradient_faults(arrays: LevelFolder) -> Iterator[str]:
     Where neighbors do not lie in all directions, they are exact along the others.
     """
     known = arrays.of_level.gradients
-    spacings = units(arrays.spec, arrays.level)
+    spacings = field_spacings(arrays.spec, arrays.level)
     if known is None:
         return
     parts = layout.FIELDS, layout.SYMMETRIC

@@ -13,11 +13,11 @@ from cheblienet_graphs.errors import SpecError, Unquoted
 from cheblienet_graphs.limits import choice
 from cheblienet_graphs.samplings.points import Random
 from cheblienet_graphs.search.choice import Choice, choose
-from cheblienet_graphs.search.lists import SHELL, MutualNeighbors
 from cheblienet_graphs.search.nearest import Shells
-from cheblienet_graphs.search.placed import PlacedPoints
+from cheblienet_graphs.search.neighbor_lists import SHELL, MutualNeighbors
 from cheblienet_graphs.search.point_columns import placed_points
 from cheblienet_graphs.search.point_lists import listed_pairs
+from cheblienet_graphs.search.positions import PlacedPoints
 from cheblienet_graphs.search.rule import too_few
 from cheblienet_graphs.sparse import inverse_root, laplacian, with_diagonal
 from cheblienet_graphs.typing import Floats, Indices

@@ -8,7 +8,7 @@ from scipy.spatial import KDTree
 from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.manifolds.moments import edge_moments, rotation_angles
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
-from cheblienet_graphs.search.lists import SHELL, MutualNeighbors
+from cheblienet_graphs.search.neighbor_lists import SHELL, MutualNeighbors
 from cheblienet_graphs.search.rule import Lengths, last_whole_shell
 from cheblienet_graphs.typing import Indices
 from cheblienet_graphs.weights.matching import lifted, matched, matching_with_little_drift

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cheblienet_graphs.samplings import SamplingKind
     from cheblienet_graphs.samplings.lattice import Lattice
     from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
-    from cheblienet_graphs.search.lists import MutualNeighbors
+    from cheblienet_graphs.search.neighbor_lists import MutualNeighbors
     from cheblienet_graphs.search.rule import Lengths
     from cheblienet_graphs.spec import GraphSpec
     from cheblienet_graphs.typing import Floats, Indices

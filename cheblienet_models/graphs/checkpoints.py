@@ -14,10 +14,10 @@ from cheblienet_models.graphs.identity import (
     Difference,
     Identity,
     Recorded,
-    apart,
     decoded,
     differences,
-    told,
+    field_differences,
+    settings_in_words,
 )
 from cheblienet_models.graphs.mapped import Identified, OnGraph
 from cheblienet_models.graphs.pyramid import Pyramid
@@ -140,11 +140,12 @@ def _other_settings(
             trained = module.decoded(state[key])
             may = module.sampled if leave else frozenset[str]()
             module.compare(trained, may)
-            modules += apart(trained, module.settings)
+            modules += field_differences(trained, module.settings)
         elif not module.since_later:
             raise StoreError(
-                f"The weights were trained without {type(module).__name__}({told(module.settings)})"
-                ", which this network has: make it as the trained one was."
+                f"The weights were trained without {type(module).__name__}("
+                f"{settings_in_words(module.settings)}), which this network has: make it as the "
+                "trained one was."
             )
     return modules
 
@@ -182,7 +183,7 @@ def _foreign(key: str, value: Any) -> str:
     settings = decoded(value)
     if settings is None:
         return fault
-    return f"{part!r:.99} was trained with {told(settings)}, which it has not here"
+    return f"{part!r:.99} was trained with {settings_in_words(settings)}, which it has not here"
 
 
 def _operators(state: Mapping[str, Any]) -> str:

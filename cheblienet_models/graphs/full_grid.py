@@ -10,7 +10,7 @@ from torch import Tensor
 from cheblienet_graphs.samplings.healpix import ring_indices
 from cheblienet_graphs.store.reader import LevelFolder
 from cheblienet_models.arguments import check_shape, choice, number
-from cheblienet_models.graphs.mapped import Mapped, made_of
+from cheblienet_models.graphs.mapped import Mapped, recipe_of
 from cheblienet_models.tensors import CsrParts, padded
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class FullGrid(Mapped):
     small_weights: Tensor
 
     def __init__(self, graph: "Graph", order: Order) -> None:
-        super().__init__(made_of(graph.handle, FullGrid, order))
+        super().__init__(recipe_of(graph.handle, FullGrid, order))
         self.label, self.grid, index = graph.label, graph.grid, graph.base_index
         self.num_points = math.prod(self.grid[1:]) if index is None else len(index)
         self._hold("places", _places(graph, order))

@@ -8,7 +8,7 @@ from cheblienet_graphs.store.layout import FIELDS
 from cheblienet_graphs.store.layout import SYMMETRIC as SUMS
 from cheblienet_graphs.store.reader import LevelFolder
 from cheblienet_models.arguments import choice, instance
-from cheblienet_models.graphs.mapped import Mapped, Reopen, made_of
+from cheblienet_models.graphs.mapped import Mapped, Reopen, recipe_of
 from cheblienet_models.tensors import CsrParts, csr_tensor
 
 SYMMETRIC = "symmetric_"
@@ -42,7 +42,7 @@ class Gradients(Mapped):
     entries = "gradients"
 
     def __init__(self, reopen: Reopen, stored: LevelFolder) -> None:
-        super().__init__(made_of(reopen, nn.Module.get_submodule, "gradients"))
+        super().__init__(recipe_of(reopen, nn.Module.get_submodule, "gradients"))
         instance("stored", stored, LevelFolder)
         self.label = stored.label
         self.names = stored.spec.geometry.frame

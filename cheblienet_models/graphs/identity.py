@@ -108,11 +108,12 @@ def differences(trained: Identity, here: Identity) -> tuple[Difference, ...]:
             "and save that network's state_dict()."
         )
     then, now = (_specification(one) for one in (trained, here))
-    differences = apart(then.to_dict(), now.to_dict())
+    differences = field_differences(then.to_dict(), now.to_dict())
     grave = [difference for difference in differences if difference.name not in MAY_DIFFER]
     if grave:
         theirs, ours = (
-            told({d.name: getattr(d, side) for d in grave}) for side in ("trained", "here")
+            settings_in_words({d.name: getattr(d, side) for d in grave})
+            for side in ("trained", "here")
         )
         raise StoreError(
             f"The checkpoint was trained on {trained} with {theirs}; this network is on {here} "
@@ -141,8 +142,8 @@ def levels_apart(trained: Identity, here: Identity) -> tuple[Difference, ...]:
     return (Difference(LEVEL, trained.level, here.level),) * (trained.level != here.level)
 
 
-def apart(trained: dict[str, Any], here: dict[str, Any]) -> list[Difference]:
-    """In what two sets of fields or settings differ."""
+def field_differences(trained: dict[str, Any], here: dict[str, Any]) -> list[Difference]:
+    """The differences between two sets of fields or settings."""
     names = dict.fromkeys((*here, *trained))
     values = ((name, trained.get(name), here.get(name)) for name in names)
     return [Difference(name, then, now) for name, then, now in values if then != now]
@@ -187,11 +188,14 @@ class Recorded(nn.Module):
         Raises:
             StoreError: they differ.
         """
-        if any(difference.name not in but for difference in apart(trained, self.settings)):
+        if any(
+            difference.name not in but for difference in field_differences(trained, self.settings)
+        ):
             name = type(self).__name__
             raise StoreError(
-                f"The checkpoint was trained with {name}({told(trained)}); this network has "
-                f"{name}({told(self.settings)}): make it as the trained one was."
+                f"The checkpoint was trained with {name}({settings_in_words(trained)}); this "
+                f"network has {name}({settings_in_words(self.settings)}): make it as the trained "
+                "one was."
             )
 
     def decoded(self, state: Any) -> dict[str, Any]:
@@ -226,7 +230,7 @@ def decoded(state: Any) -> dict[str, Any] | None:
     return recorded if isinstance(recorded, dict) else None
 
 
-def told(settings: dict[str, Any]) -> str:
+def settings_in_words(settings: dict[str, Any]) -> str:
     """Settings, or fields of a specification, as arguments, shortened."""
     shown = [f"{name!s:.40}={quoted(value)}" for name, value in list(settings.items())[:SHOWN]]
     more = f" and {len(settings) - SHOWN} more" if len(settings) > SHOWN else ""

@@ -11,7 +11,13 @@ from torch import Tensor, nn
 
 from cheblienet_models.arguments import instance
 from cheblienet_models.errors import StoreError
-from cheblienet_models.graphs.identity import EXTRA, Identity, apart, levels_apart, told
+from cheblienet_models.graphs.identity import (
+    EXTRA,
+    Identity,
+    field_differences,
+    levels_apart,
+    settings_in_words,
+)
 from cheblienet_models.missing import all_finite, has_values
 from cheblienet_models.tensors import Constants, CsrParts
 
@@ -39,7 +45,7 @@ Reopen = tuple[Callable[..., Any], tuple[Any, ...]]
 """A function and its arguments that open a module again: all that pickle stores of one."""
 
 
-def made_of(reopen: Reopen, make: Callable[..., nn.Module], *more: Any) -> Reopen:
+def recipe_of(reopen: Reopen, make: Callable[..., nn.Module], *more: Any) -> Reopen:
     """A recipe for pickle: `make` is called with a module, opened again, and more arguments."""
     return _made, (make, reopen, more)
 
@@ -201,10 +207,10 @@ class OnGraph(nn.Module):
             return  # as all values there, it says nothing
         trained, here = Identity.decoded(state), self.graph.identity
         if not trained.is_of(here):
-            fields = apart(trained.spec, here.spec or {}) if trained.spec else []
+            fields = field_differences(trained.spec, here.spec or {}) if trained.spec else []
             fields += levels_apart(trained, here)
             then, now = (
-                told({field.name: getattr(field, side) for field in fields})
+                settings_in_words({field.name: getattr(field, side) for field in fields})
                 for side in ("trained", "here")
             )
             raise StoreError(

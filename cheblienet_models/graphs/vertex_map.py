@@ -10,7 +10,7 @@ from torch import Tensor
 from cheblienet_graphs.store.map_reader import MapArrays
 from cheblienet_models.arguments import check_signal, instance
 from cheblienet_models.graphs.identity import Identity
-from cheblienet_models.graphs.mapped import Identified, Reopen, made_of
+from cheblienet_models.graphs.mapped import Identified, Reopen, recipe_of
 from cheblienet_models.missing import check_known
 from cheblienet_models.tensors import CsrParts, csr_tensor, multiplied, save_npz, sparse_product
 
@@ -72,7 +72,7 @@ class VertexMap(Identified):
         Until one of them is moved or cast: registered in a network that is, both hold their own.
         """
         other = VertexMap.__new__(VertexMap)
-        Identified.__init__(other, made_of(self.handle, attrgetter("T")), self.identity)
+        Identified.__init__(other, recipe_of(self.handle, attrgetter("T")), self.identity)
         other.num_targets, other.num_sources = self.num_sources, self.num_targets
         other.source_grid, other.target_grid = self.target_grid, self.source_grid
         other._hold_coordinates(self.target_coordinates, self.source_coordinates)  # noqa: SLF001

@@ -11,7 +11,7 @@ from cheblienet_models.arguments import Sizes, check_dtype, check_signal, check_
 from cheblienet_models.graphs.full_grid import FullGrid
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.identity import Recorded
-from cheblienet_models.graphs.mapped import Mapped, made_of
+from cheblienet_models.graphs.mapped import Mapped, recipe_of
 from cheblienet_models.layers.wavelets import Kind, checked_lengths, filters, pairs, waves
 from cheblienet_models.missing import check_known
 from cheblienet_models.tensors import autocast_type, logical, vertex_major
@@ -204,7 +204,7 @@ class Wavelets(Mapped):
     # Else what is made while a network is evaluated could never be trained.
     @torch.inference_mode(mode=False)
     def __init__(self, graph: Graph, kind: Kind, lengths: tuple[float, ...]) -> None:
-        super().__init__(made_of(graph.handle, Wavelets, kind, lengths))
+        super().__init__(recipe_of(graph.handle, Wavelets, kind, lengths))
         self._paired = graph.period > math.pi
         self._periodic = graph.boundary == "periodic"
         self._kind = kind

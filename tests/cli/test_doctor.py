@@ -9,7 +9,7 @@ from importlib.abc import MetaPathFinder
 import pytest
 from failures import Clg
 
-from cheblienet_graphs.doctor import Outcome, apart, examine
+from cheblienet_graphs.doctor import Outcome, examine, in_own_process
 
 
 def test_doctor(clg: Clg) -> None:
@@ -42,5 +42,5 @@ def test_the_doctor_examines_what_does_not_load(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_an_engine_that_crashes_its_process_is_an_outcome() -> None:
-    assert "crashes the process" in apart(partial(os._exit, 139))
-    assert apart(partial(str, "a remedy")) == "a remedy"
+    assert "crashes the process" in in_own_process(partial(os._exit, 139))
+    assert in_own_process(partial(str, "a remedy")) == "a remedy"

@@ -12,8 +12,8 @@ from cheblienet_graphs.manifolds import MANIFOLDS, Metric
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.engines import NeighborRule
-from cheblienet_graphs.search.lists import MutualNeighbors
-from cheblienet_graphs.search.placed import Cloud, PlacedPoints
+from cheblienet_graphs.search.neighbor_lists import MutualNeighbors
+from cheblienet_graphs.search.positions import Cloud, PlacedPoints
 from cheblienet_graphs.search.rule import Lengths
 from cheblienet_graphs.search.stencil import StencilEngine
 

@@ -11,7 +11,7 @@ import zarr
 from stores import folder
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_graphs.measure.opened import OpenedGraph, open_graph
+from cheblienet_graphs.measure.opened_graph import OpenedGraph, open_graph
 
 
 def disc(side: int) -> npt.NDArray[np.bool_]:

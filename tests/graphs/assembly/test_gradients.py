@@ -12,7 +12,7 @@ from derivatives import built, wide
 
 from cheblienet_graphs import GraphSpec, build, inspect, verify
 from cheblienet_graphs.report.sentences import sentence
-from cheblienet_graphs.spec.fibers import units
+from cheblienet_graphs.spec.fibers import field_spacings
 from cheblienet_graphs.store import layout
 
 BUILDS = [
@@ -27,7 +27,7 @@ def test_recorded_norms_bound_the_matrices(tmp_path: Path, spec: GraphSpec) -> N
     (arrays,) = built(spec, tmp_path)
     known, largest = arrays.of_level.gradients, []
     for bound, unit, matrix in zip(
-        known.norms, units(spec, 0), arrays.gradients.values(), strict=True
+        known.norms, field_spacings(spec, 0), arrays.gradients.values(), strict=True
     ):
         norm = np.linalg.norm(wide(matrix), 2)
         assert norm <= bound * (1 + 1e-6)

@@ -9,7 +9,7 @@ import scipy.linalg
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.measure.comparison import deciding
-from cheblienet_graphs.measure.opened import open_graph
+from cheblienet_graphs.measure.opened_graph import open_graph
 from cheblienet_graphs.measure.spectra import exact_eigenvalues
 from cheblienet_graphs.report import level as levels
 

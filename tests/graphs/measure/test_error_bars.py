@@ -12,7 +12,7 @@ from marks import slow_but
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.measure import error_bars as bars
-from cheblienet_graphs.measure.opened import open_graph
+from cheblienet_graphs.measure.opened_graph import open_graph
 from cheblienet_graphs.plot.spectrum import spectrum_of
 
 (coverage,) = loaded("coverage")

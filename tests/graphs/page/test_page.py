@@ -18,7 +18,7 @@ from cheblienet_graphs import inspect
 from cheblienet_graphs.errors import NotDrawnError
 from cheblienet_graphs.measure import spectra
 from cheblienet_graphs.measure.finding import Finding
-from cheblienet_graphs.measure.opened import OpenedGraph
+from cheblienet_graphs.measure.opened_graph import OpenedGraph
 from cheblienet_graphs.page import page as pages
 from cheblienet_graphs.page.page import page, write_page
 from cheblienet_graphs.plot import figure_named

@@ -12,8 +12,8 @@ from sphere_truth import edges_of_rows
 
 from cheblienet_graphs import GraphSpec, SpecError
 from cheblienet_graphs.assembly.level_plan import level_plans
-from cheblienet_graphs.search import placed
-from cheblienet_graphs.search.placed import PlacedPoints
+from cheblienet_graphs.search import positions
+from cheblienet_graphs.search.positions import PlacedPoints
 from cheblienet_graphs.search.pruned import PrunedSearch
 
 
@@ -68,7 +68,7 @@ def test_windows_of_orientations_miss_no_neighbor(
 
 
 def test_too_many_images_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(placed, "MOST_IMAGES", 1000)
+    monkeypatch.setattr(positions, "MOST_IMAGES", 1000)
     fields = {"points": 2, "orientations": 4, "eps": 0.001, "xi": 1e6, "neighbors": 100}
     with pytest.raises(SpecError, match=r"eps must be larger here, where the 100 nearest"):
         level_plans(GraphSpec("se2", **fields, boundary="periodic"), PRUNED)[0].neighbors.engine()

@@ -17,9 +17,9 @@ from sphere_truth import edges_of_rows, rows_of
 from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.assembly.level_plan import level_plans
 from cheblienet_graphs.manifolds.base import PERIODS
-from cheblienet_graphs.search import lists, placed, pruned
+from cheblienet_graphs.search import neighbor_lists, positions, pruned
 from cheblienet_graphs.search.choice import Choice
-from cheblienet_graphs.search.placed import PlacedPoints
+from cheblienet_graphs.search.positions import PlacedPoints
 from cheblienet_graphs.search.pruned import PrunedSearch
 
 SPHERES = [
@@ -101,9 +101,9 @@ def test_edges_do_not_depend_on_block_sizes(fields: dict, count: int) -> None:
     expected = edges(spec)
     for module, constant, value in (
         (pruned, "MOST_POINTS", 7),
-        (lists, "COMPARISONS_AT_ONCE", 5),
+        (neighbor_lists, "COMPARISONS_AT_ONCE", 5),
         (pruned, "PAIRS_AT_ONCE", {"cpu": 100, "cuda": 100}),
-        (placed, "PAIRS_AT_ONCE", 5),
+        (positions, "PAIRS_AT_ONCE", 5),
     ):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(module, constant, value)

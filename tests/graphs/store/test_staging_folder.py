@@ -12,7 +12,7 @@ from outside import state
 from cheblienet_graphs import GraphSpec, StoreError, build, open_or_build
 from cheblienet_graphs.store import durable, layout, refs, staging_folder
 from cheblienet_graphs.store.leftovers import clean
-from cheblienet_graphs.store.staging_folder import alone, locked, tidy
+from cheblienet_graphs.store.staging_folder import exclusively, locked, tidy
 
 SPEC = GraphSpec("r2", 8)
 NAME = "r2-8x8"
@@ -35,7 +35,7 @@ def test_no_wait_is_for_ever(three: Path, monkeypatch: pytest.MonkeyPatch) -> No
         assert state(three) == before
     other = GraphSpec("r2", 12, levels=1)
     with (
-        alone(three, f"opening-{other.sha256[:32]}"),
+        exclusively(three, f"opening-{other.sha256[:32]}"),
         pytest.raises(StoreError, match=r"Waited 0 s for another process, which builds the same"),
     ):
         open_or_build(other, three)
@@ -136,7 +136,7 @@ def test_the_folder_of_a_turn_goes_while_another_looks_at_it(
     turn, end, opened = threading.Event(), threading.Event(), os.open
 
     def first() -> None:
-        with alone(store, "turn"):
+        with exclusively(store, "turn"):
             turn.set()
             end.wait()
 
@@ -153,7 +153,7 @@ def test_the_folder_of_a_turn_goes_while_another_looks_at_it(
     turn.wait()
     with monkeypatch.context() as patch:
         patch.setattr(os, "open", late)
-        with alone(store, "turn"):
+        with exclusively(store, "turn"):
             assert (layout.staging_folder(store) / "turn").is_dir()
     holder.join()
     assert not layout.staging_folder(store).exists()

@@ -11,7 +11,7 @@ from sphere_truth import edges_of_rows, plane_rows, s2_rows
 from truth import Edges
 
 from cheblienet_graphs import GraphSpec, SpecError, build, point_laplacian
-from cheblienet_graphs.measure.opened import open_graph
+from cheblienet_graphs.measure.opened_graph import open_graph
 
 
 def refusal(spec: GraphSpec, path: Path, **options: object) -> str:

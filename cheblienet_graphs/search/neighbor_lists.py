@@ -15,7 +15,7 @@ from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.search import offsets
 from cheblienet_graphs.search.choice import Choice
 from cheblienet_graphs.search.nearest import Shells
-from cheblienet_graphs.search.placed import Cloud, PlacedPoints
+from cheblienet_graphs.search.positions import Cloud, PlacedPoints
 from cheblienet_graphs.search.pruned import PrunedSearch
 from cheblienet_graphs.typing import Floats, Indices
 

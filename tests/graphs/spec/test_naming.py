@@ -9,12 +9,12 @@ from digests import SPECS as DIGESTED
 from many_specs import MANY_SPECS
 
 from cheblienet_graphs import GraphSpec, LatLonMask
-from cheblienet_graphs.spec.least import (
+from cheblienet_graphs.spec.naming import (
     LONGEST,
     SCREEN,
     least_fields,
-    makes,
-    without,
+    specifies,
+    without_field,
 )
 from cheblienet_graphs.spec.recorded import arguments
 from cheblienet_graphs.store.layout import NAME
@@ -98,7 +98,7 @@ def left_out_one_by_one(spec: GraphSpec) -> dict[str, Any]:
     """The arguments that the others do not imply: those without which another one comes out."""
     fields = arguments(spec.to_dict())
     for name in sorted(fields.keys() - {"manifold", "mask"}):
-        if makes(remaining := without(fields, name), spec):
+        if specifies(remaining := without_field(fields, name), spec):
             fields = remaining
     return fields
 
@@ -110,6 +110,6 @@ def test_what_is_implied_is_what_may_be_left_out(number: int) -> None:
     eps = {"eps": spec.eps} if "eps_squared" in told else {}
     expected = left_out_one_by_one(spec)
     assert told.keys() - {"eps_squared"} == expected.keys() - eps.keys()
-    assert without(told, "eps_squared") == {k: v for k, v in expected.items() if k not in eps}
-    assert [*without(told, "eps_squared")] == [k for k in expected if k not in eps]
+    assert without_field(told, "eps_squared") == {k: v for k, v in expected.items() if k not in eps}
+    assert [*without_field(told, "eps_squared")] == [k for k in expected if k not in eps]
     assert GraphSpec.from_dict(spec.to_dict()).implied == built.implied == spec.implied

@@ -41,12 +41,12 @@ def least_fields(spec: "GraphSpec") -> dict[str, Any]:
     return fields
 
 
-def without(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
+def without_field(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
     """The fields but one."""
     return {field: value for field, value in fields.items() if field != name}
 
 
-def makes(fields: Mapping[str, Any], spec: "GraphSpec") -> bool:
+def specifies(fields: Mapping[str, Any], spec: "GraphSpec") -> bool:
     """True if these arguments give the specification."""
     try:
         return type(spec)(**fields) == spec
@@ -54,7 +54,7 @@ def makes(fields: Mapping[str, Any], spec: "GraphSpec") -> bool:
         return False
 
 
-def shortest(value: Any) -> str:
+def as_typed(value: Any) -> str:
     """A value as it is typed: 96, 0.1, periodic."""
     if isinstance(value, float):
         return f"{value:g}" if float(f"{value:g}") == value else repr(value)
@@ -71,7 +71,7 @@ def default_name(spec: "GraphSpec") -> str:
     size = sizes_in_name(spec)
     kind = spec.sampling_kind
     if spec.mask is None and spec.coordinates is None:
-        listed = without(least_fields(spec), kind.field)
+        listed = without_field(least_fields(spec), kind.field)
         name = "-".join([size, *_parts(listed)])
         if len(name) <= LONGEST:
             return name
@@ -100,7 +100,7 @@ def _parts(fields: Mapping[str, Any]) -> Iterator[str]:
             yield field.replace("_", "-") if value else f"no-{field.replace('_', '-')}"
         else:
             texts = value if isinstance(value, list) else [value]
-            written = "x".join(map(shortest, texts)).replace("+", "")
+            written = "x".join(map(as_typed, texts)).replace("+", "")
             between = "-" if written[0].isalpha() else ""
             yield f"{field.replace('_', '-')}{between}{written}"
 
@@ -113,7 +113,7 @@ def expression(spec: "GraphSpec") -> str:
     return f"GraphSpec({', '.join([repr(manifold), *given])})"
 
 
-def screen(spec: "GraphSpec") -> str:
+def screen_text(spec: "GraphSpec") -> str:
     """The expression, then the other fields, which have their defaults, in lines of a screen."""
     told = least_fields(spec)
     implied = {name: value for name, value in spec.to_dict().items() if name not in told}

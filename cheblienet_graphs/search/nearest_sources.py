@@ -14,7 +14,7 @@ from scipy.spatial import KDTree
 
 from cheblienet_graphs.errors import MISSING, SpecError, Unquoted
 from cheblienet_graphs.manifolds.moments import array
-from cheblienet_graphs.search.placed import PlacedPoints, first_of_each
+from cheblienet_graphs.search.positions import PlacedPoints, first_of_each
 from cheblienet_graphs.sparse import RowBlock
 from cheblienet_graphs.typing import Floats, Indices
 
