@@ -24,7 +24,11 @@ DIFFERENT = 3
     "--eigenvalues M", f"Number of smallest eigenvalues of Delta, in {EIGENVALUES}.", default="6"
 )
 @option("--full", "Every measurement, the spectra of all levels, units, digests.")
-@option("--html FILE", "Write a page with all of it and figures, or replace it.", type=FILE)
+@option(
+    "--html FILE",
+    "Write a page with every measurement and figures; an existing file is replaced.",
+    type=FILE,
+)
 @options.as_json
 def inspect(
     name: str | None,

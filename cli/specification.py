@@ -106,7 +106,8 @@ COMMON = {
     "--weights {weights}": "{meanings}  [default: kernel]",
     "--neighbors K": f"Maximum number of neighbors, in {limits.NEIGHBORS}.  "
     "[default: {neighbors}]",
-    f"--kernel {'|'.join(limits.KERNELS)}": "Weight of an edge by distance.  [default: gaussian]",
+    f"--kernel {'|'.join(limits.KERNELS)}": "Weight of an edge as a function of distance.  "
+    "[default: gaussian]",
     "--bandwidth X": "Kernel width t over the mean squared distance, in "
     f"{limits.BANDWIDTH}.  [default: 0.2]",
     "--levels L": "Graphs in the pyramid, each half as fine as the one before.  [default: {while}]",

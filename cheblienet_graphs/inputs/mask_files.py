@@ -141,7 +141,7 @@ def _gray(image: "Image.Image", file: Path) -> Values:
         if (colors == colors[..., :1]).all():
             return np.asarray(colors[..., 0])
     if image.mode not in GRAY:
-        what = "is not of 8 bits" if image.mode in {"I", "F"} else "has colors"
+        what = "has 32 bits a pixel" if image.mode in {"I", "F"} else "has colors"
         raise InputError(f"{file} {what} (mode {image.mode}). {REMEDY}.")
     return np.asarray(image)
 

@@ -45,7 +45,7 @@ UNCHANGED = 1e-5
 def translated(sampling: Sampling | None, matrix: scipy.sparse.csr_array) -> Lattice | None:
     """The periodic lattice with translations that commute with a matrix; None where there is none.
 
-    The latter is tested with one random vector.
+    That they commute is checked with one random vector.
     """
     lattice = None if sampling is None else sampling.whole_lattice
     if lattice is None or not lattice.periodic:
@@ -146,7 +146,7 @@ class BlochBlocks:
 def involutions(product: Product, sampling: Sampling) -> list[Permutation]:
     """Commuting symmetries of a sampling that are involutions and leave a matrix unchanged.
 
-    The latter is tested with one random vector.
+    That they commute is checked with one random vector.
     """
     size = sampling.num_vertices
     signal = start_vector(size)

@@ -39,10 +39,11 @@ class Strips:
     grid does not go around, a column.
 
     Attributes:
-        is_north: the hemisphere.
+        is_north: whether the cap is the northern one.
         depths: (k,) depths, 1 - |z|, of the parallels between strips.
         rows: (k + 1,) the grid's row of each strip, -1 outside.
         columns: the number of the grid's columns.
+        edges: (count + 1,) meridians between columns, radians.
         count: the number of columns with the one outside of the grid.
         widths: (count,) widths of these columns, radians.
     """

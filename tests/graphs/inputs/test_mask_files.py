@@ -164,7 +164,7 @@ BARE = xr.DataArray(INSIDE * 1.0, dims=("lat", "lon"))
         ("m.npy", np.array([{}], dtype=object), "Python objects"),
         ("m.png", of_image(np.stack([GRAY] * 3, axis=-1)), "has colors (mode RGB)"),
         ("m.gif", of_image(COLORED).quantize(9), "has colors (mode P)"),
-        ("m.tif", of_image(INSIDE.astype(np.float32)), "not of 8 bits (mode F)"),
+        ("m.tif", of_image(INSIDE.astype(np.float32)), "has 32 bits a pixel (mode F)"),
         (
             "m.png",
             of_image(INSIDE.astype(np.uint8)),
