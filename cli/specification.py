@@ -103,7 +103,7 @@ OF_SIDES = {
     "weights, and selling on se2 and r3s2.  [default: where it applies]"
 }
 COMMON = {
-    "--weights {weights}": "{meanings}  [default: kernel]",
+    "--weights {weights}": "{meanings}  [default: {default weights}]",
     "--neighbors K": f"Maximum number of neighbors, in {limits.NEIGHBORS}.  "
     "[default: {neighbors}]",
     f"--kernel {'|'.join(limits.KERNELS)}": "Weight of an edge as a function of distance.  "
@@ -127,6 +127,10 @@ OF_POINTS = {
     f"{limits.DRIFT}; 0.03 is enough, smaller values take longer.  [default: unconstrained]"
 }
 
+ON_THE_SPHERE = (
+    "voronoi on icospheres, unless --neighbors, --kernel, --bandwidth, --lambda-max 2 or "
+    "--laplacian normalized is given; else kernel"
+)
 SIZES = {"plane": PLANE, "space": SPACE, "sphere": SPHERE}
 POINT = {"plane": "a pixel", "space": "a voxel", "sphere": "a point"}
 
@@ -149,6 +153,7 @@ def _words(manifold: Manifold) -> dict[str, str]:
         "columns": "x,y" if flat else "latitude,longitude",
         "unit": "in widths of the domain" if flat else "in radians of arc",
         "weights": "|".join(kind.name for kind in weights),
+        "default weights": "kernel" if flat or manifold.oriented else ON_THE_SPHERE,
         "meanings": " ".join(kind.meaning for kind in weights),
         "while": f"while {sides} {'are ' * flat}at least {limits.SMALLEST_DEFAULT_SIDE}",
         "frame": ", ".join(manifold.frame),

@@ -29,6 +29,8 @@ CLASSES = ("neither", "blob", "filament")
 TRAINING, TEST, BATCH, RATE = 240, 120, 8, 1e-2
 CHANNELS = (8, 16, 32, 32)
 NOISE = 0.2
+PARTS = {"training": (TRAINING, False), "as trained": (TEST, False), "turned": (TEST, True)}
+"""How many fields each has, and whether they are turned."""
 COMMON: dict[str, Any] = {"subdivisions": 3, "orientations": 6, "levels": 3}
 SPECS = {
     "eps = 1": GraphSpec("so3", eps=1, **COMMON),
@@ -45,10 +47,8 @@ def rotations(count: int, generator: torch.Generator) -> Tensor:
     return turns
 
 
-def samples(
-    points: Tensor, count: int, generator: torch.Generator, *, turned: bool
-) -> tuple[Tensor, Tensor]:
-    """Fields (count, 1, points), of mean 0 and deviation 1, and labels (count, points)."""
+def patterns(points: Tensor, count: int, generator: torch.Generator, *, turned: bool) -> Tensor:
+    """Heights (count, 2, points) of the highest blob and of the highest filament at each point."""
     turns = rotations(count, generator) if turned else torch.eye(3).double().expand(count, 3, 3)
 
     def uniform(low: float, high: float) -> Tensor:
@@ -75,10 +75,22 @@ def samples(
     filament = height * (-((east / uniform(0.1, 0.14)) ** 2) / 2 - (off / 0.1) ** 2 / 2).exp()
     up, _, _ = shapes()
     blob = uniform(0.8, 1.2) * (-((up.clamp(-1, 1).acos() / uniform(0.17, 0.26)) ** 2) / 2).exp()
-    both = torch.stack([blob.amax(dim=1), filament.amax(dim=1)], dim=1)
+    return torch.stack([blob.amax(dim=1), filament.amax(dim=1)], dim=1)
+
+
+def labels_of(both: Tensor, least: float = 0.5) -> Tensor:
+    """(count, points) numbers of `CLASSES`, of patterns (count, 2, points) from a height on."""
     strongest, kind = both.max(dim=1)
-    labels = torch.where(strongest > 0.5, kind + 1, 0)
-    noise = NOISE * torch.randn(strongest.shape, generator=generator, dtype=torch.float64)
+    return torch.where(strongest > least, kind + 1, 0)
+
+
+def samples(
+    points: Tensor, count: int, generator: torch.Generator, *, turned: bool
+) -> tuple[Tensor, Tensor]:
+    """Fields (count, 1, points), of mean 0 and deviation 1, and labels (count, points)."""
+    both = patterns(points, count, generator, turned=turned)
+    labels = labels_of(both)
+    noise = NOISE * torch.randn(labels.shape, generator=generator, dtype=torch.float64)
     field = both.sum(dim=1) + noise
     return ((field - field.mean()) / field.std()).float()[:, None], labels
 
@@ -97,12 +109,13 @@ class Segmentation(OfGraph):
     """A UNet that is to tell the shapes apart; its weights and the fields are drawn by the seed."""
 
     channels: tuple[int, ...] = CHANNELS
+    inputs = 1
 
     def start(self) -> Training:
         """Classes are weighted by the inverse of their frequency."""
         training = self.samples["training"]
         torch.manual_seed(self.seed)
-        network = UNet(self.pyramid, 1, len(CLASSES), channels=self.channels)
+        network = UNet(self.pyramid, self.inputs, len(CLASSES), channels=self.channels)
         counts = training[1][training[1] >= 0].bincount(minlength=len(CLASSES)).float()
         how: dict[str, Any] = {"batch": BATCH, "rate": RATE, "weight": counts.sum() / counts}
         return by_labels(network, training, self.epochs, **how)
@@ -119,13 +132,19 @@ class Segmentation(OfGraph):
     @cached_property
     def samples(self) -> dict[str, tuple[Tensor, Tensor]]:
         """Fields and labels for training, and for tests of several kinds."""
-        points = unit_vectors(self.pyramid.levels[0])
+        points, base = unit_vectors(self.pyramid.levels[0]), self.pyramid.levels[0].grid[1:]
         generator = torch.Generator().manual_seed(self.seed)
-        return {
-            "training": samples(points, TRAINING, generator, turned=False),
-            "as trained": samples(points, TEST, generator, turned=False),
-            "turned": samples(points, TEST, generator, turned=True),
-        }
+        on_grid = {}
+        for name, (count, turned) in PARTS.items():
+            fields, labels = self.drawn(points, count, generator, turned=turned)
+            on_grid[name] = fields.unflatten(2, base), labels.unflatten(1, base)
+        return on_grid
+
+    def drawn(
+        self, points: Tensor, count: int, generator: torch.Generator, *, turned: bool
+    ) -> tuple[Tensor, Tensor]:
+        """Fields (count, inputs, points) and labels (count, points)."""
+        return samples(points, count, generator, turned=turned)
 
 
 def report(scores: Mapping[str, list[Scores]], fields: int) -> None:

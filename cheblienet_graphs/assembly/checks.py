@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from cheblienet_graphs.assembly.level_plan import LevelPlan
 from cheblienet_graphs.gradients.fields import STEEP
 from cheblienet_graphs.measure.diagnostics import steepness
+from cheblienet_graphs.measure.faults import by_design, deviation, faults, levels_off
 from cheblienet_graphs.measure.finding import Finding
 from cheblienet_graphs.measure.moments import MeasuredLevel, effective_metrics, some_points
-from cheblienet_graphs.measure.verdict import deviation, faults, levels_off
 from cheblienet_graphs.search.connected import lattice_components
 from cheblienet_graphs.search.stencil import reach
 from cheblienet_graphs.weights.weighting import Advice
@@ -60,7 +60,6 @@ def check(plan: LevelPlan, graph: MeasuredLevel, advise: Advise) -> LevelCheck:
         graph: its arrays.
         advise: gives advice for second moments that differ from the metric's.
     """
-    consistent, moments = _moments(plan, graph, advise)
     lattice, facts = plan.domain.lattice is not None, graph.of_level
     if plan.domain.whole_lattice is not None:
         least, exact = lattice_components(plan.stencils)
@@ -68,6 +67,7 @@ def check(plan: LevelPlan, graph: MeasuredLevel, advise: Advise) -> LevelCheck:
         least, exact = 1, None
     else:
         least = exact = graph.components
+    consistent, moments = _moments(plan, graph, advise, apart=least > 1 and plan.spec.mask is None)
     given_points = plan.spec.coordinates
     cells = given_points is not None and not given_points.given_areas
     return LevelCheck(
@@ -90,7 +90,9 @@ def _steep(graph: MeasuredLevel) -> Finding | None:
     return steepness(graph.spec, graph.level, matrix, graph.coordinates)
 
 
-def _moments(plan: LevelPlan, graph: MeasuredLevel, advise: Advise) -> tuple[bool | None, Finding]:
+def _moments(
+    plan: LevelPlan, graph: MeasuredLevel, advise: Advise, *, apart: bool
+) -> tuple[bool | None, Finding]:
     """Consistency of the second moments with the metric, and the finding on it."""
     at = (plan.number,)
     spec, metric = plan.spec, graph.sampled.metric
@@ -107,9 +109,12 @@ def _moments(plan: LevelPlan, graph: MeasuredLevel, advise: Advise) -> tuple[boo
     if not spec.sampling_kind.regular and len(points) < len(free):
         some = {"looked_at": len(points)}
     if causes := faults(spec, metric, metrics):
-        return False, Finding("no moments", at, some, tuple(causes), advise())
+        kind = "kernel weights" if not apart and by_design(spec, causes) else "no moments"
+        return False, Finding(kind, at, some, tuple(causes), advise())
     close = deviation(spec, metric, metrics) | some
     if wrong := levels_off(spec):
+        if not apart and by_design(spec, wrong):
+            return True, Finding("kernel weights", at, causes=tuple(wrong), advice=advise())
         wrong.append(Finding("close", numbers=close))
         return True, Finding("inconsistent", at, causes=tuple(wrong), advice=advise())
     return True, Finding("moments", at, close)

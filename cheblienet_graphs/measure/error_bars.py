@@ -17,9 +17,9 @@ import scipy.sparse
 import scipy.sparse.csgraph
 
 from cheblienet_graphs.measure.comparison import AGREEING
+from cheblienet_graphs.measure.faults import faults, few_samples
 from cheblienet_graphs.measure.moments import MeasuredLevel
 from cheblienet_graphs.measure.spectra import computed_eigenvalues
-from cheblienet_graphs.measure.verdict import faults, few_samples
 from cheblienet_graphs.sparse import CAST_AT_ONCE
 from cheblienet_graphs.spec import GraphSpec, fibers
 from cheblienet_graphs.spectrum.lanczos import Eigenvalues

@@ -8,7 +8,7 @@ over regions.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -16,23 +16,28 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from cheblienet_graphs import limits
-from cheblienet_graphs.errors import CheblienetError
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.manifolds.moments import edge_moments
-from cheblienet_graphs.measure.comparison import LONGEST, Comparison
+from cheblienet_graphs.measure.comparison import Comparison
+from cheblienet_graphs.measure.faults import (
+    CLOSE,
+    by_design,
+    deviation,
+    deviation_from,
+    faults,
+    few_samples,
+    levels_off,
+    unlike_areas,
+)
 from cheblienet_graphs.measure.finding import Finding
 from cheblienet_graphs.measure.moments import EffectiveMetric, MeasuredLevel, effective_metric
 from cheblienet_graphs.samplings.sampling import SampledManifold, Sampling
 from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.weights.weighting import Advice
 
-CLOSE = 0.15
-"""Relative deviation up to which second moments agree with the metric."""
 LARGE = 2**12
 """Pixels along each side of a lattice that is so large that its boundary does not matter."""
-UNLIKE = 2.0
-"""Given areas over cells are proportional within this factor, except at a tenth on either end."""
-Consistency = Literal["consistent", "inconsistent", "not compared", "too coarse"]
+Consistency = Literal["consistent", "not compared", "kernel weights", "too coarse", "inconsistent"]
 
 
 @dataclass(frozen=True)
@@ -94,6 +99,11 @@ class Judgment:
     def sound(self) -> bool:
         """True if nothing but eigenvalues may speak against consistency."""
         return not (self.wrong or self.areas or self.apart)
+
+    @cached_property
+    def by_design(self) -> bool:
+        """True if the weights are not made for the metric, and nothing else is wrong."""
+        return not (self.areas or self.apart) and by_design(self.spec, self.wrong)
 
     @cached_property
     def reach(self) -> float:
@@ -168,22 +178,30 @@ class Judgment:
         advice = _more_of_fiber(self.spec) if self.turning else None
         return Finding("", numbers=numbers, advice=advice)
 
+    def kernel_weights(self) -> Finding:
+        """The metric that the weights realize, and advice for diffusion and spectra."""
+        return Finding("", causes=tuple(self.wrong or self._off()), advice=advice(self.spec))
+
     def inconsistent(self) -> Finding:
         """All causes, and advice that applies to the first."""
         causes = [Finding("apart", numbers={"count": self.components})] if self.apart else []
         causes += self.wrong + self.areas
-        comparison = self.comparison
         off = not self.fits or (self.wrong and not self.moments)
-        if not self.apart and comparison.unknown is None and off:
-            count, most = comparison.count, comparison.error or 0.0
-            if comparison.agree:
-                count, most = len(comparison.errors) + 1, comparison.largest
-            causes.append(Finding("eigenvalues", numbers={"count": count, "error": most}))
+        if not self.apart and self.comparison.unknown is None and off:
+            causes += self._off()
         if not self.moments:
             causes.append(Finding("close", numbers=self.deviation()))
         # More neighbors mend second moments, and add to the errors at open sides.
         advised = self.moments or not (self.apart or self.areas)
         return Finding("", causes=tuple(causes), advice=advice(self.spec) if advised else None)
+
+    def _off(self) -> list[Finding]:
+        """The errors of the eigenvalues, as a cause."""
+        comparison = self.comparison
+        count, most = comparison.count, comparison.error or 0.0
+        if comparison.agree:
+            count, most = len(comparison.errors) + 1, comparison.largest
+        return [Finding("eigenvalues", numbers={"count": count, "error": most})]
 
 
 class Rule(NamedTuple):
@@ -205,6 +223,12 @@ class Rule(NamedTuple):
 RULES = (
     Rule("not measured", "not compared", lambda level: not level.metrics),
     Rule("coarse lattice", "too coarse", lambda level: level.ends_reached),
+    Rule(
+        "kernel weights",
+        "kernel weights",
+        lambda level: level.by_design and not level.sound,
+        Judgment.kernel_weights,
+    ),
     Rule("inconsistent", "inconsistent", lambda level: not level.sound, Judgment.inconsistent),
     Rule("coarse fiber", "too coarse", lambda level: level.too_few_samples, Judgment.coarse_fiber),
     Rule(
@@ -226,12 +250,19 @@ RULES = (
         lambda level: level.edges_too_long,
         Judgment.coarse_spectrum,
     ),
+    Rule(
+        "kernel weights",
+        "kernel weights",
+        lambda level: level.by_design,
+        Judgment.kernel_weights,
+    ),
     Rule("inconsistent", "inconsistent", lambda _: True, Judgment.inconsistent),
 )
 """The verdicts: the first rule that holds decides.
 
 "consistent": one component, with the second moments of the metric and the first eigenvalues of the
-operator; "not compared": consistent as far as known, but no eigenvalues were compared; "too
+operator; "not compared": consistent as far as known, but no eigenvalues were compared; "kernel
+weights": those of the paper, which are not made for the metric, and nothing else is wrong; "too
 coarse": the length of the edges explains the errors, so a graph with finer points or more of the
 fiber may not have them; else "inconsistent".
 """
@@ -250,115 +281,6 @@ def verdict(arrays: MeasuredLevel, components: int, comparison: Comparison) -> F
     judgment = Judgment(arrays, components, comparison)
     rule = next(rule for rule in RULES if rule.holds(judgment))
     return replace(rule.finding(judgment), kind=rule.kind, levels=(arrays.level,))
-
-
-def few_samples(spec: GraphSpec, metric: Metric, highest: float = 0.0) -> bool:
-    """True if a fiber carries too few functions.
-
-    The first ones besides constants, two of an angle and five of an axis, have eigenvalues that are
-    exact by construction and say nothing: half of the second ones are needed, too. All with
-    eigenvalues among the compared ones are needed.
-
-    Args:
-        spec: of the build.
-        metric: asked for on the level.
-        highest: of the eigenvalues compared, in the operator's units.
-    """
-    if not spec.geometry.oriented:
-        return False
-    count = spec.orientations
-    known = spec.fiber.spectrum(max(LONGEST, count + 1))
-    first = sum(value <= known[1] for value in known)
-    second = sum(value == known[first] for value in known)
-    return count < first + second / 2 or known[count] <= highest * metric.xi**2
-
-
-def levels_off(spec: GraphSpec) -> list[Finding]:
-    """The fault of weights with eigenvalues that stay off however many points there are."""
-    mended = spec.weighting.convergent(spec)  # on lattices moments are compared instead
-    if spec.sampling_kind.regular or mended is None or "laplacian" in mended:
-        return []
-    return [Finding("levels off")]
-
-
-def unlike_areas(arrays: MeasuredLevel) -> list[Finding]:
-    """The fault of areas that are not proportional to cells; none where most are.
-
-    Cells at ends of a part of the sphere are large, and coincident points share theirs: a tenth of
-    the points at either end does not count.
-
-    Args:
-        arrays: of the level.
-    """
-    try:
-        ratios = arrays.areas_by_cells
-    except CheblienetError:  # points are too close to have cells
-        return []
-    if ratios is None:
-        return []
-    low, high = (np.quantile(ratios, (0.1, 0.9)) / np.median(ratios)).tolist()
-    if low >= 1 / UNLIKE and high <= UNLIKE:
-        return []
-    return [Finding("areas", numbers={"low": low, "high": high})]
-
-
-def deviation(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> dict[str, float]:
-    """The relative deviation of second moments, as a number of a finding.
-
-    Args:
-        spec: of the build.
-        metric: asked for on the level.
-        metrics: realized by its weights, by orientation.
-    """
-    return {"deviation": _deviation_from(spec, metric, metrics)}
-
-
-def _deviation_from(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> float:
-    """The relative deviation from the second moments that the weights should have.
-
-    It is that of the worst point, or of the mean by orientation where single points say nothing.
-    """
-    if spec.weighting.pointwise(spec):
-        return max(m.deviation for m in metrics)
-    expected = spec.weighting.expected(spec, metric)
-    off = [_off([m.eps_squared for m in metrics], expected.eps**2)]
-    if spec.geometry.oriented:
-        off.append(_off([m.xi_squared for m in metrics], expected.xi**2))
-    return max(*off, *(m.leakage for m in metrics))
-
-
-def _off(values: Sequence[float | None], asked: float) -> float:
-    """The largest relative deviation from what was asked for; infinite where a value is None."""
-    return max((math.inf if x is None else abs(x / asked - 1) for x in values), default=0.0)
-
-
-def faults(spec: GraphSpec, metric: Metric, metrics: list[EffectiveMetric]) -> list[Finding]:
-    """The ways in which second moments differ from the metric's; empty where they agree.
-
-    Args:
-        spec: of the build.
-        metric: asked for on the level.
-        metrics: realized by its weights, by orientation.
-    """
-    if _deviation_from(spec, metric, metrics) <= CLOSE:
-        return []
-    wrong = []
-    if spec.geometry.oriented and not any(m.xi_squared for m in metrics):
-        wrong.append(Finding("unlinked" if spec.orientations > 1 else "one orientation"))
-    along = [m.eps_squared for m in metrics if m.eps_squared is not None]
-    if len(along) < len(metrics):
-        wrong.append(Finding("nothing forward"))
-        along = []
-    turning = [m.xi_squared / metric.xi**2 for m in metrics if m.xi_squared]
-    for kind, values, asked in (("eps", along, metric.eps**2), ("xi", turning, 1.0)):
-        if _off(values, asked) > CLOSE:
-            numbers = {"low": min(values), "high": max(values), "asked": asked}
-            wrong.append(Finding(kind, numbers=numbers))
-    if wrong:
-        return wrong
-    pointwise = spec.weighting.pointwise(spec)
-    share = max(m.deviation if pointwise else m.leakage for m in metrics)
-    return [Finding("single points" if pointwise else "mixed", numbers={"share": share})]
 
 
 def advice(spec: GraphSpec) -> Advice | None:
@@ -397,4 +319,4 @@ def _consistent_inside(spec: GraphSpec, sampled: SampledManifold[Sampling]) -> b
         moments = np.einsum("j,jab->ab", values, second)
         # What else there is in a metric says nothing of a lattice's moments.
         metrics.append(effective_metric(sampled, k, moments, np.zeros(len(moments)), 0.0))
-    return _deviation_from(spec, sampled.metric, metrics) <= CLOSE
+    return deviation_from(spec, sampled.metric, metrics) <= CLOSE

@@ -34,10 +34,11 @@ PIXELS = 96 / 72
 """Pixels of a style sheet in a point."""
 MOST_EIGENVALUES = 40
 """Distinct ones that are shown of each level."""
-Kind = Literal["good", "bad", "open"]
+Kind = Literal["good", "bad", "open", ""]
 ANSWERS: dict[Consistency, tuple[str, Kind]] = {
     "inconsistent": ("No", "bad"),
     "too coarse": ("No: too coarse", "open"),
+    "kernel weights": ("The paper's weights", ""),
     "not compared": ("Not fully compared", "open"),
     "consistent": ("Yes", "good"),
 }

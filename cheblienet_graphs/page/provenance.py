@@ -33,11 +33,15 @@ MEANINGS = {
 
 
 def advice(report: Report) -> Markup:
-    """The verdicts, a command that mends the graph, and remarks."""
+    """The verdicts, a command that mends the graph or builds the metric's, and remarks."""
     wrong = [level for level in report.levels if level.consistency == "inconsistent"]
+    kernels = [level for level in report.levels if level.consistency == "kernel weights"]
     content = [_list(report.verdicts())]
     if wrong:
-        content += _remedy(report, wrong[0])
+        content += [element("p", meaning(report.spec, wrong[0].finding))]
+        content += _command(report, wrong[0], "Suggested command:")
+    elif kernels:
+        content += _command(report, kernels[0], "The same graph for diffusion and spectra:")
     if also := report.remarks():
         content += [element("h3", "Remarks"), _list(also)]
     title = "Not consistent: what to do" if wrong else "Consistency"
@@ -51,19 +55,18 @@ def _list(sentences: list[str]) -> Markup:
     return element("ul", *(element("li", item) for item in items))
 
 
-def _remedy(report: Report, level: LevelReport) -> list[Markup]:
-    """The meaning of an inconsistency, and the command for the first change that is advised."""
+def _command(report: Report, level: LevelReport, title: str) -> list[Markup]:
+    """The command for the first change that is advised, below a title; nothing without any."""
     todo = level.finding.advice
-    explained = element("p", meaning(report.spec, level.finding))
     if todo is None or not todo.changes:
-        return [explained]
+        return []
     change = dict(todo.changes[0])
     fields = changed_fields(report.spec, change)
     if fields is None:
-        return [explained]
+        return []
     name = f"{report.name}-{next(iter(change.values()))}"
     line = command(fields, name if NAME.fullmatch(name) else None)
-    return [explained, element("p", "Suggested command:"), listing(line)]
+    return [element("p", title), listing(line)]
 
 
 def meaning(spec: GraphSpec, finding: Finding) -> str:

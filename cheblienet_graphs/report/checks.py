@@ -7,7 +7,7 @@ from typing import Any
 from cheblienet_graphs.assembly.checks import LevelCheck
 from cheblienet_graphs.measure.finding import Finding
 from cheblienet_graphs.report.sentences import lines, sentence
-from cheblienet_graphs.spec import GraphSpec, words
+from cheblienet_graphs.spec import GraphSpec
 from cheblienet_graphs.spec.fields import halvable
 
 LARGE_CELL = 10.0
@@ -53,8 +53,8 @@ def summary(spec: GraphSpec, checks: Sequence[LevelCheck]) -> list[str]:
     others = [finding for level in checks for finding in _others(spec, level)]
     spoiling = lines((f for f in others if f.kind not in HARMLESS), every, spec)
     moments = [level.finding for level in checks]
-    fidelity = _realized(spec, moments) or lines(moments, every, spec)
-    return [*fidelity, *spoiling, *_one_level(spec)]
+    measured = [finding for finding in moments if finding.kind not in UNMEASURED]
+    return [*lines(measured or moments, every, spec), *spoiling, *_one_level(spec)]
 
 
 def _one_level(spec: GraphSpec) -> list[str]:
@@ -70,23 +70,6 @@ def _one_level(spec: GraphSpec) -> list[str]:
         f"networks do with pad=True, or crop them to {cropped}"
     )
     return [why]
-
-
-def _realized(spec: GraphSpec, moments: Sequence[Finding]) -> list[str]:
-    """The eps^2 realized over all levels, where weights miss it and others on lattices do not."""
-    measured = [finding for finding in moments if finding.kind not in UNMEASURED]
-    missed = [cause.numbers for f in measured for cause in f.causes if cause.kind == "eps"]
-    advised = [change for f in measured if f.advice for change in f.advice.changes]
-    exact = [change["weights"] for change in advised if "weights" in change]
-    if not exact or not missed or len(missed) < len(measured) or not spec.sampling_kind.regular:
-        return []
-    low, high = min(n["low"] for n in missed), max(n["high"] for n in missed)
-    asked = missed[0]["asked"]
-    fidelity = (
-        f"{spec.weights} weights realize eps^2 = {words.span((low, high))} where {asked:.4g} was "
-        f"asked; `weights={exact[-1]!r}` realizes it exactly"
-    )
-    return [fidelity]
 
 
 def _others(spec: GraphSpec, level: LevelCheck) -> Iterator[Finding]:

@@ -83,7 +83,7 @@ class LevelReport(LevelFacts):
 
     @property
     def consistency(self) -> Consistency:
-        """Agreement with the metric, "consistent", "inconsistent", "not compared", "too coarse"."""
+        """Agreement with the metric: "consistent", "not compared", "kernel weights", and so on."""
         return CONSISTENCY[self.finding.kind]
 
     def to_json(self, spec: GraphSpec) -> dict[str, Any]:

@@ -5,6 +5,7 @@ A field of a template is a number of the finding, or a key of `PHRASES`.
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -26,6 +27,10 @@ WHOLE = {
     "moments",
 }
 """Kinds with so many numbers that one level's stand for all."""
+ADVISED = {
+    "kernel weights": "; right for training (docs/how-to/choose.md), for diffusion and spectra "
+}
+"""By kind, the text before advice, where it is not a colon."""
 
 Numbers = Mapping[str, float]
 
@@ -47,6 +52,7 @@ TEMPLATES = {
     "inconsistent": "not consistent with its metric",
     "not measured": "not compared with its metric: no point has all its neighbors inside the mask",
     "not compared": ("second moments consistent with its metric: {close}; spectrum not compared"),
+    "kernel weights": "the paper's kernel weights",
     "consistent": (
         "consistent with its metric: second moments {close}, first {count} eigenvalues within "
         "{error:percent}{others}"
@@ -77,8 +83,8 @@ TEMPLATES = {
         "connects them)"
     ),
     "nothing forward": "at some {fibers} there is no neighbor in the forward direction",
-    "eps": "realizes eps^2 = {realized}, asked {asked:.4g}",
-    "xi": "realizes {realized} of the xi^2 asked for",
+    "eps": "eps^2 realized {realized}, asked {asked:.4g}",
+    "xi": "xi^2 realized {realized} times the one asked for",
     "mixed": "second moments mix directions by {share:percent}",
     "single points": "second moments of single points are up to {share:percent} off",
     "areas": (
@@ -86,7 +92,7 @@ TEMPLATES = {
         "{low:.2g} and a tenth above {high:.2g} times the median); leave them out, and areas are "
         "those of the cells"
     ),
-    "levels off": "with {weights} weights on such points eigenvalues stay off, however many",
+    "levels off": "eigenvalues stay off, however many points there are",
     "eigenvalues": "first {count} eigenvalues are up to {error:percent} off",
     "close": "second moments {close}",
     # remarks
@@ -177,11 +183,25 @@ def _line(alike: Sequence[Finding], every: Sequence[int], spec: GraphSpec) -> st
     first = alike[0]
     levels = [level for finding in alike for level in finding.levels]
     title = "all levels" if len(every) > 1 and levels == [*every] else levels_in_words(levels)
+    if first.kind == "kernel weights":
+        return f"{title}: {sentence(_over_levels(alike), spec)}"
     if first.causes or first.advice or first.kind in WHOLE:
         sentences = [sentence(finding, spec) for finding in alike]
         differ = f" (numbers of level {levels[0]})" if len(set(sentences)) > 1 else ""
         return f"{title}: {sentences[0]}{differ}"
     return f"{title}: {_sentence(alike, spec)}"
+
+
+def _over_levels(alike: Sequence[Finding]) -> Finding:
+    """A finding like all of these, with numbers of causes from the least to the largest."""
+    causes = []
+    for same in zip(*(finding.causes for finding in alike), strict=True):
+        numbers = {
+            name: (min if name == "low" else max)(cause.numbers[name] for cause in same)
+            for name in same[0].numbers
+        }
+        causes.append(replace(same[0], numbers=numbers))
+    return replace(alike[0], causes=tuple(causes))
 
 
 def _sentence(alike: Sequence[Finding], spec: GraphSpec) -> str:
@@ -190,9 +210,8 @@ def _sentence(alike: Sequence[Finding], spec: GraphSpec) -> str:
     parts = [FIELD.sub(partial(_filled, alike, spec), TEMPLATES[first.kind])]
     if first.causes:
         parts.append("; ".join(sentence(cause, spec) for cause in first.causes))
-    if first.advice:
-        parts.append(str(first.advice))
-    return ": ".join(parts)
+    before = ADVISED.get(first.kind, ": ") if first.advice else ""
+    return f"{': '.join(parts)}{before}{first.advice or ''}"
 
 
 def _filled(alike: Sequence[Finding], spec: GraphSpec, field: re.Match[str]) -> str:
@@ -257,7 +276,6 @@ PHRASES: Mapping[str, Callable[[GraphSpec, Numbers], str]] = {
     "realized": lambda _, numbers: words.span((numbers["low"], numbers["high"])),
     "fibers": lambda spec, _: fibers.sample_nouns(spec),
     "scaled_by": lambda spec, _: f"`{fibers.scaled_by(spec)}`",
-    "weights": lambda spec, _: spec.weights,
     "inside": lambda spec, _: "`mask`" if spec.region is None else "`region`",
     "or_region": lambda spec, _: "" if spec.geometry.base.flat else " or a region",
 }

@@ -58,6 +58,7 @@ class Icosphere(Points):
     """
 
     name = "icosahedral"
+    cells_train = True
     field = "subdivisions"
     sizes_accepted = limits.SUBDIVISIONS
     words = "icosahedron, {} subdivisions"
@@ -199,6 +200,7 @@ class RefinedIcosphere(Scattered):
     """
 
     name = "refined-icosahedral"
+    cells_train = True
     field = "refined"
     schemas = "1.6", "1.6"  # earlier ones did not know them
     remedy: ClassVar[str] = "Give fewer subdivisions inside."

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 FEWEST_TURNING = 3
 """Orientations of which each has two others next to it."""
+KERNEL_ALONE = ("neighbors", "kernel", "bandwidth")
+"""Fields of which one means kernel weights, where weights are left out; so do the normalized
+Laplacian, and its bound as lambda_max."""
 IN_PLANE_FRACTION = 0.4
 """The default, with an xi that is solved for."""
 
@@ -56,7 +59,11 @@ def parsed_fields(given: Given) -> dict[str, Any]:
     operators = _operators(points, weighting, domain, given)
     weighting.check(metric.values, given)
     values = {"weights": weighting.name, **vars(weighting)}
-    defaults = {"weights": next(iter(WEIGHTINGS)), **weighting.defaults(points.geometry)}
+    kernel = weighting.defaults(points.geometry)
+    others = [field for field, value in kernel.items() if values[field] != value]
+    shown = bool(others) or operators.values["lambda_max"] != "exact"
+    default = "kernel" if shown else default_weights(points.geometry, points.kind)
+    defaults = {"weights": default, **kernel}
     for part in (points, metric, pyramid, domain, operators):
         values |= part.values
         defaults |= part.defaults
@@ -127,6 +134,17 @@ def _anisotropy(geometry: Manifold, given: Given) -> float:
     return value
 
 
+def default_weights(geometry: Manifold, kind: type[SamplingKind]) -> str:
+    """The name of the weights where nothing says which.
+
+    Args:
+        geometry: the manifold.
+        kind: of the sampling.
+    """
+    cells = kind.cells_train and WEIGHTINGS["voronoi"].absence(geometry, lattice=False) is None
+    return "voronoi" if cells else "kernel"
+
+
 def weighting_of(points: PointFields, given: Given) -> Weighting:
     """The weights with their parameters.
 
@@ -135,7 +153,12 @@ def weighting_of(points: PointFields, given: Given) -> Weighting:
             does not apply.
     """
     geometry, kind = points.geometry, points.kind
-    weights = WEIGHTINGS[choice("weights", given["weights"], tuple(WEIGHTINGS))]
+    name = given["weights"]
+    if name is None:
+        kernel = any(given[field] is not None for field in KERNEL_ALONE)
+        kernel |= given["laplacian"] == "normalized" or not isinstance(given["lambda_max"], str)
+        name = "kernel" if kernel else default_weights(geometry, kind)
+    weights = WEIGHTINGS[choice("weights", name, tuple(WEIGHTINGS))]
     if (reason := weights.absence(geometry, lattice=kind.regular)) is not None:
         every = WEIGHTINGS.values()
         names = [w.name for w in every if w.absence(geometry, lattice=kind.regular) is None]

@@ -70,7 +70,8 @@ class GraphSpec:
         alpha: xi^2 = alpha n A, n orientations a half turn, A the area of a point; in [1e-6, 1e6],
             default 1.
         in_plane_fraction: of edges, for xi "auto", in [0.01, 0.99]; default 0.4.
-        weights: "kernel" (default), "matched", "selling" or "voronoi".
+        weights: "kernel", "matched", "selling" or "voronoi"; default "voronoi" on icospheres of s2
+            unless a field below means kernel weights, else "kernel".
         neighbors: K in [1, 1024]; default 16, on r2 and s2 8, on r3 18, on r3s2 32.
         kernel: "gaussian" (default), "laplace", "cauchy" or "rectangular".
         bandwidth: t over the mean squared distance, in [0.01, 100]; default 0.2.
@@ -163,7 +164,7 @@ class GraphSpec:
         xi: Number | None = None,
         alpha: Number | None = None,
         in_plane_fraction: Number | None = None,
-        weights: str = "kernel",
+        weights: str | None = None,
         neighbors: Number | None = None,
         kernel: str | None = None,
         bandwidth: Number | None = None,

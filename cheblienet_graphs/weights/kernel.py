@@ -53,6 +53,7 @@ class Kernel(Weighting):
     name = "kernel"
     meaning = "kernel: the paper's function of distance. The others are consistent with the metric."
     laplacian = "normalized"
+    for_the_metric = False
     moment: ClassVar[float | None] = None
 
     @classmethod
@@ -174,9 +175,11 @@ class Kernel(Weighting):
         if not selling:
             return Advice(more="size")
         exist = not manifold.oriented or spec.orientations >= FEWEST_MATCHED
-        names = [] if spec.xi == "auto" else ["selling"]
+        names = []
         if matched and exist and self.count >= manifold.default_neighbors:
             names.append("matched")
+        if spec.xi != "auto":
+            names.append("selling")
         changes = tuple({"weights": name} for name in names)
         return Advice(changes) if changes else Advice(more="neighbors")
 

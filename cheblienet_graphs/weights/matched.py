@@ -36,6 +36,7 @@ class Matched(Kernel):
     meaning = "matched: the nearest to the kernel's."
     finding = "matching weights to the metric"
     laplacian = Weighting.laplacian
+    for_the_metric = True
     moment = Weighting.moment
 
     @classmethod

@@ -103,6 +103,8 @@ class Weighting(ABC):
     """The first schema of versions with them."""
     laplacian: ClassVar[str] = "combinatorial"
     """The default of the specification."""
+    for_the_metric: ClassVar[bool] = True
+    """True if they are made for the metric: that they realize another one is then a fault."""
     moment: ClassVar[float | None] = 2.0
     """The factor m of second moments m R^-1 in units of a vertex's area; None where it has to be
     measured."""

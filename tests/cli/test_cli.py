@@ -22,7 +22,8 @@ def test_build_inspect_ls(here: Path, clg: Clg) -> None:
     assert out == "se2-16x16x6-eps0.1@v001\n"
     size, fidelity, place = err.splitlines()  # without a bar, as this is no terminal
     assert size.startswith("1,536 vertices, ")
-    assert re.fullmatch(r"kernel .* where 0.01 was asked; --weights matched .* exactly", fidelity)
+    assert fidelity.startswith("all levels: the paper's kernel weights: eps^2 realized 0.00353 .. ")
+    assert fidelity.endswith("diffusion and spectra use --weights matched or --weights selling")
     assert place == "Published as se2-16x16x6-eps0.1@v001 in graphs.zarr."
     again = "build se2 --size 16x16 --orientations 6.0 --eps 1/10 --verbose"
     described = clg(again).err

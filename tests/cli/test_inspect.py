@@ -43,7 +43,7 @@ def test_a_page_is_written_and_named(here: Path, clg: Clg) -> None:
     html = check_page((here / "report.html").read_text(encoding="utf-8"))
     assert html.inside("h1")[0].words == "torus@v001"
     assert " edges on level 1; " in html.text
-    assert "--weights selling" in html.text  # what to do, in options
+    assert "--weights matched" in html.text  # what to do, in options
     assert "All of level 1." in html.text
 
 

@@ -240,7 +240,7 @@ def test_unexpected_errors_are_one_line_and_debug_shows_them(
 
 def test_what_the_machine_lacks_is_said(failing: Failing, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    code, message = failing("build s2 --subdivisions 1 --device cuda")
+    code, message = failing("build s2 --nside 2 --device cuda")
     assert (code, "Got 'cuda'. Use --device cpu" in message) == (2, True), message
 
 

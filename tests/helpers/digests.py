@@ -76,7 +76,7 @@ SPECS = {
     ),
     "r3-cut": GraphSpec("r3", "8x7x6", mask=np.tile(disc(7, 8), (6, 1, 1)), **CUT),
     "r3s2-selling": GraphSpec("r3s2", "5x4x4", axes=6, weights="selling", levels=1),
-    "s2-icosahedral": GraphSpec("s2", subdivisions=3),
+    "s2-icosahedral": GraphSpec("s2", subdivisions=3, neighbors=8),
     "s2-matched": GraphSpec("s2", subdivisions=3, weights="matched", neighbors=24),
     "s2-healpix": GraphSpec("s2", nside=8),
     "s2-equiangular": GraphSpec("s2", bandlimit=8, neighbors=16),

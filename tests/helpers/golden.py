@@ -49,7 +49,7 @@ SPECS: dict[str, dict[str, GraphSpec]] = {
             "se2", 6, orientations=4, period="2pi", weights="selling", levels=1, gradients=True
         ),
         "masked-slopes": GraphSpec("r2", mask=MASK, levels=1, gradients=True),
-        "slopes": GraphSpec("s2", subdivisions=1, levels=1, gradients=True),
+        "slopes": GraphSpec("s2", subdivisions=1, levels=1, gradients=True, neighbors=8),
         "seamless": GraphSpec("r2", 4, boundary="periodic", levels=1, gradients=True),
     },
     "1.4": {

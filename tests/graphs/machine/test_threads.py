@@ -45,7 +45,8 @@ def test_a_search_has_one_thread_and_leaves_torch_as_it_was(
         return block(self, *arguments)
 
     monkeypatch.setattr(PrunedSearch, "_block", seen)
-    result = build(GraphSpec("s2", subdivisions=1, levels=1), tmp_path / "g", device="cpu")
+    spec = GraphSpec("s2", nside=2, levels=1)
+    result = build(spec, tmp_path / "g", device="cpu")
     assert during == {1}
     assert (result.processes, result.threads) == (1, 1)
     assert torch.get_num_threads() == 3
@@ -54,7 +55,7 @@ def test_a_search_has_one_thread_and_leaves_torch_as_it_was(
 
     monkeypatch.setattr(PrunedSearch, "_block", Mock(side_effect=SpecError("eps", "so", 1)))
     with pytest.raises(SpecError):
-        build(GraphSpec("s2", subdivisions=1, levels=1), tmp_path / "h", device="cpu")
+        build(spec, tmp_path / "h", device="cpu")
     assert torch.get_num_threads() == 3
 
 

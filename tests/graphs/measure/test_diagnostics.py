@@ -22,8 +22,9 @@ PERIODIC = {"eps_squared": 0.1, "boundary": "periodic", "levels": 1}
 def test_verdict_names_what_is_realized_and_a_remedy_that_works(report_on: Callable) -> None:
     (level,) = report_on(GraphSpec("se2", 32, **PERIODIC), eigenvalues=0).levels
     assert level.verdict == (
-        "not consistent with its metric: realizes eps^2 = 0.019 .. 0.0583, asked 0.1: use "
-        "`weights='selling'` or `weights='matched'`"
+        "the paper's kernel weights: eps^2 realized 0.019 .. 0.0583, asked 0.1; right for training "
+        "(docs/how-to/choose.md), for diffusion and spectra use `weights='matched'` or "
+        "`weights='selling'`"
     )
     for remedy in ({"weights": "selling"}, {"weights": "matched"}):
         (level,) = report_on(GraphSpec("se2", 32, **PERIODIC, **remedy)).levels
@@ -34,9 +35,10 @@ def test_verdict_names_what_is_realized_and_a_remedy_that_works(report_on: Calla
 
 
 def test_the_sphere_is_judged_at_every_point(report_on: Callable) -> None:
-    (level,) = report_on(GraphSpec("s2", nside=8, levels=1), eigenvalues=0).levels
+    (level,) = report_on(GraphSpec("s2", nside=8, levels=1, weights="kernel"), eigenvalues=0).levels
     assert level.effective_metric[0].eps_squared == pytest.approx(1, abs=0.1)
-    assert "single points are up to 18 % off: use `weights='voronoi'`" in level.verdict
+    assert "single points are up to 18 % off; right for training" in level.verdict
+    assert level.verdict.endswith("for diffusion and spectra use `weights='voronoi'`")
     for weights, off in (("voronoi", 0.01), ("matched", 0.03)):
         (level,) = report_on(GraphSpec("s2", nside=8, levels=1, weights=weights)).levels
         assert level.consistency == "consistent"

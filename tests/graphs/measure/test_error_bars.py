@@ -101,7 +101,7 @@ GIVEN = {"coordinates": [STATIONS, STATIONS[:20]], "weights": "voronoi"}
         ({"manifold": "r2", "size": 16, "levels": 2}, "open sides are not corrected"),
         ({"size": 16, "boundary": "periodic", "levels": 2}, "along base and fiber at once"),
         ({**SELLING, "mask": INSIDE, "levels": 2}, "a mask of whole pixels"),
-        ({"manifold": "s2", "subdivisions": 2, "levels": 2}, "need not converge on irregular"),
+        ({"manifold": "s2", "nside": 4, "levels": 2}, "need not converge on irregular"),
         ({"manifold": "s2", **GIVEN}, "areas are given"),
         ({"size": 16, **TORUS, "laplacian": "normalized"}, "not equal"),
         ({"manifold": "s2", "gaussian": "O12", **CELLS, "laplacian": "normalized"}, "not equal"),

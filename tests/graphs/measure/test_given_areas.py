@@ -11,7 +11,7 @@ from scipy.spatial import SphericalVoronoi
 from sphere_truth import unit_vectors
 
 from cheblienet_graphs import GraphSpec
-from cheblienet_graphs.measure.verdict import unlike_areas
+from cheblienet_graphs.measure.faults import unlike_areas
 
 
 def stations(count: int = 2000) -> np.ndarray:

@@ -37,7 +37,7 @@ def test_builds_record_what_inspect_finds(name: str, versions: Path, tmp_path: P
 
 
 def test_some_points_tell_nearly_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = GraphSpec("s2", subdivisions=4, levels=1)
+    spec = GraphSpec("s2", subdivisions=4, levels=1, weights="kernel")
     whole = build(spec, tmp_path / "g.zarr", name="g").levels[0]
     monkeypatch.setattr(moments, "EDGES", whole.nnz // 8)
     some = build(spec, tmp_path / "g.zarr", name="g", force=True).levels[0]

@@ -107,15 +107,15 @@ def test_the_remedy_is_a_command_that_helps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     part = named(made("group"), "consistency")
-    assert part.inside("h2")[0].words == "Not consistent: what to do"
-    assert "smooths by a metric that differs" in part.words
-    assert "At the open sides it does not" in named(made("plane"), "consistency").words
+    assert part.inside("h2")[0].words == "Consistency"
+    assert "The same graph for diffusion and spectra:" in part.words
     [line] = [e.words for e in part.inside("pre")]
-    assert line.endswith(" --weights selling --name se2-24x24x4-levels3-selling")
+    assert line.endswith(" --weights matched --name se2-24x24x4-levels3-matched")
     monkeypatch.chdir(tmp_path)
     assert run([*line.split()[1:], "--quiet", "--store", "g.zarr"]) == 0
-    assert reported("group")[0].levels[0].consistency == "inconsistent"
-    assert inspect("g.zarr").levels[0].consistency != "inconsistent"
+    assert reported("group")[0].levels[0].consistency == "kernel weights"
+    assert inspect("g.zarr").levels[0].consistency == "not compared"
+    assert answers(made("group"))["Consistent with its metric?"][0] == "The paper's weights"
     part = named(made("torus isotropic"), "consistency")
     assert (part.inside("h2")[0].words, part.inside("pre")) == ("Consistency", [])
 

@@ -14,8 +14,9 @@ from cheblienet_graphs import GraphSpec
 from cheblienet_graphs.errors import SpecError
 from cheblienet_graphs.limits import AXES
 from cheblienet_graphs.manifolds import Metric
+from cheblienet_graphs.measure.faults import CLOSE, faults
 from cheblienet_graphs.measure.moments import EffectiveMetric
-from cheblienet_graphs.measure.verdict import CLOSE, advice, faults
+from cheblienet_graphs.measure.verdict import advice
 from cheblienet_graphs.page.provenance import changed_fields, typed_fields
 from cheblienet_graphs.report.level import LevelReport
 from cheblienet_graphs.report.sentences import sentence
@@ -136,10 +137,11 @@ def test_an_xi_that_is_solved_for_suits_no_matched_weights_for_sure() -> None:
 
 def helped(before: LevelReport, after: LevelReport) -> bool:
     """Whether the verdict is better, or what it was of: moments, or else eigenvalues."""
-    if (before.consistency, after.consistency) != ("inconsistent", "inconsistent"):
-        return after.consistency != "inconsistent"
-    off, then = (max(m.deviation for m in r.effective_metric) for r in (before, after))
-    if off > CLOSE:
+    off = {"inconsistent", "kernel weights"}
+    if not {before.consistency, after.consistency} <= off:
+        return after.consistency not in off
+    deviation, then = (max(m.deviation for m in r.effective_metric) for r in (before, after))
+    if deviation > CLOSE:
         return then < CLOSE
     errors = before.spectral_error, after.spectral_error
     return None not in errors and errors[1] < errors[0]

@@ -17,7 +17,7 @@ VALUES: dict[str, list[Any]] = {
     "eps": [0, 1.5, math.nan, math.inf, "1/0", "small", float],
     "xi": [-1, "auto ", np.ones(2)],
     "neighbors": [0, 10**400],
-    "weights": ["Selling", None],
+    "weights": ["Selling", 1],
     "bandwidth": [0, "1e999"],
     "boundary_correction": ["yes", 1, 0, 0.5, "True"],
     "levels": [0, 9],

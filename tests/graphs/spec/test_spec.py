@@ -3,6 +3,7 @@
 import hashlib
 import json
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -94,3 +95,21 @@ def test_spacing_is_relative_to_x(manifold: str) -> None:
     assert spec.squared_spacing(0) == pytest.approx(2 ** (2 / 3) / 64)
     assert [spec.full_sampling(level).extent for level in (0, 1)] == [(1, 1, 1)] * 2
     assert GraphSpec(manifold, 8, spacing=1e5 * np.ones(3)) == GraphSpec(manifold, 8)
+
+
+@pytest.mark.parametrize("size", [{"subdivisions": 2}, {"refined": (1, 2, -10, 35, 30, 60)}])
+def test_icospheres_have_voronoi_weights_unless_kernel_weights_are_meant(size: Any) -> None:
+    named = GraphSpec("s2", **size)
+    assert (named.weights, named.laplacian) == ("voronoi", "combinatorial")
+    assert named == GraphSpec("s2", **size, weights="voronoi")
+    paper = GraphSpec("s2", **size, weights="kernel")
+    for meant in (
+        {"neighbors": 8},
+        {"kernel": "gaussian"},
+        {"bandwidth": 0.2},
+        {"laplacian": "normalized"},
+    ):
+        assert GraphSpec("s2", **size, **meant) == paper
+    assert GraphSpec("s2", **size, lambda_max=2).weights == "kernel"
+    others = ("so3", size), ("s2", {"nside": 2}), ("s2", {"points": 60}), ("r2", {"points": 60})
+    assert {GraphSpec(name, **fields).weights for name, fields in others} == {"kernel"}

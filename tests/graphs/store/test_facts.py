@@ -255,12 +255,14 @@ def test_solved_xi_contradicts_its_square_alone(tmp_path: Path) -> None:
         read_facts(Folder(version))
 
 
-@pytest.mark.parametrize("fields", [{"weights": "voronoi"}, {"laplacian": "combinatorial"}])
+@pytest.mark.parametrize(
+    "fields", [{"weights": "voronoi"}, {"weights": "kernel", "laplacian": "combinatorial"}]
+)
 def test_only_consistent_weights_fix_the_scale_of_eigenvalues(tmp_path: Path, fields: Any) -> None:
     build(GraphSpec("s2", subdivisions=1, **fields), tmp_path / "g.zarr", name="g")
     version = tmp_path / "g.zarr/g/v001"
     reseal(version, at("levels/0/eigenvalue_scale", 1.5))
-    if "weights" in fields:
+    if fields["weights"] == "voronoi":
         refused("eigenvalue_scale can't be 1.5", read_facts, Folder(version), error=StoreError)
     else:
         assert read_facts(Folder(version)).levels[0].eigenvalue_scale == 1.5

@@ -44,7 +44,7 @@ SPECS = {
     "orientations": GraphSpec("se2", 8, orientations=6, levels=2, lambda_max=2),
     "weights": GraphSpec("se2", 8, orientations=4, levels=2, weights="selling"),
     "closed": GraphSpec("se2", 8, orientations=4, levels=2, weights="selling", boundary="periodic"),
-    "sphere": GraphSpec("s2", subdivisions=2, levels=2),
+    "sphere": GraphSpec("s2", subdivisions=2, levels=2, weights="kernel"),
     "healpix": GraphSpec("s2", nside=4, levels=2),
     "round": GraphSpec("se2", 8, eps=1, **BASE),
     "arrows": GraphSpec("se2", 8, period="2pi", gradients=True, **BASE),
