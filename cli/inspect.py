@@ -17,7 +17,7 @@ DIFFERENT = 3
 
 
 @click.command(cls=Once)
-@click.argument("name", metavar="[NAME[@REF]]", required=False)
+@click.argument("name", metavar="[NAME[@REF]|FOLDER]", required=False)
 @options.store
 @option("--level L", "Only this level, 0 the finest.", type=int)
 @option(
@@ -44,10 +44,20 @@ def inspect(
     For a map between samplings: the number of sources of a target, distances and weights. NAME may
     be omitted if the store has one graph. @REF is a version such as @v001, or a tag. --html needs
     matplotlib: pip install 'cheblienet[plot]'.
+
+    NAME may also be a folder that neural-lam saved, or a .pt file of anemoi-graphs: degrees,
+    lengths, components, double and one-way edges, targets without edges.
     """
-    from cheblienet_graphs.measure.opened_graph import open_graph  # help does without
+    from cheblienet_graphs.inputs.edge_files import saved_by_others  # help does without
+    from cheblienet_graphs.measure.opened_graph import open_graph
     from cheblienet_graphs.report.inspect import examined
 
+    if name is not None and saved_by_others(Path(name)):
+        from cheblienet_graphs.report.edge_sets import inspect_saved
+
+        saved = inspect_saved(Path(name))
+        show(saved.to_json() if as_json else str(saved))
+        return
     number = integer("eigenvalues", eigenvalues, *EIGENVALUES)
     if layout.MAP in layout.check_version(catalog.resolve(store, name)):
         if html is not None or level is not None:

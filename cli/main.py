@@ -6,6 +6,7 @@ numpy and scipy load, the system itself ends them (`loading`).
 
 import errno
 import io
+import json
 import os
 import signal
 import sys
@@ -70,7 +71,10 @@ def main() -> NoReturn:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run a command line and return its exit code; errors are printed as one line."""
+    """Run a command line and return its exit code; errors are printed as one line.
+
+    With --json that line is a JSON object, on standard error as ever.
+    """
     try:
         try:
             return _run(arguments)
@@ -95,8 +99,10 @@ def _run(arguments: Sequence[str]) -> int:
             raise
         if isinstance(error, ImportError | SystemError) and (ending := _ending_before(error)):
             raise ending from None  # a library that was being loaded made another error of it
-        _tell(_with_notes(f"Error: {_explained(error)}", error))
-        return USAGE if isinstance(error, OF_USAGE) else FAILED
+        code = USAGE if isinstance(error, OF_USAGE) else FAILED
+        message = _with_notes(_explained(error), error)
+        _tell(_as_json(error, message, code) if "--json" in arguments else f"Error: {message}")
+        return code
 
 
 def _open_streams() -> None:
@@ -180,6 +186,13 @@ def _files_are_short(error: Exception) -> bool:
 def _tell(message: str) -> None:
     """Print a message on stderr, as one line whatever it quotes."""
     print(one_line(message), file=sys.stderr, flush=True)  # noqa: T201
+
+
+def _as_json(error: Exception, message: str, code: int) -> str:
+    """An error as one JSON object: its message, kind, the parameter at fault, the exit code."""
+    parameter = {"parameter": error.field} if isinstance(error, errors.SpecError) else {}
+    kind = type(error).__name__
+    return json.dumps({"error": one_line(message), "kind": kind, **parameter, "exit_code": code})
 
 
 def _ended(error: BaseException) -> int:

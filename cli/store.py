@@ -3,9 +3,10 @@
 import datetime as dt
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,11 +21,16 @@ from cheblienet_graphs.store.folder import Folder
 if TYPE_CHECKING:
     from cheblienet_graphs.store.map_facts import Listed
 
+TITLES = ("graph", "vertices", "levels", "size", "built", "refs")
+TITLES += ("weights", "eps^2", "alpha", "K", "inside")
+"""Columns of --long."""
+
 
 @click.command(cls=Once)
+@option("--long", "Also weights, eps^2, alpha, K, and points inside a mask or region.")
 @options.store
 @options.as_json
-def ls(store: Path, as_json: bool) -> None:
+def ls(long: bool, store: Path, as_json: bool) -> None:
     """List the graphs of a store: one line for each version and a total."""
     from cheblienet_graphs.spec.words import human_bytes  # help does without
     from cheblienet_graphs.store.map_facts import listing
@@ -36,8 +42,13 @@ def ls(store: Path, as_json: bool) -> None:
         size = human_bytes(sum(version.bytes for version in versions))
         kinds = Counter({version.name: version.kind for version in versions}.values())
         held = ", ".join(count(number, kind) for kind, number in kinds.items())
+        rows = [_row(version, human_bytes(version.bytes)) for version in versions]
         total = "total", count(len(versions), "version"), held, size, "", ""
-        print_table([*(_row(version, human_bytes(version.bytes)) for version in versions), total])
+        if long:
+            rows = [(*row, *_graph(one.spec)) for row, one in zip(rows, versions, strict=True)]
+            rows.insert(0, TITLES)
+            total = *total, *("" for _ in TITLES[len(total) :])
+        print_table([*rows, total])
     else:
         click.echo(f"{store} is empty; `clg build` makes a graph.", err=True)
 
@@ -54,6 +65,17 @@ def _row(version: "Listed", size: str) -> tuple[str, ...]:
         vertices = f"{sources:,} -> {targets:,} vertices"
         levels = "map"
     return name, vertices, levels, size, _age(version.created), known_as
+
+
+def _graph(spec: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """Weights, eps^2, alpha, K and the points inside a mask; empty where one does not apply."""
+    from cheblienet_graphs.spec.naming import as_typed
+
+    fields = spec or {}
+    eps = f"{fields['eps'] ** 2:.4g}" if "eps" in fields else ""
+    alpha, count = (as_typed(fields.get(name, "")) for name in ("alpha", "neighbors"))
+    inside = f"{fields['mask']['inside'][0]:,} points" if "mask" in fields else ""
+    return fields.get("weights", ""), eps, alpha, count, inside
 
 
 def _age(created: str) -> str:

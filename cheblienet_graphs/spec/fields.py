@@ -156,7 +156,7 @@ def weighting_of(points: PointFields, given: Given) -> Weighting:
     name = given["weights"]
     if name is None:
         kernel = any(given[field] is not None for field in KERNEL_ALONE)
-        kernel |= given["laplacian"] == "normalized" or not isinstance(given["lambda_max"], str)
+        kernel |= given["laplacian"] == "normalized" or str(given["lambda_max"]) != "exact"
         name = "kernel" if kernel else default_weights(geometry, kind)
     weights = WEIGHTINGS[choice("weights", name, tuple(WEIGHTINGS))]
     if (reason := weights.absence(geometry, lattice=kind.regular)) is not None:

@@ -18,6 +18,8 @@ DIGITS = 8
 """Number of the digest's digits in a name that does not list fields."""
 SCREEN = 96
 """Columns of a printed specification."""
+_ELSEWHERE = {"manifold", "sampling", "orientations", "axes", "mask", "coordinates", "region"}
+"""Fields that the rest of a name shows, or its digits."""
 _NAMED = {"xi", "mask_edge", "lambda_max"}
 """Fields with words as values that need the field's name beside them."""
 
@@ -64,19 +66,22 @@ def as_typed(value: Any) -> str:
 def default_name(spec: "GraphSpec") -> str:
     """The size, then the fields that are not the default: 'se2-96x96x6-eps0.1-selling'.
 
-    The first digits of the digest replace the list of fields if it takes too many characters, and
-    where there are masks, regions or given points; if the name is still too long, they replace the
-    size as well.
+    The first digits of the digest stand for fields that there is no room for, and for masks,
+    regions and given points: 'se2-96x96x6-masked-eps0.1-12ab34cd'. If the name is still too long,
+    they replace the size as well.
     """
     size = sizes_in_name(spec)
-    kind = spec.sampling_kind
+    fields = [*_parts(without_field(least_fields(spec), spec.sampling_kind.field))]
     if spec.mask is None and spec.coordinates is None:
-        listed = without_field(least_fields(spec), kind.field)
-        name = "-".join([size, *_parts(listed)])
+        name = "-".join([size, *fields])
         if len(name) <= LONGEST:
             return name
-    part = "" if spec.mask is None else "-masked" if spec.region is None else "-region"
-    name = f"{size}{part}-{spec.sha256[:DIGITS]}"
+    domain = [] if spec.mask is None else ["masked" if spec.region is None else "region"]
+    shown = ["-".join([size, *domain])]
+    for part in fields:
+        if len("-".join([*shown, part])) + 1 + DIGITS <= LONGEST:
+            shown.append(part)
+    name = "-".join([*shown, spec.sha256[:DIGITS]])
     return name if len(name) <= MOST else f"{spec.manifold}-{spec.sampling}{name[len(size) :]}"
 
 
@@ -92,7 +97,7 @@ def sizes_in_name(spec: "GraphSpec") -> str:
 def _parts(fields: Mapping[str, Any]) -> Iterator[str]:
     """The parts of a name for the fields that its size does not show."""
     for field, value in fields.items():
-        if field in {"manifold", "sampling", "orientations", "axes"}:
+        if field in _ELSEWHERE:
             continue
         if isinstance(value, str) and field not in _NAMED:
             yield value

@@ -126,8 +126,9 @@ def _map(attributes: layout.Attributes) -> MapFacts:
 class Listed:
     """A published version: vertices of its levels, bytes of its files, and the refs naming it.
 
-    The vertices of a map, `kind` "map", belong to its target and its source. Where it can't be
-    read, `fault` is the reason, and the rest is empty: `version`, too, where the graph can't be.
+    The vertices of a map, `kind` "map", belong to its target and its source. `spec` is the recorded
+    specification, as JSON types. Where it can't be read, `fault` is the reason, and the rest is
+    empty: `version`, too, where the graph can't be.
     """
 
     name: str
@@ -138,6 +139,7 @@ class Listed:
     created: str
     fault: str | None = None
     kind: str = "graph"
+    spec: dict[str, Any] | None = None
 
 
 def listing(store: str | Path) -> list[Listed]:
@@ -170,6 +172,7 @@ def _listed(graph: Folder, version: str) -> Listed:
         return Listed(graph.name, version, names, (), 0, "", str(error))
     if isinstance(facts, MapFacts):
         known = graph.name, version, names, facts.spec.shape, nbytes, facts.created
-        return Listed(*known, kind="map")
+        return Listed(*known, kind="map", spec=facts.spec.to_dict())
     vertices = tuple(level.vertices for level in facts.levels)
-    return Listed(graph.name, version, names, vertices, nbytes, facts.created)
+    known = graph.name, version, names, vertices, nbytes, facts.created
+    return Listed(*known, spec=facts.spec.to_dict())

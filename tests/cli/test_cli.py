@@ -142,3 +142,29 @@ def test_recipes(here: Path, clg: Clg) -> None:
 
 def test_version(clg: Clg) -> None:
     assert clg("--version").out == "clg, version 0.3.0\n"
+
+
+def test_a_long_list_tells_graphs_of_a_sweep_apart(here: Path, clg: Clg) -> None:
+    for eps in ("0.1", "0.2"):
+        clg(f"build se2 --size 12 --orientations 4 --eps-squared {eps} --quiet")
+    clg("build s2 --nside 4 --region 0,0,90,60 --name part --quiet")
+    title, part, first, second, total = clg("ls --long").out.splitlines()
+    assert re.split(r"  +", title.strip())[-5:] == ["weights", "eps^2", "alpha", "K", "inside"]
+    assert re.search(r"  kernel +1 +8 +\d+ points$", part)
+    assert re.search(r"  kernel +0.1 +1 +16", first)
+    assert re.search(r"  kernel +0.2 +1 +16", second)
+    assert total.startswith("total ")
+    listed = json.loads(clg("ls --json").out)
+    assert [one["spec"]["eps"] ** 2 for one in listed] == pytest.approx([1, 0.1, 0.2])
+    (here / "graphs.zarr/part/v001/zarr.json").write_text("{}")
+    assert "unreadable; clg verify says why" in clg("ls --long").out
+
+
+def test_errors_are_json_where_json_was_asked_for(clg: Clg) -> None:
+    out, err = clg("build se2 --size 8 --eps 7 --json", 2)
+    error = json.loads(err)
+    assert (out, err.count("\n"), error["kind"]) == ("", 1, "SpecError")
+    assert (error["parameter"], error["exit_code"]) == ("eps", 2)
+    assert error["error"] == "--eps must be a number in [0.001, 1]. Got '7'."
+    assert json.loads(clg("inspect none --json", 2).err)["kind"] == "UnknownGraphError"
+    assert clg("inspect none", 2).err.startswith("Error: ")

@@ -1,5 +1,6 @@
 """Commands that must fail, and files that must be refused."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,11 +22,14 @@ def failing(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, s
     code = run(arguments)
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err.startswith("Error: ")
-    assert captured.err.endswith("\n")
-    assert captured.err[:-1].isprintable()
-    assert len(captured.err) < 2_100
-    return code, captured.err
+    message = captured.err
+    if "--json" in arguments:
+        message = f"Error: {json.loads(message)['error']}\n"
+    assert message.startswith("Error: ")
+    assert message.endswith("\n")
+    assert message[:-1].isprintable()
+    assert len(message) < 2_100
+    return code, message
 
 
 def refusal_by(read: Callable[..., object], source: Path | str, **how: object) -> str:

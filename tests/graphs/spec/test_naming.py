@@ -11,6 +11,7 @@ from many_specs import MANY_SPECS
 from cheblienet_graphs import GraphSpec, LatLonMask
 from cheblienet_graphs.spec.naming import (
     LONGEST,
+    MOST,
     SCREEN,
     least_fields,
     specifies,
@@ -63,10 +64,12 @@ def test_digests_stand_for_what_a_name_cannot_hold() -> None:
         (GraphSpec("se2", 96, mask=mask), "se2-96x96x6-masked-"),
         (GraphSpec("s2", nside=8, region=(0, 0, 90, 90)), "s2-healpix-8-region-"),
         (GraphSpec("s2", coordinates=points), "s2-unstructured-90-"),
-        (GraphSpec("se2", 96, **long), "se2-96x96x6-"),
+        (GraphSpec("se2", 96, **long), "se2-96x96x6-matched-neighbors24-cauchy-"),
+        (GraphSpec("se2", 96, mask=mask, eps=0.1), "se2-96x96x6-masked-eps0.1-"),
         (GraphSpec("s2", refined=REFINED, levels=1), "s2-refined-icosahedral-"),
     ):
         assert spec.default_name == start + spec.sha256[:8]
+        assert len(spec.default_name) <= MOST
         assert NAME.fullmatch(spec.default_name)
 
 
