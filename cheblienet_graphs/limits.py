@@ -59,6 +59,8 @@ DRIFT = Range(0.001, 1)
 NEIGHBORS = Range(1, 1024)
 RADIUS = Range(1e-6, 1e6)
 """Within which sources of a map are, in units of length of the domain."""
+CUTOFF = Range(1e-3, 1e3)
+"""The same, in units of the largest spacing of the targets."""
 BANDWIDTH = Range(0.01, 100)
 EIGENPAIRS = Range(1, 1000)
 """Eigenpairs of a level; no more than it has vertices."""

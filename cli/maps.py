@@ -24,6 +24,8 @@ RULE = {
     f"{limits.NEIGHBORS}.",
     "--radius X": "Instead: all sources within this distance, radians of arc on the sphere, else "
     f"widths of the domain, in {limits.RADIUS}.",
+    "--cutoff-factor X": "Instead: a radius in units of the largest distance of a target to its "
+    f"nearest other one, in {limits.CUTOFF}.",
     "--scales N": "Instead, where source and target are one icosphere: the edges of its N finest "
     "meshes together.",
     "--weights inverse|gaussian|uniform": "Of the sources of a target, with sum 1: by inverse "

@@ -10,6 +10,7 @@ import numpy as np
 
 from cheblienet_graphs.errors import SpecError, Unquoted, listed, quoted
 from cheblienet_graphs.inputs.coordinates import (
+    AXES,
     axis_of,
     has_coordinates,
     in_degrees,
@@ -18,6 +19,7 @@ from cheblienet_graphs.inputs.coordinates import (
 from cheblienet_graphs.inputs.files import SHORT, unmasked
 from cheblienet_graphs.inputs.inside import Values, inside_of_field
 from cheblienet_graphs.inputs.masks import LatLonMask
+from cheblienet_graphs.inputs.point_mask import PointMask
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.manifolds import MANIFOLDS
 
@@ -85,10 +87,8 @@ def labelled(value: Any) -> Labelled | None:
         }
         more = [
             str(name)
-            for name in value.coords
-            if str(name) not in coords
-            and len(value.coords[name].dims)
-            and axis_of(str(name), value.coords[name].attrs)
+            for name, one in value.coords.items()
+            if str(name) not in coords and len(one.dims) and axis_of(str(name), one.attrs)
         ]
         return Labelled(tuple(map(str, value.dims)), coords, np.asarray(value.values), more)
     # Columns of a table may have any name, so that types are asked.
@@ -111,6 +111,26 @@ def _counts(labels: Values) -> bool:
     return bool(labels.dtype.kind in "iu" and (labels == np.arange(len(labels))).all())
 
 
+def point_coordinates(value: Any) -> tuple[str, list[Any]] | None:
+    """A dimension of points, and the latitudes and longitudes along it; None where there is none.
+
+    cfgrib opens grids without rows of equal length so: along a dimension `values`.
+
+    Args:
+        value: an xarray.DataArray or Dataset, or anything else.
+    """
+    if not (hasattr(value, "coords") and hasattr(value, "dims")):
+        return None
+    found = {}
+    for name, one in value.coords.items():
+        axis = axis_of(str(name), one.attrs)
+        if axis is not None and len(one.dims) == 1 and one.dims[0] != name:
+            found[axis] = one
+    if {*found} != {*AXES} or found["latitude"].dims != found["longitude"].dims:
+        return None
+    return str(found["latitude"].dims[0]), [found[axis] for axis in AXES]
+
+
 def named_mask(mask: Any, manifold: Any) -> Any:
     """The mask in plain form, if its dimensions have names; anything else as it is.
 
@@ -119,8 +139,9 @@ def named_mask(mask: Any, manifold: Any) -> Any:
         manifold: the name of one, whatever was given as such.
 
     Returns:
-        On the sphere, of latitudes and longitudes, a `LatLonMask`; in space, of coordinates, a
-        `Volume`; else values, (points,), (H, W) or (D, H, W).
+        On the sphere, of latitudes and longitudes, a `LatLonMask`, or along one dimension with
+        these a `PointMask`; in space, of coordinates, a `Volume`; else values, (points,), (H, W) or
+        (D, H, W).
 
     Raises:
         SpecError: its dimensions or coordinates are others.
@@ -128,6 +149,8 @@ def named_mask(mask: Any, manifold: Any) -> Any:
     geometry = MANIFOLDS.get(manifold) if isinstance(manifold, str) else None
     if geometry is None or (one := labelled(mask)) is None:
         return mask
+    if not geometry.base.flat and (points := point_coordinates(mask)) is not None:
+        return _of_points(one, *points)
     one = one.without_single(geometry.base.dimension)
     axes = lat_lon_dimensions(one)
     if len(axes) == 2:
@@ -143,6 +166,17 @@ def named_mask(mask: Any, manifold: Any) -> Any:
             raise SpecError("mask", accepted, found, VALUES)
         return one.values
     return _of_pixels(one, geometry.base.dimension, flat=geometry.base.flat)
+
+
+def _of_points(one: Labelled, dimension: str, coordinates: Sequence[Any]) -> PointMask:
+    """A mask with a value for each point along a dimension; it has no other one."""
+    long = {name: size for name, size in zip(one.dims, one.values.shape, strict=True) if size > 1}
+    if {*long} != {dimension}:
+        steps = Unquoted(f"dimensions {long}")
+        raise SpecError(
+            "mask", f"along {dimension!r} alone", steps, "Choose one step of the others."
+        )
+    return PointMask(inside_of_field(one.values.ravel()), *degrees_of("mask", coordinates))
 
 
 def _on_the_sphere(one: Labelled, axes: Mapping[str, str]) -> LatLonMask:
@@ -206,6 +240,9 @@ def by_columns(field: str, value: Any, wanted: Sequence[str], area: str | None =
     Raises:
         SpecError: it has other columns.
     """
+    points = point_coordinates(value) if {*AXES} <= {*wanted} else None
+    if points is not None:
+        return np.column_stack(degrees_of(field, points[1]))
     if hasattr(value, "data_vars"):
         raise SpecError(field, "a table of points", Unquoted("a Dataset"), "Give .to_dataframe().")
     columns = _columns(value)
@@ -226,6 +263,20 @@ def _numbers(field: str, name: str, column: Any) -> Values:
     """A column, of angles in degrees where it has a unit."""
     column = getattr(column, "quantity", column)  # of a table of astropy
     return unmasked(field, in_degrees(field, column) if name in ANGLES else column)
+
+
+def degrees_of(field: str, coordinates: Sequence[Any]) -> list[Values]:
+    """Latitudes and longitudes along a dimension of points, degrees.
+
+    Args:
+        field: of the points, for messages.
+        coordinates: the two, as `point_coordinates` gives them.
+
+    Raises:
+        SpecError: they are not in degrees.
+    """
+    pairs = zip(AXES, coordinates, strict=True)
+    return [unmasked(field, in_degrees(f"{axis}s", along)) for axis, along in pairs]
 
 
 def _columns(value: Any) -> list[tuple[Any, Any]] | None:

@@ -3,6 +3,7 @@
 Images are read through Pillow, NetCDF through xarray, NIfTI through nibabel; all three are extras.
 """
 
+import itertools
 import warnings
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
@@ -25,8 +26,11 @@ from cheblienet_graphs.inputs.inside import (
     inside_of_image,
     within,
 )
+from cheblienet_graphs.inputs.labelled import degrees_of, point_coordinates
 from cheblienet_graphs.inputs.masks import LatLonMask
+from cheblienet_graphs.inputs.point_mask import PointMask
 from cheblienet_graphs.inputs.polygons import GEOJSON, Polygons, fractions_of_array, read_polygons
+from cheblienet_graphs.inputs.steps import place_of
 from cheblienet_graphs.inputs.volumes import NIFTI, Volume, inside_of_volume, is_nifti, read_nifti
 from cheblienet_graphs.limits import MASK_EDGES, choice, file_path
 from cheblienet_graphs.typing import Floats
@@ -52,21 +56,22 @@ CONVERTED = "NetCDF 4, classic and 64-bit offsets are read; `nccopy -k nc4` writ
 
 def read_mask(
     source: str | Path, edge: str = "pixels"
-) -> Booleans | Floats | LatLonMask | Polygons | Volume:
+) -> Booleans | Floats | LatLonMask | PointMask | Polygons | Volume:
     """The mask in a file; the module `inside` says which values count as inside.
 
     - `.npy`: (points,) in the order of a sampling of the sphere, in HEALPix nested or ring;
       (height, width) of the plane, row 0 at y = 0, or of the whole sphere, as
       `LatLonMask.whole_sphere`; or (depth, height, width) of space.
     - Gray images of 8 or 16 bits, one frame: (height, width) as above, the top row first.
-    - NetCDF: a variable on latitudes and longitudes.
+    - NetCDF: a variable on latitudes and longitudes, or on points with these.
     - NIfTI, .nii or .nii.gz, of one value a voxel: 0 outside, another one inside.
     - GeoJSON, .geojson or .json, of polygons in pixels of a lattice.
 
     Args:
         source: a path; of NetCDF also FILE:VARIABLE, where the file has several such variables,
-            FILE:GROUP/VARIABLE in a group, and FILE:VARIABLE@STEP for one step, from 0, along
-            another dimension, such as time; along two others @STEP,STEP.
+            FILE:GROUP/VARIABLE in a group, and FILE:VARIABLE@STEP for one step along another
+            dimension, from 0, or of time as a date, 2020-01-31 or the beginning of one; along two
+            others @STEP,STEP.
         edge: "cut", on lattices, for the part of each pixel that is inside instead of a boolean:
             its share of the range of gray, or a number in [0, 1].
 
@@ -159,7 +164,7 @@ def _split(source: str | Path) -> tuple[Path, str | None]:
     return Path(head), variable
 
 
-def read_field(file: Path, variable: str | None) -> LatLonMask:
+def read_field(file: Path, variable: str | None) -> LatLonMask | PointMask:
     """The mask in a variable on latitudes and longitudes, at one step of other dimensions.
 
     Coordinates are known by their units, degrees_north and degrees_east, by CF's standard names, or
@@ -259,7 +264,8 @@ def _chosen(
     """The variable of that name, or the only one on latitudes and longitudes; its @STEP, if any."""
     within_group = f"{group}/" if group else ""
     names = [str(name) for name in dataset.data_vars]
-    suitable = [name for name in names if len(_axes(dataset[name])) == len(AXES)]
+    placed = [len(_axes(dataset[n])) == len(AXES) or point_coordinates(dataset[n]) for n in names]
+    suitable = list(itertools.compress(names, placed))
     if variable is None and len(suitable) == 1:
         variable = suitable[0]
     if variable in names:
@@ -286,7 +292,9 @@ def _axes(field: "xr.DataArray") -> dict[str, str]:
     return {}
 
 
-def _mask(field: "xr.DataArray", raw: "xr.DataArray", where: str, steps: str | None) -> LatLonMask:
+def _mask(
+    field: "xr.DataArray", raw: "xr.DataArray", where: str, steps: str | None
+) -> LatLonMask | PointMask:
     """The mask from the values and coordinates of a field.
 
     Args:
@@ -296,45 +304,24 @@ def _mask(field: "xr.DataArray", raw: "xr.DataArray", where: str, steps: str | N
         steps: one for each dimension besides latitudes and longitudes that is longer than 1.
     """
     axes = _axes(field)
-    if len(axes) != len(AXES):
+    points = None if len(axes) == len(AXES) else point_coordinates(field)
+    if len(axes) != len(AXES) and points is None:
         raise InputError(
             f"{where} must have latitudes and longitudes in degrees as dimensions, each with its "
-            f"coordinates. Got {dict(field.sizes)}."
+            f"coordinates, or along one dimension. Got {dict(field.sizes)}."
         )
-    others = [str(name) for name in field.dims if name not in axes.values()]
-    place = _place(field, others, where, steps)
-    order = axes["latitude"], axes["longitude"]
+    order = [points[0]] if points else [axes["latitude"], axes["longitude"]]
+    others = [str(name) for name in field.dims if name not in order]
+    place = place_of(field, others, where, steps)
     plane, stored = (values.isel(place).transpose(*order) for values in (field, raw))
-    latitudes, longitudes = (np.asarray(plane.coords[name].values) for name in order)
     values = _without_invalid(np.asarray(plane.values), np.asarray(stored.values), raw.attrs)
     labels = not {"flag_values", "flag_masks"}.isdisjoint(raw.attrs) or (
         stored.dtype.kind in "iu" and {"scale_factor", "add_offset", "units"}.isdisjoint(raw.attrs)
     )
     inside = inside_of_field(values, str(raw.attrs.get("units", "")), labels=labels)
-    return LatLonMask(inside, latitudes, longitudes)
-
-
-def _place(
-    field: "xr.DataArray", others: list[str], where: str, steps: str | None
-) -> dict[str, int]:
-    """The index of a field along each other dimension: of its step, or of the only one."""
-    long = [name for name in others if field.sizes[name] != 1]
-    sizes = ", ".join(f"{name} ({field.sizes[name]})" for name in long) or "none"
-    if steps is None and long:
-        chosen = ",".join("0" for _ in long)
-        raise InputError(
-            f"{where} must have latitudes and longitudes alone. It has {sizes} too; select one, "
-            f"as {where}@{chosen}."
-        )
-    given = steps.split(",") if steps is not None else []
-    long = others if len(given) == len(others) else long
-    named = dict(zip(long, given, strict=False))
-    known = [step.isdecimal() and int(step) < field.sizes[name] for name, step in named.items()]
-    if len(given) != len(long) or not all(known):
-        raise InputError(
-            f"{where} must have a step, from 0, for each other dimension: {sizes}. Got @{steps}."
-        )
-    return dict.fromkeys(others, 0) | {name: int(step) for name, step in named.items()}
+    if points:
+        return PointMask(inside, *degrees_of("mask", points[1]))
+    return LatLonMask(inside, *(np.asarray(plane.coords[name].values) for name in order))
 
 
 def _without_invalid(values: Values, stored: Values, attributes: Mapping[Any, Any]) -> Values:

@@ -15,6 +15,7 @@ from cheblienet_graphs.limits import Number, choice, integer, left_out, number
 from cheblienet_graphs.manifolds import Metric
 from cheblienet_graphs.samplings.masked import MaskedSampling
 from cheblienet_graphs.samplings.sampling import Sampling
+from cheblienet_graphs.spec.cutoff import cutoff_radius
 from cheblienet_graphs.spec.graph_spec import GraphSpec
 from cheblienet_graphs.spec.naming import DIGITS, as_typed, least_fields, sizes_in_name
 from cheblienet_graphs.spec.point_fields import SIZES
@@ -58,6 +59,8 @@ class MapSpec:
         neighbors: K in [1, 1024]: the K nearest sources of each target, and all as far as the last
             of them, to 1e-6 of d^2.
         radius: instead, in [1e-6, 1e6]: all sources within this distance of a target.
+        cutoff_factor: instead, in [1e-3, 1e3]: the radius in units of the largest distance of a
+            target to its nearest other one; the specification records the radius.
         scales: instead, on an icosphere that is source and target: the edges of so many of its
             meshes together, the finest and the next coarser ones.
         weights: "inverse" (default), of d^2; "gaussian", exp(-d^2 / (4 t)); or "uniform". The
@@ -66,7 +69,7 @@ class MapSpec:
 
     Raises:
         SpecError: a value is out of range, sides do not fit each other, or not exactly one of
-            neighbors, radius and scales is given.
+            neighbors, radius, cutoff_factor and scales is given.
 
     Example:
         >>> fine, coarse = GraphSpec("s2", nside=8), GraphSpec("s2", nside=4)
@@ -89,6 +92,7 @@ class MapSpec:
         *,
         neighbors: Number | None = None,
         radius: Number | None = None,
+        cutoff_factor: Number | None = None,
         scales: Number | None = None,
         weights: str = "inverse",
         bandwidth: Number | None = None,
@@ -97,7 +101,11 @@ class MapSpec:
             if not isinstance(side, GraphSpec):
                 raise SpecError(name, "a GraphSpec", Unquoted(type(side).__name__))
         _check_sides(source, target)
-        rules = dict(zip(RULES, (neighbors, radius, scales), strict=True))
+        rules: dict[str, Any] = dict(zip(RULES, (neighbors, radius, scales), strict=True))
+        if cutoff_factor is not None:
+            for name, value in rules.items():
+                left_out(name, value, "where `cutoff_factor` is given", "Give one of the two.")
+            rules["radius"] = cutoff_radius(source, target, cutoff_factor)
         fields: dict[str, Any] = {"source": source, "target": target}
         fields |= _rule(source, target, rules)
         fields["weights"] = choice("weights", weights, WEIGHTS)

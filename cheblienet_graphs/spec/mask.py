@@ -13,6 +13,7 @@ from cheblienet_graphs.errors import SpecError, Unquoted
 from cheblienet_graphs.inputs.files import unmasked
 from cheblienet_graphs.inputs.inside import inside_of_array
 from cheblienet_graphs.inputs.masks import LatLonMask, inside_region
+from cheblienet_graphs.inputs.point_mask import PointMask
 from cheblienet_graphs.inputs.polygons import Polygons, block_means, half_pixels
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.limits import choice, left_out
@@ -218,7 +219,8 @@ def mask_field(spec: "GraphSpec", value: Any, order: str | None) -> Mask | None:
         choice("mask_order", order, MASK_ORDERS)
         if spec.nside is None or value is None:
             left_out("mask_order", order, "unless a mask of HEALPix is given")
-        if not isinstance(value, Mapping) and _array(spec.geometry, value).ndim != 1:
+        placed = isinstance(value, PointMask)
+        if not isinstance(value, Mapping) and (placed or _array(spec.geometry, value).ndim != 1):
             left_out("mask_order", order, "of a mask on latitudes and longitudes")
     if isinstance(value, Mapping):
         return Mask.recorded(value, [spec.full_points(level) for level in range(spec.levels)])
@@ -246,7 +248,7 @@ def _inside(spec: "GraphSpec", sampling: Sampling, value: Any, order: str) -> np
     if (isinstance(value, Polygons) or callable(value)) and (lattice := sampling.lattice):
         return block_means(half_pixels(value, lattice.shape), 2).ravel() > HALF
     values = _array(spec.geometry, value)
-    if isinstance(value, LatLonMask):
+    if isinstance(value, LatLonMask | PointMask):
         return value.at(*_degrees(sampling))
     inside = inside_of_array(values)
     if inside.shape == (sampling.num_points,):
@@ -288,7 +290,7 @@ def _array(geometry: Manifold, mask: Any) -> npt.NDArray[Any]:
         SpecError: numpy makes no array of it, some of its values are masked themselves, or it is on
             latitudes and longitudes where there are none.
     """
-    if isinstance(mask, LatLonMask):
+    if isinstance(mask, LatLonMask | PointMask):
         if geometry.base.flat:
             accepted = f"an array of pixels on {geometry.name}"
             raise SpecError("mask", accepted, Unquoted("one on latitudes and longitudes"))

@@ -82,7 +82,7 @@ class LatLonToVertices(Resampler):
     _direction = "to points"
 
     def forward(self, x: Tensor | DataArray) -> Tensor:
-        """(B, C, lat, lon) -> (B, C, points), differentiable.
+        """(B, C, lat, lon) -> (B, C, points), differentiable; also of one sample, without B.
 
         An xarray.DataArray may have its dimensions lat or latitude and lon or longitude, with the
         coordinates of this module, anywhere; others come first, in their order: (..., points).
@@ -156,7 +156,7 @@ class VerticesToLatLon(Resampler):
     _direction = "to grid"
 
     def forward(self, x: Tensor) -> Tensor:
-        """(B, C, points) -> (B, C, lat, lon), differentiable.
+        """(B, C, points) -> (B, C, lat, lon), differentiable; also of one sample, without B.
 
         The result has the wider of x's dtype and the matrix's, of sums in float64; with "nearest"
         that of x. Without skipna fields are searched for missing values, in one pass, which forces
@@ -168,4 +168,4 @@ class VerticesToLatLon(Resampler):
                 without fractions where averages are taken, or one without the value to fill in.
         """
         words = "(batch, channels, points of one orientation)"
-        return self._resampled(x, (self.num_points,), words).view(*x.shape[:2], *self.shape)
+        return self._resampled(x, (self.num_points,), words).unflatten(-1, self.shape)

@@ -116,7 +116,9 @@ class Resampler(Constants):
         return len(self._latitudes), len(self._longitudes)
 
     def _resampled(self, x: Tensor, sizes: tuple[int, ...], words: str) -> Tensor:
-        """(B, C, *sizes) -> (B, C, targets); words say what x is."""
+        """(B, C, *sizes) -> (B, C, targets), or both without B; words say what x is."""
+        if isinstance(x, Tensor) and x.ndim == 1 + len(sizes):
+            return self._resampled(x[None], sizes, words)[0]
         name = type(self).__name__
         device = self.values.device
         check_signal(name, x, ("B", "C", *sizes), device, words=words, floating=False)

@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse
 from csr_truth import built_map
 from masks import fractions
+from refusing import refused
 from sphere_truth import arcs, plane_rows, unit_vectors
 
 from cheblienet_graphs import (
@@ -261,3 +262,37 @@ def test_a_specification_that_was_read_back_knows_no_points(tmp_path: Path) -> N
         with pytest.raises(SpecError, match=f"{field} must be"):
             build_map(MapSpec.from_dict(known.to_dict()), tmp_path / "m.zarr")
     assert not (tmp_path / "m.zarr").exists()
+
+
+@pytest.mark.parametrize("manifold", ["s2", "r2", "torus"])
+def test_a_relative_radius_is_that_of_the_widest_spacing(manifold: str) -> None:
+    """By brute force over all pairs of targets."""
+    if manifold == "s2":
+        source, target = GraphSpec("s2", gaussian="O8"), GraphSpec("s2", points=60, seed=3)
+    else:
+        inside = np.random.default_rng(0).random((8, 8)) > 0.5
+        boundary = "periodic" if manifold == "torus" else "open"
+        fields: dict[str, Any] = {"boundary": boundary, "levels": 1}
+        source, target = GraphSpec("r2", 16, **fields), GraphSpec("r2", mask=inside, **fields)
+    points = target.domain(0).coordinates(0, target.num_vertices)
+    if manifold == "s2":
+        beta, gamma = points.T
+        x = np.stack([np.sin(beta) * np.cos(gamma), np.sin(beta) * np.sin(gamma), np.cos(beta)])
+        apart = np.arccos(np.clip(x.T @ x, -1, 1))
+    else:
+        steps = np.abs(points[:, None] - points)
+        steps = np.minimum(steps, 1 - steps) if manifold == "torus" else steps
+        apart = np.sqrt((steps**2).sum(2))
+    np.fill_diagonal(apart, np.inf)
+    spec = MapSpec(source, target, cutoff_factor=1.2)
+    assert spec.radius == pytest.approx(1.2 * apart.min(axis=1).max(), rel=1e-9)
+    assert spec == MapSpec(source, target, radius=spec.radius)
+
+
+def test_relative_radii_that_mean_nothing_are_refused() -> None:
+    source, target = GraphSpec("s2", gaussian="O8"), GraphSpec("s2", subdivisions=1)
+    for more in ({"radius": 0.1}, {"neighbors": 3}, {"scales": 2}):
+        refused("where `cutoff_factor` is given", MapSpec, source, target, cutoff_factor=1, **more)
+    refused("cutoff_factor must be a number", MapSpec, source, target, cutoff_factor=0)
+    lines = GraphSpec("se2", 8), GraphSpec("se2", 4)
+    refused("without orientations", MapSpec, *lines, cutoff_factor=1)

@@ -53,3 +53,13 @@ def test_refusals(spheres: Store) -> None:
     down, labels = VerticesToLatLon(so3, LAT, LON), torch.ones(1, 1, 162).long()
     refused("floating-point fields. Got torch.int64: ", down, labels)
     assert VerticesToLatLon(few, LAT, LON, "nearest").shape == (6, 12)
+
+
+def test_they_are_transforms_of_one_sample(spheres: Store) -> None:
+    """As those of torchvision, which come before samples are batched."""
+    grid = regular_grid(12, 24, west=0)
+    up, down = LatLonToVertices(spheres["so3"], *grid), VerticesToLatLon(spheres["so3"], *grid)
+    batch = torch.rand(3, 2, 12, 24)
+    for layer, fields in ((up, batch), (down, up(batch))):
+        assert torch.equal(torch.stack([layer(one) for one in fields]), layer(fields))
+    refused("shape", up, batch[0, 0])
