@@ -62,4 +62,4 @@ def test_they_are_transforms_of_one_sample(spheres: Store) -> None:
     batch = torch.rand(3, 2, 12, 24)
     for layer, fields in ((up, batch), (down, up(batch))):
         assert torch.equal(torch.stack([layer(one) for one in fields]), layer(fields))
-    refused("shape", up, batch[0, 0])
+    refused("Got .12, 24.", up, batch[0, 0])
