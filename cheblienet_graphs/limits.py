@@ -73,6 +73,8 @@ BOUNDARIES = ("open", "periodic")
 KERNELS = ("gaussian", "laplace", "cauchy", "rectangular")
 MASK_EDGES = ("pixels", "cut")
 LAPLACIANS = ("normalized", "combinatorial")
+CLASSICAL_GRIDS = ("N32", "N48", "N80", "N128", "N160", "N320", "N640")
+"""Reduced Gaussian grids with points that are known by name."""
 AXES = {
     **{str(count): count for count in (3, 4, 6, 7, 12, 13, 22, 43)},
     **{f"ico{count}": count for count in (6, 21, 81)},

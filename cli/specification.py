@@ -58,8 +58,9 @@ SPHERE = {
     f"L at most {limits.REFINED_SUBDIVISIONS}.",
     "--nside N": f"Size of HEALPix (nested), 12 N^2 points: a power of two in {limits.NSIDE}.",
     "--bandlimit B": f"Size of the equiangular grid, 2B x 2B points, in {limits.BANDLIMIT}.",
-    "--gaussian ON|FN": "Gaussian grid, reduced octahedral as O32, or regular as F32: N latitudes "
-    "between a pole and the equator.",
+    "--gaussian ON|FN|NN": "Gaussian grid, reduced octahedral as O32, regular as F32, or classical "
+    f"reduced ({', '.join(limits.CLASSICAL_GRIDS)}): N latitudes between a pole and the "
+    "equator.",
     "--pl LIST": "Points of each latitude of another reduced Gaussian grid, north to "
     "south, with commas, as the pl of a GRIB file has them.",
     **RANDOM,

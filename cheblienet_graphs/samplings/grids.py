@@ -18,6 +18,7 @@ from cheblienet_graphs.limits import BANDLIMIT, GAUSSIAN, NSIDE, ROW, integer, n
 from cheblienet_graphs.manifolds.base import Base
 from cheblienet_graphs.samplings import healpix
 from cheblienet_graphs.samplings.cells import band_sides, chunks, healpix_sides
+from cheblienet_graphs.samplings.classical_grids import classical_name
 from cheblienet_graphs.samplings.maps import Parents
 from cheblienet_graphs.samplings.points import Points, Scattered, isometries_about_z
 from cheblienet_graphs.samplings.sampling import Size
@@ -143,7 +144,8 @@ class Gaussian(Scattered):
         form = re.fullmatch(r"([OF])([0-9]{1,9})", text)
         if form is None or not GAUSSIAN.low <= int(form[2]) <= GAUSSIAN.high:
             accepted = f"O or F with a number of latitudes in {GAUSSIAN}, such as O32 (octahedral)"
-            raise SpecError("gaussian", f"{accepted} or F32 (regular)", size)
+            others = ", F32 (regular), or a classical reduced grid such as N32"
+            raise SpecError("gaussian", f"{accepted}{others}", size)
         return f"{form[1]}{int(form[2])}"
 
     @classmethod
@@ -264,7 +266,9 @@ class ReducedGaussian(Gaussian):
 
     @classmethod
     def name_parts(cls, size: Size) -> tuple[object, ...]:
-        """N, and the first digits of a digest of the numbers."""
+        """N, and the first digits of a digest of the numbers; without these if N says them."""
+        if (name := classical_name(size)) is not None:
+            return (name,)
         digest = hashlib.sha256(",".join(map(str, size)).encode()).hexdigest()
         return (f"N{len(size) // 2}-{digest[:8]}",)
 
@@ -272,7 +276,8 @@ class ReducedGaussian(Gaussian):
     def described(cls, size: Size) -> str:
         """'reduced Gaussian grid, 64 latitudes of 20 to 128 points'."""
         rows = f"{len(size)} latitudes of {min(size)} to {max(size)} points"
-        return f"reduced Gaussian grid, {rows}"
+        name = classical_name(size)
+        return f"reduced Gaussian grid{f' {name}' if name else ''}, {rows}"
 
 
 def _grows(rows: tuple[int, ...]) -> bool:

@@ -45,7 +45,7 @@ class GraphSpec:
         refined: (G, L, W, S, E, N): G subdivisions of the icosahedron, L in this region, degrees.
         nside: of HEALPix, a power of two in [1, 8192].
         bandlimit: of the equiangular grid, in [1, 16384].
-        gaussian: "O32" (octahedral) or "F32" (regular), latitudes of each half in [2, 8192].
+        gaussian: "O32" (octahedral) or "F32" (regular), N in [2, 8192]; or "N32" to "N640", as `pl`.
         pl: points of each Gaussian latitude, north to south, in [4, 65536].
         points: of a random sampling, in [2, 2^31 - 1].
         seed: of a random sampling, in [0, 2^32 - 1]; default 0.
@@ -70,8 +70,8 @@ class GraphSpec:
         alpha: xi^2 = alpha n A, n orientations a half turn, A the area of a point; in [1e-6, 1e6],
             default 1.
         in_plane_fraction: of edges, for xi "auto", in [0.01, 0.99]; default 0.4.
-        weights: "kernel", "matched", "selling" or "voronoi"; default "voronoi" on icospheres of s2
-            unless a field below means kernel weights, else "kernel".
+        weights: "kernel", "matched", "selling" or "voronoi", the default on icospheres of s2 unless
+            a field below means kernel weights; elsewhere "kernel".
         neighbors: K in [1, 1024]; default 16, on r2 and s2 8, on r3 18, on r3s2 32.
         kernel: "gaussian" (default), "laplace", "cauchy" or "rectangular".
         bandwidth: t over the mean squared distance, in [0.01, 100]; default 0.2.

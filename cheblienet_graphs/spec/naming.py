@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from cheblienet_graphs.errors import SpecError
+from cheblienet_graphs.samplings.classical_grids import classical_name
 
 if TYPE_CHECKING:  # a specification names itself by these functions
     from cheblienet_graphs.spec.graph_spec import GraphSpec
@@ -18,7 +19,8 @@ DIGITS = 8
 """Number of the digest's digits in a name that does not list fields."""
 SCREEN = 96
 """Columns of a printed specification."""
-_ELSEWHERE = {"manifold", "sampling", "orientations", "axes", "mask", "coordinates", "region"}
+_ELSEWHERE = {"manifold", "sampling", "gaussian", "orientations", "axes"}
+_ELSEWHERE |= {"mask", "coordinates", "region"}
 """Fields that the rest of a name shows, or its digits."""
 _NAMED = {"xi", "mask_edge", "lambda_max"}
 """Fields with words as values that need the field's name beside them."""
@@ -27,7 +29,8 @@ _NAMED = {"xi", "mask_edge", "lambda_max"}
 def least_fields(spec: "GraphSpec") -> dict[str, Any]:
     """The arguments of `GraphSpec` that the others do not imply, as JSON types.
 
-    Masks and points are as a version knows them; eps is given by its square where that is shorter.
+    Masks and points are as a version knows them; eps is given by its square where that is shorter,
+    and a classical grid by its name.
     """
     told = spec.to_dict()
     implied = spec.implied
@@ -37,10 +40,10 @@ def least_fields(spec: "GraphSpec") -> dict[str, Any]:
             fields.setdefault(name, value)
     squared = float(f"{spec.eps**2:.12g}")
     shorter = math.sqrt(squared) == spec.eps and len(repr(squared)) < len(repr(spec.eps))
-    if "eps" in fields and shorter:
-        named = {"eps": ("eps_squared", squared)}
-        return dict(named.get(field, (field, value)) for field, value in fields.items())
-    return fields
+    named = {"eps": ("eps_squared", squared)} if shorter else {}
+    if spec.pl is not None and (grid := classical_name(spec.pl)) is not None:
+        named["pl"] = "gaussian", grid
+    return dict(named.get(field, (field, value)) for field, value in fields.items())
 
 
 def without_field(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -71,7 +74,8 @@ def default_name(spec: "GraphSpec") -> str:
     they replace the size as well.
     """
     size = sizes_in_name(spec)
-    fields = [*_parts(without_field(least_fields(spec), spec.sampling_kind.field))]
+    listed = without_field(least_fields(spec), spec.sampling_kind.field)
+    fields = [*_parts(listed)]
     if spec.mask is None and spec.coordinates is None:
         name = "-".join([size, *fields])
         if len(name) <= LONGEST:
@@ -112,8 +116,9 @@ def _parts(fields: Mapping[str, Any]) -> Iterator[str]:
 
 def expression(spec: "GraphSpec") -> str:
     """'GraphSpec("se2", size=[96, 96], eps=0.1)': manifold, size and what is not the default."""
-    fields = {spec.sampling_kind.field: None, **least_fields(spec)}
-    manifold = fields.pop("manifold")
+    told = least_fields(spec)
+    manifold, field = told.pop("manifold"), spec.sampling_kind.field
+    fields = {name: told[name] for name in (field, "gaussian") if name in told} | told
     given = (f"{field}={_short(value)}" for field, value in fields.items())
     return f"GraphSpec({', '.join([repr(manifold), *given])})"
 
@@ -121,6 +126,7 @@ def expression(spec: "GraphSpec") -> str:
 def screen_text(spec: "GraphSpec") -> str:
     """The expression, then the other fields, which have their defaults, in lines of a screen."""
     told = least_fields(spec)
+    told |= {"pl": None} if "gaussian" in told else {}
     implied = {name: value for name, value in spec.to_dict().items() if name not in told}
     if "eps_squared" in told:
         del implied["eps"]

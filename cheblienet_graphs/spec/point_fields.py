@@ -13,6 +13,7 @@ from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.limits import Given, choice, integer, left_out, numbers, parsed
 from cheblienet_graphs.manifolds import MANIFOLDS, Manifold
 from cheblienet_graphs.samplings import SAMPLINGS, SamplingKind, Size
+from cheblienet_graphs.samplings.classical_grids import classical_rows
 from cheblienet_graphs.samplings.given import GivenPoints
 from cheblienet_graphs.spec.mask import size_of
 
@@ -102,6 +103,10 @@ def _sampling(geometry: Manifold, given: Given) -> tuple[type[SamplingKind], Siz
     on_lattice = name is None or (isinstance(name, str) and name == "lattice")
     if geometry.base.flat and on_lattice and all(size is None for size in sizes.values()):
         sizes["size"] = size_of(geometry, given["mask"])
+    if (rows := classical_rows(sizes["gaussian"])) is not None:
+        left_out("pl", sizes["pl"], "where `gaussian` is given", "Give one of the two.")
+        sizes |= {"gaussian": None, "pl": rows}
+        name = "reduced-gaussian" if name == "gaussian" else name
     if name is None:
         sized = [n for n in names if sizes[SAMPLINGS[n].field] is not None]
         name = sized[0] if sized else names[0]

@@ -8,6 +8,8 @@ from numpy.polynomial.legendre import leggauss
 from sphere_truth import arcs
 
 from cheblienet_graphs import GraphSpec
+from cheblienet_graphs.limits import CLASSICAL_GRIDS
+from cheblienet_graphs.samplings.classical_grids import HALVES
 from cheblienet_graphs.samplings.grids import Equiangular, Healpix
 from cheblienet_graphs.samplings.icosphere import Icosphere
 
@@ -86,7 +88,7 @@ def test_rows_have_as_many_points_as_a_list_says() -> None:
     rows = np.split(gamma, np.cumsum(N32 + N32[::-1])[:-1])
     for row, count in zip(rows, N32 + N32[::-1], strict=True):
         assert np.allclose(row, np.arange(count) * 2 * math.pi / count, rtol=0, atol=1e-14)
-    assert spec.default_name == "s2-reduced-gaussian-N32-999f8771"
+    assert spec.default_name == "s2-reduced-gaussian-N32"
     assert (spec.schema, spec.grid(0)) == ("1.6", (1, 6114))
     coarser = spec.level_size(1)
     assert (len(coarser), coarser[:3], coarser[15:17]) == (32, (12, 19, 24), (64, 64))
@@ -125,3 +127,30 @@ def test_icosphere_pools_midpoints_around_and_unpools_from_two_parents(subdivisi
     middle = new @ coarse
     middle /= np.linalg.norm(middle, axis=1, keepdims=True)
     assert np.abs(middle - fine.base_points[len(coarse) :]).max() < 1e-15
+
+
+def test_classical_grids_have_the_points_that_are_known_of_them() -> None:
+    """The numbers of points are published, and rows grow from a pole on, up to 4 N."""
+    known = {32: 6114, 48: 13280, 80: 35718, 128: 88838, 160: 138346, 320: 542080, 640: 2140702}
+    assert CLASSICAL_GRIDS == tuple(HALVES) == tuple(f"N{number}" for number in known)
+    for number, points in known.items():
+        spec = GraphSpec("s2", gaussian=f"N{number}")
+        assert spec.num_vertices == points
+        assert spec.pl is not None
+        half = spec.pl[:number]
+        assert (len(spec.pl), spec.pl[number:]) == (2 * number, half[::-1])
+        assert list(half) == sorted(half)
+        assert half[-1] == 4 * number
+        assert all(map(_smooth, half))
+        assert spec == GraphSpec("s2", pl=spec.pl) == eval(repr(spec))
+        assert repr(spec) == f"GraphSpec('s2', gaussian='N{number}')"
+        assert spec.default_name == f"s2-reduced-gaussian-N{number}"
+    assert "gaussian='N32'" in str(GraphSpec("s2", gaussian="n32", levels=1))
+
+
+def _smooth(number: int) -> bool:
+    """True for products of 2, 3 and 5: fast Fourier transforms of rows want these."""
+    for prime in (2, 3, 5):
+        while number % prime == 0:
+            number //= prime
+    return number == 1
