@@ -45,7 +45,7 @@ class GraphSpec:
         refined: (G, L, W, S, E, N): G subdivisions of the icosahedron, L in this region, degrees.
         nside: of HEALPix, a power of two in [1, 8192].
         bandlimit: of the equiangular grid, in [1, 16384].
-        gaussian: "O32" (octahedral) or "F32" (regular), N in [2, 8192]; or "N32" to "N640", as `pl`.
+        gaussian: "O32" (octahedral) or "F32" (regular), N in [2, 8192]; "N32" to "N640", as `pl`.
         pl: points of each Gaussian latitude, north to south, in [4, 65536].
         points: of a random sampling, in [2, 2^31 - 1].
         seed: of a random sampling, in [0, 2^32 - 1]; default 0.
