@@ -26,7 +26,7 @@ ERRORS = {
     "SE(2), normalized": GraphSpec("se2", 12, orientations=6, levels=1),
     "SE(2), Selling": GraphSpec("se2", 12, orientations=6, weights="selling", levels=1),
     "SE(2), Selling, xi = 0.01": GraphSpec("se2", 12, weights="selling", xi=0.01, levels=1),
-    "S2, normalized": GraphSpec("s2", subdivisions=3, levels=1),
+    "S2, normalized": GraphSpec("s2", subdivisions=3, weights="kernel", levels=1),
     "S2, matched": GraphSpec("s2", subdivisions=3, weights="matched", neighbors=24, levels=1),
 }
 TIMED = GraphSpec(

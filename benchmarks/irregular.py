@@ -52,7 +52,7 @@ SQUARE = np.sort(np.add.outer(COSINES, COSINES).ravel())[1:16]
 Samplings = list[dict[str, Any]]
 """Fields of specifications that differ by their seed alone."""
 KINDS: dict[str, dict[str, Any]] = {
-    "kernel": {"laplacian": "combinatorial"},
+    "kernel": {"weights": "kernel", "laplacian": "combinatorial"},
     "matched": {"weights": "matched", "neighbors": 30},
     "cotangent": {},
     "voronoi": {"weights": "voronoi"},

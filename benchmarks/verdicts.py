@@ -30,7 +30,7 @@ DENSE = 1500
 """Most vertices of a graph that is solved densely."""
 ROUNDING = 1e-6
 """Errors that count as none."""
-VERDICTS = ("consistent", "not compared", "too coarse", "inconsistent")
+VERDICTS = ("consistent", "not compared", "kernel weights", "too coarse", "inconsistent")
 Choices = dict[str, tuple[Any, ...]]
 
 ORIENTED: Choices = {

@@ -101,7 +101,8 @@ class Task:
         """The graphs of a kind of network."""
         if kind == "DeepSphere":
             return GraphSpec("s2", sampling="healpix", nside=self.nside, levels=3, neighbors=8)
-        return GraphSpec("s2", subdivisions=self.subdivisions, levels=3, gradients=True)
+        fields: dict[str, Any] = {"weights": "kernel", "levels": 3, "gradients": True}
+        return GraphSpec("s2", subdivisions=self.subdivisions, **fields)
 
 
 TASKS = {"spirals": Task(3, 8, 2, 1600, 400), "digits": Task(4, 16, 10, 8000, 2000)}
