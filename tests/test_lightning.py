@@ -16,8 +16,6 @@ from cheblienet_graphs import GraphSpec, StoreError
 from cheblienet_graphs.assembly import pipeline
 from cheblienet_models import BatchNorm
 
-lightning = pytest.importorskip("lightning")
-
 pytestmark = [
     # It counts cores; digits in memory need no processes that load them.
     pytest.mark.filterwarnings("ignore:.*does not have many workers"),
@@ -184,14 +182,14 @@ def test_checkpoint_has_no_graph(example: ModuleType, here: Path) -> None:
         assert graph.laplacian.values()[:16].numpy().tobytes() not in written
 
 
-class Losses(lightning.Callback):
-    """The loss of each step."""
+def recorder(losses: list[float]) -> Any:
+    """A callback that appends the loss of each step."""
+    from lightning.pytorch.callbacks import LambdaCallback  # takes seconds to import
 
-    def __init__(self) -> None:
-        self.values: list[float] = []
+    def append(_trainer: object, _module: object, outputs: Any, *_: object) -> None:
+        losses.append(outputs["loss"].item())
 
-    def on_train_batch_end(self, trainer: object, module: object, outputs: Any, *_: object) -> None:
-        self.values.append(outputs["loss"].item())
+    return LambdaCallback(on_train_batch_end=append)
 
 
 @pytest.mark.slow
@@ -201,15 +199,15 @@ def test_compiled(example: ModuleType, monkeypatch: pytest.MonkeyPatch, part: st
     if part == "module":  # what Lightning's `log` looks at can't be compiled by torch 2.13
         monkeypatch.setattr(example.Classifier, "log", lambda *_, **__: None)
     how: dict[str, Any] = {"backend": "aot_eager"}
-    plain, compiled = Losses(), Losses()
+    plain, compiled = list[float](), list[float]()
     short = {"epochs": 1, "limit_train_batches": 4, "limit_val_batches": 1, **QUIET}
-    example.trained(untrained(example), callbacks=[plain], **short)
+    example.trained(untrained(example), callbacks=[recorder(plain)], **short)
     model = untrained(example)
     names = [*model.state_dict()]
     if part == "network":
         model.network.compile(fullgraph=True, **how)
     whole = torch.compile(model, **how) if part == "module" else model
-    example.trained(whole, callbacks=[compiled], **short)
-    assert plain.values[-1] < plain.values[0]
-    assert compiled.values == pytest.approx(plain.values, abs=1e-4)
+    example.trained(whole, callbacks=[recorder(compiled)], **short)
+    assert plain[-1] < plain[0]
+    assert compiled == pytest.approx(plain, abs=1e-4)
     assert [*model.state_dict()] == names

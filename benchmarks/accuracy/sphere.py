@@ -108,8 +108,12 @@ def f1(network: nn.Module, fields: Tensor, labels: Tensor) -> dict[str, float]:
 class Segmentation(OfGraph):
     """A UNet that is to tell the shapes apart; its weights and the fields are drawn by the seed."""
 
-    channels: tuple[int, ...] = CHANNELS
     inputs = 1
+
+    @property
+    def channels(self) -> tuple[int, ...]:
+        """Widths of the UNet."""
+        return CHANNELS
 
     def start(self) -> Training:
         """Classes are weighted by the inverse of their frequency."""

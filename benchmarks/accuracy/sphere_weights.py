@@ -33,7 +33,16 @@ from scripts import exit_code, parser_of, print_head, print_row, pyramid_of, uni
 from sphere import Segmentation, labels_of, patterns
 from spherical import RATE, digits, drawn, residual
 from torch import Tensor, nn
-from training import SECONDS, OfGraph, Scores, Training, by_labels, mean_and_deviation, trained
+from training import (
+    SECONDS,
+    Candidate,
+    OfGraph,
+    Scores,
+    Training,
+    by_labels,
+    mean_and_deviation,
+    trained,
+)
 
 from cheblienet_graphs import GraphSpec
 
@@ -153,7 +162,7 @@ class Weather(Filaments):
         return fields + MIXED * noise, labels_of(shapes, RARE)
 
 
-TASKS: dict[str, tuple[Mapping[str, dict[str, Any]], Callable[..., OfGraph]]] = {
+TASKS: dict[str, tuple[Mapping[str, dict[str, Any]], Callable[..., Candidate]]] = {
     "digits": (SAMPLINGS, Digits),
     "filaments": (SMALL, Filaments),
     "weather": (SMALL, Weather),

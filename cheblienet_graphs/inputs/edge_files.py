@@ -16,7 +16,7 @@ from cheblienet_graphs.typing import Floats, Indices
 
 EDGES, FEATURES, MESH = "_edge_index", "_features", "mesh_features"
 """Ends of the names of neural-lam's files, and the file of its mesh nodes."""
-ENDS = {
+ENDS: dict[str, tuple[int | str, int | str]] = {
     "g2m": ("grid", 0),
     "m2g": (0, "grid"),
     "m2m": (0, 0),
@@ -78,10 +78,7 @@ def _neural_lam(folder: Path) -> Iterator[EdgeSet]:
             continue
         features = _levels(files.get(f"{name}{FEATURES}"))
         for number, edges in enumerate(_levels(files[f"{name}{EDGES}"])):
-            ends = [
-                (side, grid) if isinstance(side, str) else _mesh(meshes, number + side)
-                for side in (source, target)
-            ]
+            ends = [_end(side, number, meshes, grid) for side in (source, target)]
             lengths = features[number][:, 0] if number < len(features) else None
             title = (
                 f"{name} {number}" if len(meshes) > 1 and "grid" not in (source, target) else name
@@ -89,9 +86,11 @@ def _neural_lam(folder: Path) -> Iterator[EdgeSet]:
             yield _edge_set(title, ends, edges, lengths)
 
 
-def _mesh(meshes: list[int], level: int) -> tuple[str, int]:
-    """The name and the number of a level's nodes."""
-    return f"mesh {level}", meshes[level]
+def _end(side: int | str, number: int, meshes: list[int], grid: int) -> tuple[str, int]:
+    """The name and the number of the nodes at an end of edges."""
+    if isinstance(side, str):
+        return side, grid
+    return f"mesh {number + side}", meshes[number + side]
 
 
 def _grid_points(files: Mapping[str, Any]) -> int:

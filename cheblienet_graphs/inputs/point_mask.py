@@ -57,7 +57,7 @@ class PointMask:
         if far > NEAR * math.sqrt(4 * math.pi / count) or len(np.unique(nearest)) < count:
             found = f"one with points up to {math.degrees(far):.3g} degrees away from them"
             raise SpecError("mask", "on the points of the sampling", Unquoted(found), REMEDY)
-        return self.inside[nearest]
+        return np.asarray(self.inside[nearest], np.bool_)
 
 
 def _unit_vectors(latitudes: Floats, longitudes: Floats) -> Floats:

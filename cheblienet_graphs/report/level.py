@@ -83,7 +83,7 @@ class LevelReport(LevelFacts):
 
     @property
     def consistency(self) -> Consistency:
-        """Agreement with the metric: "consistent", "not compared", "kernel weights", and so on."""
+        """Agreement with the metric, such as "consistent"; `verdict.RULES` has all answers."""
         return CONSISTENCY[self.finding.kind]
 
     def to_json(self, spec: GraphSpec) -> dict[str, Any]:

@@ -28,11 +28,11 @@ def cutoff_radius(source: GraphSpec, target: GraphSpec, factor: Any) -> float:
         SpecError: the factor is out of range, there are orientations or one target alone, or the
             points of the target are known by digest alone.
     """
-    factor = number("cutoff_factor", factor, *limits.CUTOFF)
+    times = number("cutoff_factor", factor, *limits.CUTOFF)
     if source.geometry.oriented:
         found = Unquoted(f"{source.manifold}, where a metric says how far rotations are")
         raise SpecError("cutoff_factor", "of points without orientations", found, "Give `radius`.")
-    return factor * _largest_spacing(target)
+    return times * _largest_spacing(target)
 
 
 def _largest_spacing(side: GraphSpec) -> float:

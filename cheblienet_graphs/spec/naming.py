@@ -40,7 +40,7 @@ def least_fields(spec: "GraphSpec") -> dict[str, Any]:
             fields.setdefault(name, value)
     squared = float(f"{spec.eps**2:.12g}")
     shorter = math.sqrt(squared) == spec.eps and len(repr(squared)) < len(repr(spec.eps))
-    named = {"eps": ("eps_squared", squared)} if shorter else {}
+    named: dict[str, tuple[str, Any]] = {"eps": ("eps_squared", squared)} if shorter else {}
     if spec.pl is not None and (grid := classical_name(spec.pl)) is not None:
         named["pl"] = "gaussian", grid
     return dict(named.get(field, (field, value)) for field, value in fields.items())

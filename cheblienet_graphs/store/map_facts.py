@@ -171,8 +171,8 @@ def _listed(graph: Folder, version: str) -> Listed:
     except StoreError as error:
         return Listed(graph.name, version, names, (), 0, "", str(error))
     if isinstance(facts, MapFacts):
-        known = graph.name, version, names, facts.spec.shape, nbytes, facts.created
-        return Listed(*known, kind="map", spec=facts.spec.to_dict())
-    vertices = tuple(level.vertices for level in facts.levels)
+        kind, vertices = "map", tuple[int, ...](facts.spec.shape)
+    else:
+        kind, vertices = "graph", tuple(level.vertices for level in facts.levels)
     known = graph.name, version, names, vertices, nbytes, facts.created
-    return Listed(*known, spec=facts.spec.to_dict())
+    return Listed(*known, kind=kind, spec=facts.spec.to_dict())

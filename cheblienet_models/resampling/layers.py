@@ -168,4 +168,5 @@ class VerticesToLatLon(Resampler):
                 without fractions where averages are taken, or one without the value to fill in.
         """
         words = "(batch, channels, points of one orientation)"
-        return self._resampled(x, (self.num_points,), words).unflatten(-1, self.shape)
+        signals = self._resampled(x, (self.num_points,), words)
+        return signals.reshape(*signals.shape[:-1], *self.shape)

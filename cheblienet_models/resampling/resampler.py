@@ -117,7 +117,8 @@ class Resampler(Constants):
 
     def _resampled(self, x: Tensor, sizes: tuple[int, ...], words: str) -> Tensor:
         """(B, C, *sizes) -> (B, C, targets), or both without B; words say what x is."""
-        if isinstance(x, Tensor) and x.ndim == 1 + len(sizes):
+        one = isinstance(x, Tensor) and x.layout == torch.strided and not x.is_nested
+        if one and x.ndim == 1 + len(sizes):
             return self._resampled(x[None], sizes, words)[0]
         name = type(self).__name__
         device = self.values.device
