@@ -21,7 +21,7 @@ from cheblienet_graphs.store.folder import Folder
 if TYPE_CHECKING:
     from cheblienet_graphs.store.map_facts import Listed
 
-TITLES = ("graph", "vertices", "levels", "size", "built", "refs")
+TITLES: tuple[str, ...] = ("graph", "vertices", "levels", "size", "built", "refs")
 TITLES += ("weights", "eps^2", "alpha", "K", "inside")
 """Columns of --long."""
 
@@ -43,7 +43,7 @@ def ls(long: bool, store: Path, as_json: bool) -> None:
         kinds = Counter({version.name: version.kind for version in versions}.values())
         held = ", ".join(count(number, kind) for kind, number in kinds.items())
         rows = [_row(version, human_bytes(version.bytes)) for version in versions]
-        total = "total", count(len(versions), "version"), held, size, "", ""
+        total: tuple[str, ...] = "total", count(len(versions), "version"), held, size, "", ""
         if long:
             rows = [(*row, *_graph(one.spec)) for row, one in zip(rows, versions, strict=True)]
             rows.insert(0, TITLES)

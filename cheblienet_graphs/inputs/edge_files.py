@@ -5,6 +5,7 @@ Both are files of torch, which are read without running code that they may hold.
 
 import pickle
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,9 +50,11 @@ class EdgeSet:
 
 def saved_by_others(path: Path) -> bool:
     """True if a path is a folder as neural-lam has them, or a file of torch."""
-    if path.is_dir():
-        return any(path.glob(f"*{EDGES}.pt"))
-    return path.suffix == ".pt" and path.is_file()
+    with suppress(OSError, ValueError):  # of a name that no file can have
+        if path.is_dir():
+            return any(path.glob(f"*{EDGES}.pt"))
+        return path.suffix == ".pt" and path.is_file()
+    return False
 
 
 def read_edges(path: Path) -> list[EdgeSet]:

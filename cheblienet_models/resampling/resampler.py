@@ -118,7 +118,7 @@ class Resampler(Constants):
     def _resampled(self, x: Tensor, sizes: tuple[int, ...], words: str) -> Tensor:
         """(B, C, *sizes) -> (B, C, targets), or both without B; words say what x is."""
         one = isinstance(x, Tensor) and x.layout == torch.strided and not x.is_nested
-        if one and x.ndim == 1 + len(sizes):
+        if one and x.ndim == 1 + len(sizes) and x.shape[1:] == sizes:
             return self._resampled(x[None], sizes, words)[0]
         name = type(self).__name__
         device = self.values.device

@@ -40,7 +40,9 @@ SPECS = {
     ),
     "axes": GraphSpec("r3s2", "4x3x3", axes=7, levels=1),
     "icosphere": GraphSpec("so3", subdivisions=1, orientations=4, levels=2, gradients=True),
-    "masked sphere": GraphSpec("s2", subdivisions=2, mask=LAND, levels=1, gradients=True),
+    "masked sphere": GraphSpec(
+        "s2", subdivisions=2, mask=LAND, neighbors=8, levels=1, gradients=True
+    ),
     "healpix": GraphSpec("s2", nside=1, levels=1),
     "equiangular": GraphSpec("s2", bandlimit=4, levels=1),
     "random torus": GraphSpec(
