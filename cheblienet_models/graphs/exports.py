@@ -134,13 +134,16 @@ def _files(network: Coupled, unit: float) -> Iterator[tuple[str, Any]]:
     hidden = network.hidden
     finest = hidden[0]
     pairs = [*itertools.pairwise(hidden)]
-    yield from _edges("g2m", network.edges["data", "to", finest][1], unit)
-    yield from _edges("m2g", network.edges[finest, "to", "data"][1], unit)
+    turned = not network.spec.geometry.base.flat
+    between = {"g2m": ("data", finest), "m2g": (finest, "data")}
+    for name, (one, other) in between.items():
+        yield from _edges(name, network.edges[one, "to", other][1], unit, turned=turned)
     lists = {"m2m": [(name, name) for name in hidden]}
     if pairs:
         lists |= {"mesh_up": pairs, "mesh_down": [pair[::-1] for pair in pairs]}
     for name, ends in lists.items():
-        sets = [dict(_edges(name, network.edges[one, "to", other][1], unit)) for one, other in ends]
+        known = [network.edges[one, "to", other][1] for one, other in ends]
+        sets = [dict(_edges(name, edges, unit, turned=turned)) for edges in known]
         for file in sets[0]:
             yield file, [each[file] for each in sets]
     yield "mesh_features", [unit * _features(network, name) for name in hidden]
@@ -153,9 +156,16 @@ def _features(network: Coupled, name: str) -> Tensor:
     return places.contiguous().cpu()
 
 
-def _edges(name: str, edges: EdgeSet, unit: float) -> Iterator[tuple[str, Tensor]]:
-    """Senders and receivers, (2, E) int64; lengths and components, (E, 3) float32."""
+def _edges(name: str, edges: EdgeSet, unit: float, *, turned: bool) -> Iterator[tuple[str, Tensor]]:
+    """Senders and receivers, (2, E) int64; lengths and components, (E, 3) float32.
+
+    Components are along x and y of the nodes: east and north on the sphere, where the frame is
+    south and east.
+    """
     components = unit * edges.edge_attr.float()
+    if turned:
+        south, east = components.T
+        components = torch.stack([east, -south], dim=1)
     length = components.norm(dim=1, keepdim=True)
     yield f"{name}_edge_index", edges.edge_index.cpu()
     yield f"{name}_features", torch.cat([length, components], dim=1).cpu()

@@ -83,6 +83,25 @@ def test_nodes_of_the_sphere_are_at_longitude_and_latitude(tmp_path: Path) -> No
     assert torch.allclose(files["mesh_features"][0].double(), places, atol=1e-6)
 
 
+def test_features_of_the_sphere_are_east_and_north(tmp_path: Path) -> None:
+    """Of the shortest arc from the receiver to the sender, along x and y of the nodes."""
+    pyramid, encoder, decoder = coupled("sphere")
+    files = read(pyramid.save_neural_lam(tmp_path / "g", encoder, decoder))
+    longitude, latitude = files["mesh_features"][0].double().T
+    zero, (sin, cos) = torch.zeros_like(longitude), (longitude.sin(), longitude.cos())
+    up = torch.stack([latitude.cos() * cos, latitude.cos() * sin, latitude.sin()], dim=1)
+    east = torch.stack([-sin, cos, zero], dim=1)
+    north = torch.linalg.cross(up, east)
+    sender, receiver = files["m2m_edge_index"][0]
+    height = (up[sender] * up[receiver]).sum(1, keepdim=True)
+    along = up[sender] - height * up[receiver]
+    arc = height.arccos() * along / along.norm(dim=1, keepdim=True)
+    expected = [height.arccos()[:, 0], *((arc * axis[receiver]).sum(1) for axis in (east, north))]
+    away = latitude[receiver].abs() < 1.5  # east is anywhere at a pole
+    features = files["m2m_features"][0].double()
+    assert torch.allclose(features[away], torch.stack(expected, dim=1)[away], atol=1e-6)
+
+
 def test_other_manifolds_and_full_folders_are_refused(tmp_path: Path) -> None:
     turns, *maps = coupled("turns")
     refused(r"those of r2 and s2\. Got se2", turns.save_neural_lam, tmp_path / "a", *maps)

@@ -172,6 +172,7 @@ def test_without_the_library_it_is_said_what_to_install(monkeypatch: pytest.Monk
         refused(r"pip install 'cheblienet\[pyg\]'", call, error=ModuleNotFoundError)
 
 
+@pytest.mark.filterwarnings("ignore:Function bytes is deprecated")  # its own
 def test_anemoi_reads_them(pyg: Any, tmp_path: Path) -> None:
     """With its own edge attributes and description."""
     attributes = pytest.importorskip("anemoi.graphs.edges.attributes")
