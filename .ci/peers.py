@@ -23,7 +23,7 @@ STORE = FOLDER / "graphs.zarr"
 GRID, MESH = GraphSpec("s2", gaussian="N32"), GraphSpec("s2", subdivisions=3, levels=2)
 
 
-def check(holds: bool, what: str) -> None:
+def check(what: str, *, holds: bool) -> None:
     """End with an error unless something holds."""
     if not holds:
         raise SystemExit(f"{what} are others")
@@ -61,7 +61,7 @@ def anemoi() -> None:
     for kind in graph.edge_types:
         edges = graph[kind]
         lengths = EdgeLength()((graph[kind[0]], graph[kind[2]]), edges.edge_index)
-        check(torch.allclose(lengths, edges.edge_length, atol=1e-6), f"lengths of {kind}")
+        check(f"lengths of {kind}", holds=torch.allclose(lengths, edges.edge_length, atol=1e-6))
 
 
 def earth2studio() -> None:
@@ -75,8 +75,8 @@ def earth2studio() -> None:
     pyramid = open_or_build(MESH, STORE)
     points = LatLonToVertices(pyramid, lat, lon)(field)
     z = pyramid.levels[0].coordinates[:, 0].cos()
-    check(points.shape == (2, 2, 642), f"shape {points.shape}")
-    check(float((points - z).abs().max()) < 2e-3, "values")
+    check(f"shape {points.shape}", holds=points.shape == (2, 2, 642))
+    check("values", holds=float((points - z).abs().max()) < 2e-3)
 
 
 CHECKS = {"neural-lam": neural_lam, "anemoi": anemoi, "earth2studio": earth2studio}
