@@ -116,3 +116,15 @@ def test_a_folder_that_cannot_be_made_is_refused_at_once(tmp_path: Path) -> None
             open_or_build(SPEC, parent / "g.zarr")
         with pytest.raises(StoreError, match=r"g\.zarr can't be written: "):
             build(SPEC, parent / "g.zarr")
+
+
+def test_an_icosphere_without_weights_is_another_graph_than_before(tmp_path: Path) -> None:
+    """A store has the graph of kernel weights under the name that the default has now."""
+    spec, store = GraphSpec("s2", subdivisions=1), tmp_path / "g.zarr"
+    paper = GraphSpec("s2", subdivisions=1, weights="kernel")
+    build(paper, store, name=spec.default_name)
+    with pytest.warns(OtherGraphWarning, match="weights kernel -> voronoi"):
+        pyramid = open_or_build(spec, store)
+    assert (pyramid.spec["weights"], pyramid.version) == ("voronoi", "v002")
+    assert open_or_build(paper, store).version == "v001"
+    assert open_or_build(GraphSpec("s2", subdivisions=1, neighbors=8), store).version == "v001"
