@@ -48,7 +48,7 @@ def inspect(
     NAME may also be a folder that neural-lam saved, or a .pt file of anemoi-graphs: degrees,
     lengths, components, double and one-way edges, targets without edges.
     """
-    from cheblienet_graphs.inputs.edge_files import saved_by_others  # help does without
+    from cheblienet_graphs.archives.edge_files import saved_by_others  # help does without
     from cheblienet_graphs.measure.opened_graph import open_graph
     from cheblienet_graphs.report.inspect import examined
 

@@ -1,1 +1,1 @@
-"""Graphs for other libraries, and archives to import again."""
+"""Graphs for other libraries and of them, and archives to import again."""

@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse
 from scipy.sparse.csgraph import connected_components
 
+from cheblienet_graphs.archives.edge_files import EdgeSet, read_edges
 from cheblienet_graphs.errors import aligned
-from cheblienet_graphs.inputs.edge_files import EdgeSet, read_edges
 
 TITLES = (
     *("set", "sources", "targets", "edges", "incoming, min / mean / max"),

@@ -8,8 +8,8 @@ import torch
 from coupled_graphs import coupled
 from refusing import refused
 
+from cheblienet_graphs.archives.edge_files import read_edges, saved_by_others
 from cheblienet_graphs.errors import InputError
-from cheblienet_graphs.inputs.edge_files import read_edges, saved_by_others
 from cheblienet_graphs.report.edge_sets import EdgeSetReport, inspect_saved
 
 
