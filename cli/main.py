@@ -101,7 +101,10 @@ def _run(arguments: Sequence[str]) -> int:
             raise ending from None  # a library that was being loaded made another error of it
         code = USAGE if isinstance(error, OF_USAGE) else FAILED
         message = _with_notes(_explained(error), error)
-        _tell(_as_json(error, message, code) if "--json" in arguments else f"Error: {message}")
+        if "--json" in arguments:
+            print(_as_json(error, message, code), file=sys.stderr, flush=True)  # noqa: T201
+        else:
+            _tell(f"Error: {message}")
         return code
 
 

@@ -28,7 +28,7 @@ ENDS: dict[str, tuple[int | str, int | str]] = {
 
 
 @dataclass(frozen=True)
-class EdgeSet:
+class SavedEdges:
     """Edges between two sets of nodes, or within one.
 
     Args:
@@ -57,7 +57,7 @@ def saved_by_others(path: Path) -> bool:
     return False
 
 
-def read_edges(path: Path) -> list[EdgeSet]:
+def read_edges(path: Path) -> list[SavedEdges]:
     """The sets of edges of a folder of neural-lam, or of a file of anemoi-graphs.
 
     Raises:
@@ -65,13 +65,13 @@ def read_edges(path: Path) -> list[EdgeSet]:
     """
     try:
         return [*(_neural_lam(path) if path.is_dir() else _hetero(path))]
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, RuntimeError) as error:
         raise InputError(
             f"{path} is not as neural-lam or anemoi-graphs saves graphs: {error}. Save it again."
         ) from error
 
 
-def _neural_lam(folder: Path) -> Iterator[EdgeSet]:
+def _neural_lam(folder: Path) -> Iterator[SavedEdges]:
     """Its sets of edges, level by level."""
     files = {file.stem: _loaded(file) for file in sorted(folder.glob("*.pt"))}
     meshes = [len(level) for level in _levels(files[MESH])]
@@ -109,17 +109,17 @@ def _levels(saved: Any) -> list[Any]:
     return [*saved] if isinstance(saved, list | tuple) else [saved]
 
 
-def _hetero(file: Path) -> Iterator[EdgeSet]:
+def _hetero(file: Path) -> Iterator[SavedEdges]:
     """The sets of edges of a HeteroData."""
     graph = _loaded(file)
-    for source, _, target in graph.edge_types:
-        edges = graph[source, "to", target]
+    for kind in graph.edge_types:
+        edges, (source, _, target) = graph[kind], kind
         lengths = edges.edge_length[:, 0] if "edge_length" in edges else None
         ends = [(name, int(graph[name].num_nodes)) for name in (source, target)]
         yield _edge_set(f"{source} -> {target}", ends, edges.edge_index, lengths)
 
 
-def _edge_set(name: str, ends: list[tuple[str, int]], edges: Any, lengths: Any) -> EdgeSet:
+def _edge_set(name: str, ends: list[tuple[str, int]], edges: Any, lengths: Any) -> SavedEdges:
     """A set of edges as arrays, numbered from 0.
 
     Files of older versions of neural-lam number the nodes of all levels and of the grid on.
@@ -133,7 +133,7 @@ def _edge_set(name: str, ends: list[tuple[str, int]], edges: Any, lengths: Any) 
     rows = [_from_zero(name, row, *end) for row, end in zip(pairs, ends, strict=True)]
     (source, sources), (target, targets) = ends
     known = None if lengths is None else np.asarray(lengths).astype(np.float64)
-    return EdgeSet(name, source, target, sources, targets, np.stack(rows), known)
+    return SavedEdges(name, source, target, sources, targets, np.stack(rows), known)
 
 
 def _from_zero(name: str, numbers: Indices, nodes: str, count: int) -> Indices:

@@ -18,8 +18,7 @@ from cheblienet_graphs.inputs.coordinates import (
 )
 from cheblienet_graphs.inputs.files import SHORT, unmasked
 from cheblienet_graphs.inputs.inside import Values, inside_of_field
-from cheblienet_graphs.inputs.masks import LatLonMask
-from cheblienet_graphs.inputs.point_mask import PointMask
+from cheblienet_graphs.inputs.masks import LatLonMask, PointMask
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.manifolds import MANIFOLDS
 

@@ -27,8 +27,7 @@ from cheblienet_graphs.inputs.inside import (
     within,
 )
 from cheblienet_graphs.inputs.labelled import degrees_of, point_coordinates
-from cheblienet_graphs.inputs.masks import LatLonMask
-from cheblienet_graphs.inputs.point_mask import PointMask
+from cheblienet_graphs.inputs.masks import LatLonMask, PointMask
 from cheblienet_graphs.inputs.polygons import GEOJSON, Polygons, fractions_of_array, read_polygons
 from cheblienet_graphs.inputs.steps import place_of
 from cheblienet_graphs.inputs.volumes import NIFTI, Volume, inside_of_volume, is_nifti, read_nifti

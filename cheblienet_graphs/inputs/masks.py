@@ -187,6 +187,25 @@ class LatLonMask:
         return ascending + 360 * (ascending < ascending[0]), order[columns], around
 
 
+@dataclass(frozen=True, eq=False)
+class PointMask:
+    """A mask with a value for each point of a sampling of the sphere, in any order.
+
+    Args:
+        inside: (N,) bool.
+        latitudes: (N,) degrees.
+        longitudes: (N,) degrees.
+    """
+
+    inside: Booleans
+    latitudes: Floats
+    longitudes: Floats
+
+    def __repr__(self) -> str:
+        """Its size in a line, without the values."""
+        return f"PointMask({len(self.inside):,} points, {self.inside.sum():,} inside)"
+
+
 def _check_own(inside: Any, *given: Floats) -> None:
     """See that a DataArray is on the latitudes and longitudes that are given with it."""
     axes = lat_lon_dimensions(inside)

@@ -9,14 +9,14 @@ import numpy as np
 import scipy.sparse
 from scipy.sparse.csgraph import connected_components
 
-from cheblienet_graphs.archives.edge_files import EdgeSet, read_edges
+from cheblienet_graphs.archives.edge_files import SavedEdges, read_edges
 from cheblienet_graphs.errors import aligned
+from cheblienet_graphs.report.inspect import Spread
 
 TITLES = (
     *("set", "sources", "targets", "edges", "incoming, min / mean / max"),
     *("length, min / mean / max", "components"),
 )
-Spread = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class EdgeSetReport:
         sources, targets: numbers of nodes.
         edges: number of edges.
         incoming: smallest, mean and largest number of edges that lead to a target.
-        lengths: the same of lengths; None where they are not recorded.
+        lengths: the same of lengths; None where they are not recorded, or there are no edges.
         components: number of parts that no edge joins.
         isolated_targets: number of targets that no edge leads to.
         isolated_sources: number of sources without an edge.
@@ -92,7 +92,7 @@ def inspect_saved(path: Path) -> SavedGraphReport:
     return SavedGraphReport(path, _components(sets), tuple(map(_measured, sets)))
 
 
-def _measured(one: EdgeSet) -> EdgeSetReport:
+def _measured(one: SavedEdges) -> EdgeSetReport:
     source, target = one.edges
     within = one.source == one.target
     incoming, outgoing = (
@@ -109,8 +109,8 @@ def _measured(one: EdgeSet) -> EdgeSetReport:
         one.sources,
         one.targets,
         len(source),
-        _spread(incoming),
-        None if one.lengths is None else _spread(one.lengths),
+        Spread.of(incoming),
+        None if one.lengths is None or not len(source) else Spread.of(one.lengths),
         _components([one]),
         int((incoming == 0).sum()),
         int((outgoing == 0).sum()),
@@ -120,7 +120,7 @@ def _measured(one: EdgeSet) -> EdgeSetReport:
     )
 
 
-def _components(sets: Sequence[EdgeSet]) -> int:
+def _components(sets: Sequence[SavedEdges]) -> int:
     """The number of components of all nodes that sets of edges name."""
     counts = {one.source: one.sources for one in sets} | {one.target: one.targets for one in sets}
     starts = dict(zip(counts, np.cumsum([0, *counts.values()]).tolist(), strict=False))
@@ -130,16 +130,11 @@ def _components(sets: Sequence[EdgeSet]) -> int:
     return int(connected_components(matrix, directed=False, return_labels=False))
 
 
-def _spread(values: Any) -> Spread:
-    """The smallest, the mean and the largest; zeros of nothing."""
-    if not len(values):
-        return 0.0, 0.0, 0.0
-    return float(values.min()), float(values.mean()), float(values.max())
-
-
 def _row(one: EdgeSetReport) -> tuple[str, ...]:
-    incoming = "{:.0f} / {:.3g} / {:.0f}".format(*one.incoming)
-    lengths = "-" if one.lengths is None else "{:.3g} / {:.3g} / {:.3g}".format(*one.lengths)
+    each = one.incoming
+    incoming = f"{each.min} / {each.mean:.3g} / {each.max}"
+    far = one.lengths
+    lengths = "-" if far is None else f"{far.min:.3g} / {far.mean:.3g} / {far.max:.3g}"
     counts = [f"{count:,}" for count in (one.sources, one.targets, one.edges)]
     return one.name, *counts, incoming, lengths, f"{one.components:,}"
 

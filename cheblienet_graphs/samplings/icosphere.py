@@ -58,7 +58,7 @@ class Icosphere(Points):
     """
 
     name = "icosahedral"
-    cells_train = True
+    default_weights = "voronoi"  # networks lose nothing by them
     field = "subdivisions"
     sizes_accepted = limits.SUBDIVISIONS
     words = "icosahedron, {} subdivisions"
@@ -200,7 +200,7 @@ class RefinedIcosphere(Scattered):
     """
 
     name = "refined-icosahedral"
-    cells_train = True
+    default_weights = "voronoi"  # networks lose nothing by them
     field = "refined"
     schemas = "1.6", "1.6"  # earlier ones did not know them
     remedy: ClassVar[str] = "Give fewer subdivisions inside."

@@ -263,8 +263,8 @@ class SamplingKind(Sampling):
     """Range of the longitudes that it gives to points of a sphere."""
     default_levels: ClassVar[Literal["worthwhile", "one", "all"]] = "worthwhile"
     """Levels of a pyramid by default: the ones with enough points, the finest alone, or all."""
-    cells_train: ClassVar[bool] = False
-    """True if networks lose nothing by the weights of Voronoi cells: its points are even."""
+    default_weights: ClassVar[str] = "kernel"
+    """Name of the weights by default, where the manifold has them; else those of the paper."""
     schemas: ClassVar[tuple[str, str]] = ("1.0", "1.0")
     """The schema of versions with one level, and with several."""
     words: ClassVar[str]

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 FEWEST_TURNING = 3
 """Orientations of which each has two others next to it."""
+PAPER = next(iter(WEIGHTINGS))
+"""The name of the paper's weights."""
 KERNEL_ALONE = ("neighbors", "kernel", "bandwidth")
 """Fields of which one means kernel weights, where weights are left out; so do the normalized
 Laplacian, and its bound as lambda_max."""
@@ -62,7 +64,7 @@ def parsed_fields(given: Given) -> dict[str, Any]:
     kernel = weighting.defaults(points.geometry)
     others = [field for field, value in kernel.items() if values[field] != value]
     shown = bool(others) or operators.values["lambda_max"] != "exact"
-    default = "kernel" if shown else default_weights(points.geometry, points.kind)
+    default = PAPER if shown else default_weights(points.geometry, points.kind)
     defaults = {"weights": default, **kernel}
     for part in (points, metric, pyramid, domain, operators):
         values |= part.values
@@ -141,8 +143,8 @@ def default_weights(geometry: Manifold, kind: type[SamplingKind]) -> str:
         geometry: the manifold.
         kind: of the sampling.
     """
-    cells = kind.cells_train and WEIGHTINGS["voronoi"].absence(geometry, lattice=False) is None
-    return "voronoi" if cells else "kernel"
+    missing = WEIGHTINGS[kind.default_weights].absence(geometry, lattice=kind.regular)
+    return kind.default_weights if missing is None else PAPER
 
 
 def weighting_of(points: PointFields, given: Given) -> Weighting:
@@ -157,7 +159,7 @@ def weighting_of(points: PointFields, given: Given) -> Weighting:
     if name is None:
         kernel = any(given[field] is not None for field in KERNEL_ALONE)
         kernel |= given["laplacian"] == "normalized" or str(given["lambda_max"]) != "exact"
-        name = "kernel" if kernel else default_weights(geometry, kind)
+        name = PAPER if kernel else default_weights(geometry, kind)
     weights = WEIGHTINGS[choice("weights", name, tuple(WEIGHTINGS))]
     if (reason := weights.absence(geometry, lattice=kind.regular)) is not None:
         every = WEIGHTINGS.values()

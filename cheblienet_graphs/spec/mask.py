@@ -1,6 +1,7 @@
 """The part of a sampling that a graph covers, which a mask and a region say."""
 
 import hashlib
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,8 +13,7 @@ import numpy.typing as npt
 from cheblienet_graphs.errors import SpecError, Unquoted
 from cheblienet_graphs.inputs.files import unmasked
 from cheblienet_graphs.inputs.inside import inside_of_array
-from cheblienet_graphs.inputs.masks import LatLonMask, inside_region
-from cheblienet_graphs.inputs.point_mask import PointMask
+from cheblienet_graphs.inputs.masks import LatLonMask, PointMask, inside_region
 from cheblienet_graphs.inputs.polygons import Polygons, block_means, half_pixels
 from cheblienet_graphs.inputs.volumes import Volume
 from cheblienet_graphs.limits import choice, left_out
@@ -21,6 +21,7 @@ from cheblienet_graphs.manifolds import Manifold
 from cheblienet_graphs.samplings.healpix import ring_indices
 from cheblienet_graphs.samplings.lattice import Lattice
 from cheblienet_graphs.samplings.masked import CutSampling, MaskedSampling, coarsened
+from cheblienet_graphs.samplings.points import unit_vectors
 from cheblienet_graphs.samplings.region import RegionSampling
 from cheblienet_graphs.samplings.sampling import Sampling, SamplingKind
 from cheblienet_graphs.typing import Floats, Indices
@@ -33,6 +34,8 @@ T = TypeVar("T")
 MASK_ORDERS = ("nested", "ring")
 HALF = 0.5
 """Pixels of which more is in a domain are inside."""
+NEAR = 0.05
+"""Points of a mask may be off by this share of their mean spacing: files round coordinates."""
 
 
 @dataclass(frozen=True)
@@ -248,8 +251,10 @@ def _inside(spec: "GraphSpec", sampling: Sampling, value: Any, order: str) -> np
     if (isinstance(value, Polygons) or callable(value)) and (lattice := sampling.lattice):
         return block_means(half_pixels(value, lattice.shape), 2).ravel() > HALF
     values = _array(spec.geometry, value)
-    if isinstance(value, LatLonMask | PointMask):
+    if isinstance(value, LatLonMask):
         return value.at(*_degrees(sampling))
+    if isinstance(value, PointMask):
+        return _at_points(value, sampling)
     inside = inside_of_array(values)
     if inside.shape == (sampling.num_points,):
         return _nested(spec, inside) if order == "ring" else inside
@@ -262,6 +267,28 @@ def _inside(spec: "GraphSpec", sampling: Sampling, value: Any, order: str) -> np
         return LatLonMask.whole_sphere(inside).at(*_degrees(sampling))
     accepted = f"of shape {(sampling.num_points,)}, a value a point, or {other}"
     raise SpecError("mask", accepted, inside.shape)
+
+
+def _at_points(mask: PointMask, sampling: Sampling) -> npt.NDArray[np.bool_]:
+    """(points,) True inside a mask, whose points are the sampling's in another order.
+
+    Raises:
+        SpecError: the sampling has other points.
+    """
+    from scipy.spatial import KDTree  # what reads stores does without
+
+    count = len(mask.inside)
+    remedy = "Give the mask of this sampling, or the sampling of this mask."
+    if count != sampling.num_points:
+        accepted = f"on the {sampling.num_points:,} points of the sampling"
+        raise SpecError("mask", accepted, Unquoted(f"one of {count:,} points"), remedy)
+    own = unit_vectors(np.radians(90 - mask.latitudes), np.radians(mask.longitudes))
+    distances, nearest = KDTree(own).query(sampling.base_points)
+    far = float(distances.max())
+    if far > NEAR * math.sqrt(4 * math.pi / count) or len(np.unique(nearest)) < count:
+        found = f"one with points up to {math.degrees(far):.3g} degrees away from them"
+        raise SpecError("mask", "on the points of the sampling", Unquoted(found), remedy)
+    return np.asarray(mask.inside[nearest], np.bool_)
 
 
 def _on_grid(spec: "GraphSpec", values: npt.NDArray[Any]) -> npt.NDArray[Any]:

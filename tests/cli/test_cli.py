@@ -168,3 +168,10 @@ def test_errors_are_json_where_json_was_asked_for(clg: Clg) -> None:
     assert error["error"] == "--eps must be a number in [0.001, 1]. Got '7'."
     assert json.loads(clg("inspect none --json", 2).err)["kind"] == "UnknownGraphError"
     assert clg("inspect none", 2).err.startswith("Error: ")
+
+
+def test_long_errors_are_json_too(clg: Clg) -> None:
+    """Signs that JSON escapes make it longer than a line of text may be."""
+    text = '"\\' * 4_000
+    for line in (f"inspect '{text}' --json", f"build se2 --size '{text}' --json"):
+        assert len(json.loads(clg(line, 2).err)["error"]) <= 2_000

@@ -67,7 +67,7 @@ def test_faults_are_counted(folder: Path) -> None:
     assert one.loops == edges_of(folder) // 2
     receivers = read_edges_of(folder, "m2g")[1]
     one = changed(folder, "m2g", lambda edges: edges[:, (edges[1] != 5) & (edges[1] != 9)])
-    assert (one.isolated_targets, one.incoming[0]) == (2, 0)
+    assert (one.isolated_targets, one.incoming.min) == (2, 0)
     assert one.edges == len(receivers) - int(((receivers == 5) | (receivers == 9)).sum())
     assert "m2g: 2 targets that no edge leads to" in str(inspect_saved(folder))
 
@@ -120,5 +120,28 @@ def test_anemoi_s_file_is_read_without_running_it(folder: Path) -> None:
     for one in inspect_saved(file).sets:
         same = known[one.sources, one.targets, one.edges]
         assert (one.incoming, one.components) == (same.incoming, same.components)
-        assert one.lengths == pytest.approx(same.lengths, rel=1e-6)
+        assert one.lengths is not None
+        assert vars(one.lengths) == pytest.approx(vars(same.lengths), rel=1e-6)
     assert {one.name for one in read_edges(file)} >= {"data -> hidden_1", "hidden_1 -> data"}
+
+
+def test_files_of_other_things_are_refused(tmp_path: Path) -> None:
+    """Of a model's weights, and of graphs that lack nodes."""
+    torch.save({"weight": torch.zeros(3)}, tmp_path / "model.pt")
+    refused(
+        "not as neural-lam or anemoi-graphs saves",
+        inspect_saved,
+        tmp_path / "model.pt",
+        error=InputError,
+    )
+    torch.save(torch.zeros(3), tmp_path / "tensor.pt")
+    refused(
+        "not as neural-lam or anemoi-graphs saves",
+        inspect_saved,
+        tmp_path / "tensor.pt",
+        error=InputError,
+    )
+    pyramid, encoder, decoder = coupled("sphere")
+    folder = pyramid.save_neural_lam(tmp_path / "mine", encoder, decoder)
+    torch.save(torch.zeros(2, 0, dtype=torch.int64), folder / "g2m_edge_index.pt")
+    refused("not as neural-lam or anemoi-graphs saves", inspect_saved, folder, error=InputError)
