@@ -5,7 +5,15 @@ store, the specification, samplings and manifolds.
 """
 
 from cheblienet_models.errors import StoreError, UnreadableError
-from cheblienet_models.fields import inpaint, smooth, smoothing_matrix
+from cheblienet_models.fields import (
+    Gaussian,
+    Matern,
+    inpaint,
+    noise_matrix,
+    random_field,
+    smooth,
+    smoothing_matrix,
+)
 from cheblienet_models.graphs.checkpoints import load_weights
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
@@ -34,6 +42,7 @@ __all__ = [
     "ChebConv",
     "Diffusion",
     "FromHarmonics",
+    "Gaussian",
     "GlobalPool",
     "Gradient",
     "GradientNorm",
@@ -41,6 +50,7 @@ __all__ = [
     "LatLonToVertices",
     "LevelMap",
     "Lift",
+    "Matern",
     "OrientedLift",
     "Project",
     "Pyramid",
@@ -62,8 +72,10 @@ __all__ = [
     "largest_degree",
     "load_weights",
     "low_pass_",
+    "noise_matrix",
     "open_store",
     "portable",
+    "random_field",
     "regular_grid",
     "sample_edges",
     "sample_vertices",

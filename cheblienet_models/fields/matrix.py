@@ -16,9 +16,10 @@ from torch import Tensor
 
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_models.arguments import flag, number
-from cheblienet_models.fields.smoothing import Beam, beam_of, plane_weights
+from cheblienet_models.fields.smoothing import Beam, beam_of, plane_weights, positions_of
 from cheblienet_models.graphs.families import check_family
 from cheblienet_models.graphs.filters import exact
+from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.polynomials import Polynomial
 from cheblienet_models.graphs.pyramid import Pyramid, level_of
 from cheblienet_models.tensors import CsrParts, csr_tensor
@@ -75,38 +76,93 @@ def smoothing_matrix(
     beam = beam_of(pyramid, graph, fwhm)
     if not flag("allow_inconsistent", allow_inconsistent):
         check_family("smoothing_matrix", graph)
-    rows = _Rows(beam)
+    rows = _BeamRows(beam)
     fits = len(beam.positions) > 0 and graph.base_index is not None
     return _tensor(rows.fitted(tolerance) if fits else rows.symmetric(tolerance))
 
 
-class _Rows:
-    """Rows of a beam's polynomials.
+class Rows:
+    """Rows of a graph's polynomials.
+
+    Args:
+        graph: of the polynomials.
 
     Attributes:
-        beam: of the graph.
         laplacian: (V, V) float64, its spectrum within [-1, 1].
         root: (V,) of the mass; 1 where that is 0.
         places: (V, k), by which vertices are cut into blocks.
     """
 
-    def __init__(self, beam: Beam) -> None:
+    def __init__(self, graph: Graph) -> None:
         import scipy.sparse  # networks and graphs do without scipy
 
-        operator = beam.graph.operator()
+        operator = graph.operator()
         parts = exact(operator.laplacian, operator.mass)
         pointers, columns, values = (part.cpu().numpy() for part in parts)
         mass = operator.mass.double().cpu().numpy()
-        self.beam, self.root = beam, np.sqrt(np.where(mass > 0, mass, 1))
+        self.root = np.sqrt(np.where(mass > 0, mass, 1))
         shape = len(mass), len(mass)
         self.laplacian = scipy.sparse.csr_array((values, columns, pointers), shape=shape)
-        places = beam.positions.T if len(beam.positions) else beam.graph.coordinates
+        on_sphere = graph.stored.spec.manifold == "s2"
+        places = positions_of(graph).T if on_sphere else graph.coordinates
         self.places: Floats = places.cpu().numpy()
+
+    def blocks(
+        self, tolerance: float, *polynomials: Polynomial
+    ) -> Iterator[tuple[Indices, Indices, list[Floats]]]:
+        """Vertices, vertices around them, and (block, part) of each polynomial.
+
+        Args:
+            tolerance: of rows, in units of their values at eigenvalue 0.
+            polynomials: none of them 0 there.
+        """
+        series = [p.coefficients[:, 0].tolist() for p in polynomials]
+        constant = [sum(c[::2]) - sum(c[1::2]) for c in series]
+        steps, degree = FEWEST_STEPS, max(map(len, series)) - 1
+        for block in _blocks(self.places):
+            steps, part = max(FEWEST_STEPS, steps - 1), np.array([], int)
+            while True:
+                before, part = len(part), self._around(block, min(steps, degree))
+                within = np.searchsorted(part, block)
+                inner = self.laplacian[part][:, part]
+                sums = _sums(inner, self.root[part], series)
+                shares = (
+                    s[within] / self.root[block] / c for s, c in zip(sums, constant, strict=True)
+                )
+                lacking = max(abs(share - 1).max() for share in shares)
+                if lacking <= BEYOND * tolerance or steps >= degree or len(part) == before:
+                    break
+                steps += max(1, steps // 4)
+            start = np.zeros((len(part), len(block)))
+            start[within, np.arange(len(block))] = 1
+            yield block, part, [each.T for each in _sums(inner, start, series)]
+
+    def _around(self, block: Indices, steps: int) -> Indices:
+        """The vertices within so many edges of a block, ascending."""
+        part = block
+        for _ in range(steps):
+            wider = np.unique(self.laplacian[part].indices)  # diagonals are among them
+            if len(wider) == len(part):
+                break
+            part = wider
+        return part.astype(np.int64)
+
+
+class _BeamRows(Rows):
+    """Rows of a beam's polynomials.
+
+    Args:
+        beam: of the graph.
+    """
+
+    def __init__(self, beam: Beam) -> None:
+        super().__init__(beam.graph)
+        self.beam = beam
 
     def symmetric(self, tolerance: float) -> "scipy.sparse.csr_array":
         """The beam: N^-1/2 p N^1/2, without pairs of small entries."""
         found = []
-        for block, part, (p,) in self._blocks(tolerance, self.beam.blur):
+        for block, part, (p,) in self.blocks(tolerance, self.beam.blur):
             rows = p * self.root[part] / self.root[block, None]
             found.append(_kept(block, part, rows, tolerance, p))
         kept = _collected(found, len(self.root))
@@ -124,42 +180,11 @@ class _Rows:
         found = []
         weights = plane_weights(self.beam).cpu().numpy()
         powers = np.concatenate([np.ones((1, len(self.root))), self.places.T])
-        for block, part, both in self._blocks(tolerance, self.beam.heat, self.beam.blur):
+        for block, part, both in self.blocks(tolerance, self.beam.heat, self.beam.blur):
             heat, blurred = (p * self.root[part] / self.root[block, None] for p in both)
             rows = heat * (weights[:, block].T @ powers[:, part]) + blurred - heat
             found.append(_kept(block, part, rows, tolerance, rows))
         return _collected(found, len(self.root))
-
-    def _blocks(
-        self, tolerance: float, *polynomials: Polynomial
-    ) -> Iterator[tuple[Indices, Indices, list[Floats]]]:
-        """Vertices, vertices around them, and (block, part) of each polynomial."""
-        series = [p.coefficients[:, 0].tolist() for p in polynomials]
-        steps, degree = FEWEST_STEPS, max(map(len, series)) - 1
-        for block in _blocks(self.places):
-            steps, part = max(FEWEST_STEPS, steps - 1), np.array([], int)
-            while True:
-                before, part = len(part), self._around(block, min(steps, degree))
-                within = np.searchsorted(part, block)
-                inner = self.laplacian[part][:, part]
-                sums = (each[within] for each in _sums(inner, self.root[part], series))
-                lacking = max(abs(each / self.root[block] - 1).max() for each in sums)
-                if lacking <= BEYOND * tolerance or steps >= degree or len(part) == before:
-                    break
-                steps += max(1, steps // 4)
-            start = np.zeros((len(part), len(block)))
-            start[within, np.arange(len(block))] = 1
-            yield block, part, [each.T for each in _sums(inner, start, series)]
-
-    def _around(self, block: Indices, steps: int) -> Indices:
-        """The vertices within so many edges of a block, ascending."""
-        part = block
-        for _ in range(steps):
-            wider = np.unique(self.laplacian[part].indices)  # diagonals are among them
-            if len(wider) == len(part):
-                break
-            part = wider
-        return part.astype(np.int64)
 
 
 def _kept(

@@ -115,13 +115,18 @@ def beam_of(pyramid: Pyramid, graph: Graph, fwhm: float) -> Beam:
             f"{graph.label} has no eigenvalue_scale, so that a width has no meaning on it: build "
             'it with `weights="voronoi"` or "matched".'
         )
-    positions = _unit_vectors(graph) if on_sphere else graph.coordinates.T[:0]
-    lag = _lag(graph, positions) if on_sphere else (0.0, 0.0)
+    positions = positions_of(graph) if on_sphere else graph.coordinates.T[:0]
+    lag = lag_of(graph, positions) if on_sphere else (0.0, 0.0)
     return Beam(graph, width**2 * TIME, graph.eigenvalue_scale, positions, lag)
 
 
-def _lag(graph: Graph, positions: Tensor) -> tuple[float, float]:
-    """The lag, a and 2 a^2 - b, neither negative: the exponent must ascend."""
+def lag_of(graph: Graph, positions: Tensor) -> tuple[float, float]:
+    """The lag, a and 2 a^2 - b, neither negative: L must ascend with q.
+
+    Args:
+        graph: on the sphere.
+        positions: (3, V) of its vertices.
+    """
     edges = graph.edges
     apart = (positions[:, edges.first] - positions[:, edges.second]).square().sum(0) / 2
     share = edges.weights.double() * apart
@@ -130,7 +135,7 @@ def _lag(graph: Graph, positions: Tensor) -> tuple[float, float]:
     return mean, max(2 * mean**2 - square, 0.0)
 
 
-def _unit_vectors(graph: Graph) -> Tensor:
+def positions_of(graph: Graph) -> Tensor:
     """(3, V) float64 of a graph on the sphere."""
     beta, gamma = graph.coordinates.T
     sine = beta.sin()

@@ -1,0 +1,177 @@
+"""Spectra of random fields: families of covariances, and arrays C_l as polynomials.
+
+Matern fields are those of Whittle (1954) and of Lindgren, Rue and Lindstrom (2011).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from cheblienet_graphs.typing import Floats
+from cheblienet_models.arguments import number
+from cheblienet_models.errors import quoted
+from cheblienet_models.graphs.polynomials import Polynomial
+
+RIDGE = 1e-6
+"""Penalty of a coefficient c_k, over k^2, in fits of an array."""
+
+
+@dataclass(frozen=True)
+class Matern:
+    """A Matern covariance: (1 + L / kappa^2)^-(nu + d / 2) is its power, d the dimension.
+
+    Args:
+        length: the range sqrt(8 nu) / kappa, in units of the metric, radians on the sphere: there
+            the correlation is about 0.14.
+        nu: smoothness, positive: 1 by default.
+
+    Raises:
+        ValueError: one is not positive and finite.
+    """
+
+    length: float
+    nu: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_positive(length=self.length, nu=self.nu)
+
+    @property
+    def range(self) -> float:
+        """The distance beyond which the correlation is next to nothing."""
+        return self.length
+
+    def amplitude(self, square: Tensor, dimension: int) -> Tensor:
+        """The root of the power at eigenvalues L, up to a factor."""
+        scaled = square * self.length**2 / (8 * self.nu)
+        return (1 + scaled) ** (-(self.nu + dimension / 2) / 2)
+
+    def flat_variance(self, dimension: int) -> float:
+        """The variance of a field with this power in flat space."""
+        density = 8 * self.nu / self.length**2 / (4 * math.pi)
+        gammas = math.lgamma(self.nu) - math.lgamma(self.nu + dimension / 2)
+        return float(math.exp(gammas) * density ** (dimension / 2))
+
+    def beyond(self, degree: int) -> float:
+        """The part of the variance on the sphere from a degree on."""
+        square = 8 * self.nu / self.length**2
+        return float((square / degree**2) ** self.nu * square / (4 * math.pi * self.nu))
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """A covariance of exp(-d^2 / (2 length^2)), with power exp(-L length^2 / 2).
+
+    Args:
+        length: in units of the metric, radians on the sphere; positive.
+
+    Raises:
+        ValueError: it is not.
+    """
+
+    length: float
+
+    def __post_init__(self) -> None:
+        _check_positive(length=self.length)
+
+    @property
+    def range(self) -> float:
+        """The distance beyond which the correlation is next to nothing."""
+        return 2 * self.length
+
+    def amplitude(self, square: Tensor, dimension: int) -> Tensor:
+        """The root of the power at eigenvalues L, up to a factor."""
+        del dimension
+        return torch.exp(-square * self.length**2 / 4)
+
+    def flat_variance(self, dimension: int) -> float:
+        """The variance of a field with this power in flat space."""
+        return float((2 * math.pi * self.length**2) ** (-dimension / 2))
+
+    def beyond(self, degree: int) -> float:
+        """The part of the variance on the sphere from a degree on: none."""
+        del degree
+        return 0.0
+
+
+Spectrum = Matern | Gaussian | Tensor | Sequence[float] | Floats
+"""Of a field: by a family, or C_l from degree 0 on, on the sphere."""
+
+
+def checked(spectrum: Spectrum, *, on_sphere: bool) -> Matern | Gaussian | Tensor:
+    """A family, or (degrees,) float64 C_l.
+
+    Args:
+        spectrum: as given.
+        on_sphere: whether an array has a meaning.
+
+    Raises:
+        TypeError: it is no spectrum.
+        ValueError: it is an array off the sphere, or one with other numbers than power.
+    """
+    if isinstance(spectrum, Matern | Gaussian):
+        return spectrum
+    try:
+        power = torch.as_tensor(spectrum, dtype=torch.float64).cpu()
+    except (TypeError, ValueError, RuntimeError):
+        raise TypeError(
+            f"spectrum must be Matern, Gaussian or an array C_l. Got {quoted(spectrum)}."
+        ) from None
+    if not on_sphere:
+        raise ValueError("spectrum must be Matern or Gaussian off the sphere. Got an array.")
+    if power.ndim != 1 or len(power) < 2 or not bool(((power >= 0) & power.isfinite()).all()):
+        raise ValueError(
+            "spectrum must be C_l from degree 0 on, at least two numbers, finite and not negative. "
+            f"Got shape {tuple(power.shape)}, least {power.min() if power.numel() else None}."
+        )
+    return power
+
+
+def square_of(q: Tensor, lag: tuple[float, float]) -> Tensor:
+    """L of eigenvalues q of the operator, where a graph's lag as `lag_of` has it."""
+    return q * (1 + lag[0] * q + lag[1] * q**2)
+
+
+def fitted(
+    amplitude: Tensor, lag: tuple[float, float], scale: float, lambda_max: float
+) -> Polynomial:
+    """The polynomial with the amplitude of each degree at that degree's eigenvalue.
+
+    Between these it may have any value: least squares with the degrees' numbers of harmonics as
+    weights, and twice as many coefficients as there are roots of eigenvalues.
+
+    Args:
+        amplitude: (degrees,) roots of C_l.
+        lag: as `lag_of` has it.
+        scale: factor from eigenvalues of Delta to q.
+        lambda_max: of Delta.
+    """
+    top = scale * lambda_max
+    fine = torch.linspace(0, top, 2**18, dtype=torch.float64)
+    square = square_of(fine, lag)
+    resolved = int(((lag[0] * square <= 0.5) & (fine <= 2 / 3 * top)).sum()) - 1
+    count = int(math.sqrt(0.25 + float(square[resolved])) + 0.5)
+    degrees = torch.arange(count, dtype=torch.float64)
+    known = np.interp((degrees * (degrees + 1)).numpy(), square.numpy(), fine.numpy())
+    more = torch.arange(math.sqrt(known[-1]) + 1, math.sqrt(top), dtype=torch.float64) ** 2
+    nodes = torch.cat([torch.from_numpy(known), more, fine[-1:]])
+    degree = (0.25 + square_of(nodes, lag)).sqrt() - 0.5
+    every = np.arange(len(amplitude))
+    wanted = torch.from_numpy(np.interp(degree.numpy(), every, amplitude.numpy(), right=0.0))
+    order = torch.arange(math.ceil(2 * math.sqrt(top)) + 1, dtype=torch.float64)
+    terms = torch.cos(order * (2 * nodes / top - 1).clamp(-1, 1).arccos()[:, None])
+    weight = (2 * degree + 1).sqrt()
+    matrix = torch.cat([weight[:, None] * terms, torch.diag(RIDGE * order**2)])
+    right = torch.cat([weight * wanted, torch.zeros_like(order)])
+    series = torch.linalg.lstsq(matrix, right[:, None], driver="gelsd").solution
+    error = float((terms @ series[:, 0] - wanted).abs().max())
+    return Polynomial(series, lambda_max, error)
+
+
+def _check_positive(**lengths: float) -> None:
+    for name, given in lengths.items():
+        if not 0 < number(name, given) < math.inf:
+            raise ValueError(f"{name} must be positive and finite. Got {given!r}.")
