@@ -45,12 +45,11 @@ def test_a_script_draws(
 
 
 @pytest.mark.slow
-def test_the_picture_of_the_first_screen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both answers are alike, as the script asserts."""
-    monkeypatch.setattr(sys, "argv", ["first.py", str(tmp_path / "first.png")])
-    runpy.run_path(str(DOCS / "images/first.py"), run_name="__main__")
-    with (
-        Image.open(tmp_path / "first.png") as drawn,
-        Image.open(DOCS / "images/first.png") as shown,
-    ):
+@pytest.mark.parametrize("name", ["first", "ensemble"])
+def test_pictures_of_pages(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both answers of the first one are alike, as its script asserts."""
+    drawn_now = tmp_path / "now.png"
+    monkeypatch.setattr(sys, "argv", [name, str(drawn_now)])
+    runpy.run_path(str(DOCS / f"images/{name}.py"), run_name="__main__")
+    with Image.open(drawn_now) as drawn, Image.open(DOCS / f"images/{name}.png") as shown:
         assert drawn.size == shown.size

@@ -172,6 +172,13 @@ def of_models(store: Path) -> Iterator[Call]:
     beam = {"fwhm": 0.5, "level": 0, "tolerance": 0.01, "allow_inconsistent": True}
     yield call(models.smoothing_matrix, pyramid=sphere, **beam)
     yield call(models.save_npz, path=matrix, matrix=models.smoothing_matrix(sphere, **beam))
+    drawn = {"pyramid": sphere, "spectrum": models.Gaussian(length=1.5), "level": 0}
+    noise = torch.randn(1, 1, 42)
+    yield call(models.random_field, **drawn, n=2, seed=0, first=0, std=1.0, tolerance=1e-3)
+    yield call(models.random_field, **drawn, noise=noise, std=None)
+    yield call(models.noise_matrix, **drawn, tolerance=0.01)
+    yield call(models.Matern, length=0.3, nu=1.5)
+    yield call(models.Gaussian, length=0.3)
     yield call(models.regular_grid, height=4, width=8, west=-180)
     harmonic = {"degree": 2, "basis": "tournier07", "affine": np.eye(3)}
     yield call(models.harmonics_matrix, axes=torch.eye(3), **harmonic)

@@ -26,16 +26,21 @@ from torch import Tensor
 from cheblienet_graphs.typing import Floats, Indices
 from cheblienet_models.arguments import check_signal, integer, number
 from cheblienet_models.fields.matrix import Rows
-from cheblienet_models.fields.smoothing import lag_of, positions_of
-from cheblienet_models.fields.spectra import Spectrum, checked, fitted, square_of
+from cheblienet_models.fields.smoothing import lag_of, positions_of, square_of
+from cheblienet_models.fields.spectra import (
+    Spectrum,
+    amplitude,
+    checked,
+    fitted,
+    range_of,
+    variance,
+)
 from cheblienet_models.graphs.families import why_off
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.polynomials import Polynomial
 from cheblienet_models.graphs.pyramid import Pyramid, level_of
 from cheblienet_models.tensors import CsrParts, csr_tensor
 
-DEGREES = 100_000
-"""Degrees of the sphere that a variance sums; the rest is an integral."""
 CORRELATED = 1.5
 """Points of one probe are so many ranges apart."""
 PROBES = 64
@@ -126,7 +131,8 @@ def noise_matrix(
         pyramid: as of `random_field`.
         spectrum: the same.
         level: of the pyramid, 0 the finest.
-        tolerance: entries below this, in units of the largest of their row, are left out.
+        tolerance: in [1e-6, 0.1]: entries below this, in units of the largest of their row, are
+            left out.
 
     Returns:
         (V, V) sparse CSR float32, on the CPU.
@@ -134,6 +140,8 @@ def noise_matrix(
     Raises:
         TypeError, ValueError: as `random_field`.
     """
+    if not 1e-6 <= number("tolerance", tolerance) <= 0.1:
+        raise ValueError(f"tolerance must be in [1e-06, 0.1]. Got {tolerance!r}.")
     field = _Field(level_of(pyramid, level), spectrum, tolerance / 10, "noise_matrix")
     return field.matrix(tolerance)
 
@@ -166,7 +174,7 @@ class _Field:
 
     @property
     def _dimension(self) -> int:
-        """That of the manifold."""
+        """The manifold's dimension."""
         return self.spec.geometry.base.dimension + self.spec.geometry.oriented
 
     def _polynomial(self) -> Polynomial:
@@ -177,15 +185,10 @@ class _Field:
         if isinstance(spectrum, Tensor):
             return fitted(spectrum.sqrt(), lag, scale, graph.lambda_max)
         lag = (0.0, 0.0) if self.spec.sampling in UNEVEN else lag
-        dimension, variance = self._dimension, spectrum.flat_variance(self._dimension)
-        if on_sphere:
-            degree = torch.arange(DEGREES, dtype=torch.float64)
-            power = spectrum.amplitude(degree * (degree + 1), 2).square()
-            summed = float(((2 * degree + 1) / (4 * math.pi) * power).sum())
-            variance = summed + spectrum.beyond(DEGREES)
-        norm = math.sqrt(variance)
+        dimension = self._dimension
+        norm = math.sqrt(variance(spectrum, dimension, on_sphere=on_sphere))
         return graph.polynomial(
-            lambda e: spectrum.amplitude(square_of(scale * e, lag), dimension) / norm,
+            lambda e: amplitude(spectrum, square_of(scale * e, lag), dimension) / norm,
             self.tolerance,
         )
 
@@ -202,16 +205,16 @@ class _Field:
         if key not in known:
             sums = torch.zeros_like(self.root)
             for probes in self._probes():
-                sums += self.graph.filter(probes, self.polynomial).square().sum((0, 1))
+                sums += self.graph.filter(probes, self.polynomial).double().square().sum((0, 1))
             known[key] = (sums * self.root**2).cpu()
         return known[key].to(self.root.device)
 
     def _probes(self) -> Iterator[Tensor]:
-        """(P, 1, V) random signs on vertices that are far apart; or a vertex each."""
+        """(P, 1, V) float32 random signs on vertices that are far apart; or a vertex each."""
         count = self.graph.num_vertices
         colors = self._colors()
         number = int(colors.max()) + 1
-        signs = torch.from_numpy(np.random.default_rng(1).integers(0, 2, count) * 2.0 - 1)
+        signs = torch.from_numpy(np.random.default_rng(1).choice([-1.0, 1.0], count)).float()
         for own in torch.arange(number).split(PROBES):
             probes = torch.where(torch.from_numpy(colors) == own[:, None], signs, 0.0)
             yield probes[:, None].to(self.root.device)
@@ -227,7 +230,7 @@ class _Field:
                     "give a Matern or Gaussian spectrum."
                 )
             return np.arange(count)
-        apart, box = CORRELATED * self.spectrum.range, None
+        apart, box = CORRELATED * range_of(self.spectrum), None
         if self.spec.manifold == "s2":
             places = positions_of(self.graph).T
             apart = 2 * math.sin(min(apart, math.pi) / 2)
@@ -244,8 +247,6 @@ class _Field:
         """Rows of f(Delta), without small entries, of norm 1."""
         import scipy.sparse  # networks and graphs do without scipy
 
-        if not 1e-6 <= number("tolerance", tolerance) <= 0.1:
-            raise ValueError(f"tolerance must be in [1e-06, 0.1]. Got {tolerance!r}.")
         found = []
         present = (self.root > 0).cpu().numpy()
         for block, part, (rows,) in Rows(self.graph).blocks(tolerance, self.polynomial):
@@ -309,11 +310,13 @@ def _greedy_colors(points: Floats, apart: float, box: tuple[float, ...] | None) 
     tree = KDTree(points, boxsize=box)
     colors = np.full(len(points), -1)
     order = np.random.default_rng(0).permutation(len(points))
+    count = 0
     for part in np.array_split(order, -(-len(order) // 512)):
         for point, near in zip(part, tree.query_ball_point(points[part], apart), strict=True):
-            used = np.unique(colors[near])
-            free = np.setdiff1d(np.arange(len(used) + 1), used, assume_unique=True)
-            colors[point] = free[0]
+            used = np.zeros(count + 2, bool)
+            used[colors[near]] = True  # the last, where there is none
+            colors[point] = used.argmin()
+            count = max(count, colors[point] + 1)
     return colors
 
 

@@ -72,9 +72,7 @@ class Beam:
 
     def exponent(self, eigenvalues: Tensor) -> Tensor:
         """Time L of eigenvalues of Delta."""
-        q = self.scale * eigenvalues
-        second, third = self.lag
-        return self.time * q * (1 + second * q + third * q**2)
+        return self.time * square_of(self.scale * eigenvalues, self.lag)
 
     @cached_property
     def blur(self) -> Polynomial:
@@ -133,6 +131,11 @@ def lag_of(graph: Graph, positions: Tensor) -> tuple[float, float]:
     mean = float((share * apart).sum() / share.sum()) / 8
     square = float((share * apart**2).sum() / share.sum()) / 144
     return mean, max(2 * mean**2 - square, 0.0)
+
+
+def square_of(q: Tensor, lag: tuple[float, float]) -> Tensor:
+    """L of eigenvalues q of the operator, with the lag of `lag_of`."""
+    return q * (1 + lag[0] * q + lag[1] * q**2)
 
 
 def positions_of(graph: Graph) -> Tensor:

@@ -14,8 +14,11 @@ from torch import Tensor
 from cheblienet_graphs.typing import Floats
 from cheblienet_models.arguments import number
 from cheblienet_models.errors import quoted
+from cheblienet_models.fields.smoothing import square_of
 from cheblienet_models.graphs.polynomials import Polynomial
 
+DEGREES = 100_000
+"""Degrees of the sphere that a variance sums; the rest is an integral."""
 RIDGE = 1e-6
 """Penalty of a coefficient c_k, over k^2, in fits of an array."""
 
@@ -39,27 +42,6 @@ class Matern:
     def __post_init__(self) -> None:
         _check_positive(length=self.length, nu=self.nu)
 
-    @property
-    def range(self) -> float:
-        """The distance beyond which the correlation is next to nothing."""
-        return self.length
-
-    def amplitude(self, square: Tensor, dimension: int) -> Tensor:
-        """The root of the power at eigenvalues L, up to a factor."""
-        scaled = square * self.length**2 / (8 * self.nu)
-        return (1 + scaled) ** (-(self.nu + dimension / 2) / 2)
-
-    def flat_variance(self, dimension: int) -> float:
-        """The variance of a field with this power in flat space."""
-        density = 8 * self.nu / self.length**2 / (4 * math.pi)
-        gammas = math.lgamma(self.nu) - math.lgamma(self.nu + dimension / 2)
-        return float(math.exp(gammas) * density ** (dimension / 2))
-
-    def beyond(self, degree: int) -> float:
-        """The part of the variance on the sphere from a degree on."""
-        square = 8 * self.nu / self.length**2
-        return float((square / degree**2) ** self.nu * square / (4 * math.pi * self.nu))
-
 
 @dataclass(frozen=True)
 class Gaussian:
@@ -77,28 +59,9 @@ class Gaussian:
     def __post_init__(self) -> None:
         _check_positive(length=self.length)
 
-    @property
-    def range(self) -> float:
-        """The distance beyond which the correlation is next to nothing."""
-        return 2 * self.length
-
-    def amplitude(self, square: Tensor, dimension: int) -> Tensor:
-        """The root of the power at eigenvalues L, up to a factor."""
-        del dimension
-        return torch.exp(-square * self.length**2 / 4)
-
-    def flat_variance(self, dimension: int) -> float:
-        """The variance of a field with this power in flat space."""
-        return float((2 * math.pi * self.length**2) ** (-dimension / 2))
-
-    def beyond(self, degree: int) -> float:
-        """The part of the variance on the sphere from a degree on: none."""
-        del degree
-        return 0.0
-
 
 Spectrum = Matern | Gaussian | Tensor | Sequence[float] | Floats
-"""Of a field: by a family, or C_l from degree 0 on, on the sphere."""
+"""The power of a field: a family, or C_l from degree 0 on, on the sphere."""
 
 
 def checked(spectrum: Spectrum, *, on_sphere: bool) -> Matern | Gaussian | Tensor:
@@ -130,9 +93,36 @@ def checked(spectrum: Spectrum, *, on_sphere: bool) -> Matern | Gaussian | Tenso
     return power
 
 
-def square_of(q: Tensor, lag: tuple[float, float]) -> Tensor:
-    """L of eigenvalues q of the operator, where a graph's lag as `lag_of` has it."""
-    return q * (1 + lag[0] * q + lag[1] * q**2)
+def range_of(spectrum: Matern | Gaussian) -> float:
+    """The distance beyond which the correlation is next to nothing."""
+    return spectrum.length if isinstance(spectrum, Matern) else 2 * spectrum.length
+
+
+def amplitude(spectrum: Matern | Gaussian, square: Tensor, dimension: int) -> Tensor:
+    """The root of the power at eigenvalues L, up to a factor."""
+    if isinstance(spectrum, Gaussian):
+        return torch.exp(-square * spectrum.length**2 / 4)
+    scaled = square * spectrum.length**2 / (8 * spectrum.nu)
+    return (1 + scaled) ** (-(spectrum.nu + dimension / 2) / 2)
+
+
+def variance(spectrum: Matern | Gaussian, dimension: int, *, on_sphere: bool) -> float:
+    """The variance of a field with that amplitude, in flat space or on the sphere."""
+    if isinstance(spectrum, Gaussian):
+        flat = float((2 * math.pi * spectrum.length**2) ** (-dimension / 2))
+    else:
+        gammas = math.lgamma(spectrum.nu) - math.lgamma(spectrum.nu + dimension / 2)
+        density = 8 * spectrum.nu / spectrum.length**2 / (4 * math.pi)
+        flat = float(math.exp(gammas) * density ** (dimension / 2))
+    if not on_sphere:
+        return flat
+    degree = torch.arange(DEGREES, dtype=torch.float64)
+    power = amplitude(spectrum, degree * (degree + 1), 2).square()
+    summed = float(((2 * degree + 1) * power).sum()) / (4 * math.pi)
+    # What is left lies at so small scales that the sphere is flat. In two dimensions its share is
+    # the power at the last degree of a field in none.
+    last = torch.tensor(DEGREES**2, dtype=torch.float64)
+    return summed + flat * float(amplitude(spectrum, last, 0)) ** 2
 
 
 def fitted(

@@ -62,6 +62,13 @@ class Polynomial:
         """The number of products with the Laplacian that applying it takes."""
         return len(self.coefficients) - 1
 
+    def __call__(self, eigenvalues: Tensor) -> Tensor:
+        """Evaluate at eigenvalues in [0, lambda_max], (N,) float64, to (N,) or (N, C) values."""
+        angles = (2 * eigenvalues / self.lambda_max - 1).clamp(-1, 1).arccos()
+        orders = torch.arange(len(self.coefficients), dtype=angles.dtype)
+        values = torch.cos(angles[:, None] * orders) @ self.coefficients
+        return values[:, 0] if values.shape[1] == 1 else values
+
     def __repr__(self) -> str:
         """Its degree and bound."""
         return f"Polynomial(degree={self.degree}, bound={self.bound:.3g})"

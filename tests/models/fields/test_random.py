@@ -1,7 +1,7 @@
 """Random fields: power by the exact formula, covariance by Legendre sums, variance at every point.
 
-E |a_lm|^2 = |f(Delta) m^1/2 Y_lm|^2 takes no draws; where draws are counted, errors are a few of
-their deviations.
+A field is linear in its noise: (V, V) unit noise gives the matrix A of u = A z, and A A^T is the
+covariance of the draws, without drawing. E |a_lm|^2 = |m^1/2 A m^1/2 Y_lm|^2, with m the areas.
 """
 
 import math
@@ -12,22 +12,28 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from numpy.polynomial.legendre import legval
 from refusing import refused
-from scipy.special import eval_legendre, sph_harm_y
+from scipy.special import sph_harm_y
 from stores import folder
 
 from cheblienet_graphs import GraphSpec, build
 from cheblienet_models import Gaussian, Graph, Lift, Matern, Pyramid, noise_matrix, random_field
-from cheblienet_models.fields import random as drawn
-from cheblienet_models.fields.random import _areas, _Field
+from cheblienet_models.fields.spectra import Spectrum
 
 RANGE = math.sqrt(8) / 8
 MATERN = Matern(RANGE)
 """Of nu = 1 and kappa = 8."""
 DEGREES = np.arange(20_000)
-POWER = (1 + DEGREES * (DEGREES + 1) / 64) ** -2.0
-POWER /= ((2 * DEGREES + 1) / (4 * math.pi) * POWER).sum()
-"""C_l of that Matern field, of variance 1."""
+
+
+def matern(kappa: float) -> np.ndarray:
+    """C_l of a Matern field of nu = 1 and variance 1."""
+    power: np.ndarray = (1 + DEGREES * (DEGREES + 1) / kappa**2) ** -2.0
+    return power / ((2 * DEGREES + 1) / (4 * math.pi) * power).sum()
+
+
+POWER = matern(8)
 LOW = np.arange(1, 25)
 PEAKS = np.concatenate([[0.0], (1 + 0.8 * np.cos(2 * np.pi * LOW / 16)) / (LOW * (LOW + 1))])
 PEAKS[0] = PEAKS[1]
@@ -36,7 +42,6 @@ SAMPLINGS: dict[str, dict[str, Any]] = {
     "icosphere": {"subdivisions": 4},
     "octahedral": {"gaussian": "O24"},
     "regular": {"gaussian": "F20"},
-    "random": {"points": 3000, "seed": 1},
 }
 
 
@@ -52,61 +57,78 @@ def vectors(graph: Graph) -> np.ndarray:
     return np.stack([np.sin(beta) * np.cos(gamma), np.sin(beta) * np.sin(gamma), np.cos(beta)], 1)
 
 
-def power(graph: Graph, field: _Field, degree: int) -> float:
+def power(pyramid: Pyramid, spectrum: Spectrum, degree: int) -> float:
     """The mean over orders of E |a_lm|^2."""
+    graph = pyramid.levels[0]
     beta, gamma = graph.coordinates.numpy().T
-    root = _areas(graph).sqrt()
+    root = (4 * math.pi / graph.num_vertices * graph.area.double()).sqrt()
     waves = [sph_harm_y(degree, order, beta, gamma) for order in range(degree + 1)]
     real = [waves[0].real, *(part * math.sqrt(2) for w in waves[1:] for part in (w.real, w.imag))]
-    x = torch.from_numpy(np.array(real)) * root
-    return float(graph.filter(x[:, None], field.polynomial).square().sum()) / (2 * degree + 1)
+    noise = torch.from_numpy(np.array(real)[:, None]) * root
+    fields = random_field(pyramid, spectrum, noise=noise, tolerance=1e-4) * root
+    return float(fields.square().sum()) / (2 * degree + 1)
 
 
 @pytest.mark.parametrize("name", ["healpix", "icosphere", "octahedral", "regular"])
 def test_power_is_the_spectrum_s_up_to_the_degree_that_points_carry(name: str) -> None:
     pyramid = sphere(**SAMPLINGS[name])
-    graph = pyramid.levels[0]
-    field = _Field(graph, MATERN, 1e-4, "")
     for degree, off in ((0, 0.001), (4, 0.002), (8, 0.002), (16, 0.01), (24, 0.05)):
-        assert power(graph, field, degree) / POWER[degree] == pytest.approx(1, abs=off)
+        assert power(pyramid, MATERN, degree) / POWER[degree] == pytest.approx(1, abs=off)
 
 
 @pytest.mark.parametrize("name", ["healpix", "icosphere", "octahedral"])
 def test_an_array_has_the_power_of_each_of_its_degrees(name: str) -> None:
     pyramid = sphere(**SAMPLINGS[name])
-    graph = pyramid.levels[0]
-    field = _Field(graph, torch.from_numpy(PEAKS), 1e-4, "")
     for degree in (2, 4, 8, 12, 16):
-        assert power(graph, field, degree) / PEAKS[degree] == pytest.approx(1, abs=0.005)
+        assert power(pyramid, PEAKS, degree) / PEAKS[degree] == pytest.approx(1, abs=0.005)
 
 
-def covariance(graph: Graph, field: _Field) -> np.ndarray:
-    """(V, V), exactly."""
-    eye = torch.eye(graph.num_vertices, dtype=torch.float64)[:, None]
-    rows = torch.cat([field.applied(part) for part in eye.split(500)])[:, 0].T.numpy()
-    return rows @ rows.T
+UNEVEN: dict[str, dict[str, Any]] = {
+    "octahedral": {"gaussian": "O16"},
+    "random": {"points": 1200, "seed": 1},
+}
 
 
-def legendre(graph: Graph) -> np.ndarray:
+def matrix(pyramid: Pyramid, spectrum: Spectrum, **options: Any) -> np.ndarray:
+    """(V, V) A of u = A z."""
+    parts = torch.eye(pyramid.levels[0].num_vertices, dtype=torch.float64)[:, None].split(500)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*twice the variance")
+        rows = [random_field(pyramid, spectrum, noise=part, **options) for part in parts]
+    columns: np.ndarray = torch.cat(rows)[:, 0].T.numpy()
+    return columns
+
+
+def covariance(pyramid: Pyramid, spectrum: Spectrum, **options: Any) -> np.ndarray:
+    """(V, V) of the draws."""
+    found = matrix(pyramid, spectrum, **options)
+    return found @ found.T
+
+
+def correlation(pyramid: Pyramid, spectrum: Spectrum) -> np.ndarray:
+    """(V, V) of the draws."""
+    found = covariance(pyramid, spectrum, tolerance=1e-5)
+    return found / np.sqrt(np.outer(np.diag(found), np.diag(found)))
+
+
+def legendre(graph: Graph, power: np.ndarray) -> np.ndarray:
     """(V, V) sum_l C_l (2 l + 1) / (4 pi) P_l, by a table of angles."""
-    degrees = DEGREES[:400]
     angles = np.linspace(0, np.pi, 4001)
-    terms = (2 * degrees + 1) / (4 * np.pi) * POWER[:400]
-    table = sum(c * eval_legendre(n, np.cos(angles)) for n, c in zip(degrees, terms, strict=True))
+    terms = (2 * DEGREES + 1) / (4 * np.pi) * power
+    table = legval(np.cos(angles), terms[:400])
     points = vectors(graph)
     return np.interp(np.arccos(np.clip(points @ points.T, -1, 1)), angles, table)
 
 
-@pytest.mark.parametrize("name", ["octahedral", "random"])
+@pytest.mark.parametrize("name", UNEVEN)
 def test_covariance_is_the_legendre_sum_in_this_order_of_factors_alone(name: str) -> None:
-    pyramid = sphere(**SAMPLINGS[name])
+    pyramid = sphere(**UNEVEN[name])
     graph = pyramid.levels[0]
-    field, truth = _Field(graph, MATERN, 1e-4, ""), legendre(graph)
-    found = covariance(graph, field)
-    assert abs(found - truth).max() < 0.13
-    eye = torch.eye(graph.num_vertices, dtype=torch.float64)[:, None]
-    other = graph.filter(eye * field.root, field.polynomial)[:, 0].T.numpy()
-    assert abs(np.diag(other @ other.T) - 1).max() > 0.25
+    right = matrix(pyramid, Matern(2 * RANGE), tolerance=1e-4)
+    assert abs(right @ right.T - legendre(graph, matern(4))).max() < 0.09
+    root = graph.area.double().sqrt().numpy()
+    wrong = right * root[:, None] / root  # f(Delta) m^-1/2
+    assert abs(np.diag(wrong @ wrong.T) - 1).max() > 0.25
 
 
 MASKS = ("half", "wall", "strait", "islands", "rough")
@@ -139,26 +161,20 @@ def ocean(name: str) -> Pyramid:
 @pytest.mark.parametrize("name", MASKS)
 def test_every_point_has_the_deviation_that_was_asked_for(name: str) -> None:
     """Without it coasts have twice the variance, and more."""
-    graph = ocean(name).levels[0]
-    field = _Field(graph, MATERN, 1e-3, "")
-    exact = np.diag(covariance(graph, field))
-    assert exact.max() > 1.6
-    found = field.variance().numpy()
-    error = found / exact - 1
-    assert abs(error).max() < 0.03
-    assert np.sqrt((error**2).mean()) < 0.01
-    fields = random_field(ocean(name), MATERN, 400, std=2.0)[:, 0]
-    share = fields.square().mean(0).numpy() / 4 / (exact / found)
-    assert share.mean() == pytest.approx(1, abs=0.02)
-    assert share.std() < 0.1  # of 400 draws .071
+    pyramid = ocean(name)
+    assert np.diag(covariance(pyramid, MATERN)).max() > 1.6
+    off = np.diag(covariance(pyramid, MATERN, std=2)) / 4 - 1
+    assert abs(off).max() < 0.03
+    assert np.sqrt((off**2).mean()) < 0.01
+    share = random_field(pyramid, MATERN, 400, std=2)[:, 0].square().mean(0) / 4
+    assert float(share.mean()) == pytest.approx(1, abs=0.02)
+    assert float(share.std()) < 0.1  # of 400 draws .071
 
 
 def test_a_field_goes_around_a_wall_or_through_it() -> None:
-    masked, whole = ocean("wall").levels[0], sphere(nside=16).levels[0]
-    around = covariance(masked, _Field(masked, MATERN, 1e-5, ""))
-    around /= np.sqrt(np.outer(np.diag(around), np.diag(around)))
-    inside = mask("wall")
-    through = covariance(whole, _Field(whole, MATERN, 1e-5, ""))[np.ix_(inside, inside)]
+    masked, inside = ocean("wall").levels[0], mask("wall")
+    around = correlation(ocean("wall"), MATERN)
+    through = correlation(sphere(nside=16), MATERN)[np.ix_(inside, inside)]
     points = vectors(masked)
     near = (abs(points[:, 1]) < 0.2) & (points[:, 0] > 0) & (abs(points[:, 2]) < 0.6)
     east, west = near & (points[:, 1] > 0), near & (points[:, 1] < 0)
@@ -184,7 +200,16 @@ def test_draws_depend_on_seed_and_number_alone() -> None:
     finally:
         torch.set_num_threads(threads)
     assert (random_field(pyramid, MATERN, 5, seed=8) - every).abs().max() > 1
-    white = drawn._white(100_000, 3, 4)
+
+
+def test_noise_is_white_and_stays_the_same() -> None:
+    """A spectrum that is flat as far as the points carry it leaves the noise."""
+    pyramid = sphere(nside=16)
+    with pytest.warns(UserWarning, match="does not carry"):
+        fields = random_field(pyramid, np.ones(200), 30, seed=3)
+    white = fields[:, 0] * math.sqrt(4 * math.pi / 3072)
+    expected = torch.tensor([-1.3463139, -0.4346952, -0.9732724], dtype=torch.float64)
+    torch.testing.assert_close(white[5, :3], expected, rtol=0, atol=1e-6)
     assert abs(float(white.mean())) < 0.02
     assert float(white.std()) == pytest.approx(1, abs=0.01)
     assert float((white**4).mean()) == pytest.approx(3, abs=0.1)
@@ -196,10 +221,7 @@ def test_noise_may_be_given_and_is_differentiated() -> None:
     assert torch.autograd.gradcheck(
         lambda z: random_field(pyramid, Matern(1.5), noise=z, std=1.0), noise
     )
-    own = torch.stack([drawn._white(42, 0, number) for number in range(2)])[:, None]
-    given = random_field(pyramid, Matern(1.5), noise=own)
-    assert torch.equal(given, random_field(pyramid, Matern(1.5), 2))
-    assert random_field(pyramid, Matern(1.5), noise=own.float()).dtype == torch.float32
+    assert random_field(pyramid, Matern(1.5), noise=noise.float()).dtype == torch.float32
 
 
 FLAT: dict[str, tuple[dict[str, Any], Any]] = {
@@ -219,21 +241,19 @@ FLAT: dict[str, tuple[dict[str, Any], Any]] = {
 def test_families_have_variance_one_on_tori(name: str) -> None:
     fields, spectrum = FLAT[name]
     spec = GraphSpec(**fields, boundary="periodic", levels=1)
-    graph = build(spec, folder() / "fields.zarr", device="cpu").open().levels[0]
-    variance = _Field(graph, spectrum, 1e-4, "").variance()
-    assert float(variance.mean()) == pytest.approx(1, abs=0.1)
+    pyramid = build(spec, folder() / "fields.zarr", device="cpu").open()
+    variance = np.diag(covariance(pyramid, spectrum))
+    assert variance.mean() == pytest.approx(1, abs=0.1)
+    assert np.diag(covariance(pyramid, spectrum, std=1)) == pytest.approx(1, abs=0.03)
 
 
 def test_rows_of_the_matrix_have_norm_one() -> None:
     pyramid, spectrum = ocean("half"), Gaussian(0.15)
-    matrix = noise_matrix(pyramid, spectrum)
-    rows = matrix.to_dense().double().numpy()
+    made = noise_matrix(pyramid, spectrum)
+    rows = made.to_dense().double().numpy()
     assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-6)
-    graph = pyramid.levels[0]
-    exact = covariance(graph, _Field(graph, spectrum, 1e-5, ""))
-    exact /= np.sqrt(np.outer(np.diag(exact), np.diag(exact)))
-    assert abs(rows @ rows.T - exact).max() < 0.02
-    assert len(matrix.values()) < 150 * graph.num_vertices
+    assert abs(rows @ rows.T - correlation(pyramid, spectrum)).max() < 0.02
+    assert len(made.values()) < 150 * len(rows)
 
 
 def test_points_without_neighbors_are_zero() -> None:
