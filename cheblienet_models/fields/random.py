@@ -30,6 +30,7 @@ from cheblienet_models.fields.smoothing import lag_of, positions_of, square_of
 from cheblienet_models.fields.spectra import (
     Spectrum,
     amplitude,
+    check_positive,
     checked,
     fitted,
     range_of,
@@ -39,6 +40,7 @@ from cheblienet_models.graphs.families import why_off
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.polynomials import Polynomial
 from cheblienet_models.graphs.pyramid import Pyramid, level_of
+from cheblienet_models.missing import check_known
 from cheblienet_models.tensors import CsrParts, csr_tensor
 
 CORRELATED = 1.5
@@ -81,8 +83,9 @@ def random_field(
         level: of the pyramid, 0 the finest.
         seed: in [0, 2^63).
         first: number of the first draw: fields first to first + n - 1 of the seed.
-        std: the deviation of every point; None leaves the spectrum as it is, so that coasts and
-            open sides have up to twice the variance, and small lakes more.
+        std: the deviation of every point, positive; None leaves the spectrum as it is, so that
+            coasts and open sides have up to twice the variance, and small lakes more. Its first use
+            takes about 3.7 (range / spacing)^2 fields' time on the sphere, and is kept.
         noise: (n, 1, V) white noise instead of draws, such as a state that evolves in time.
         tolerance: of the amplitude, in units of its maximum.
 
@@ -101,6 +104,8 @@ def random_field(
         >>> fields.shape, (fields[9:] - last).abs().max() < 1e-12
         (torch.Size([10, 1, 642]), tensor(True))
     """
+    if std is not None:
+        check_positive(std=std)
     field = _Field(level_of(pyramid, level), spectrum, tolerance, "random_field")
     graph = field.graph
     if noise is None:
@@ -110,12 +115,15 @@ def random_field(
         noise = torch.stack(draws)[:, None].to(graph.area.device)
     else:
         check_signal("random_field", noise, ("n", 1, graph.num_vertices), graph.area.device)
+        check_known("random_field", noise)
+        if n not in {1, len(noise)}:
+            raise ValueError(f"n is the number of draws: noise has {len(noise)}. Got n={n!r}.")
     values = field.applied(noise)
     if std is None:
         field.warn_of_sides()
         return values
     deviation = field.variance().sqrt()
-    scale = torch.where(deviation > 0, number("std", std) / deviation, 0.0)
+    scale = torch.where(deviation > 0, std / deviation, 0.0)
     return values * scale.to(values)
 
 
@@ -156,6 +164,7 @@ class _Field:
         name: of the function that draws, for messages.
 
     Attributes:
+        sides: of a flat domain; None on the sphere.
         root: (V,) float64 m^-1/2; 0 where a vertex has no area or no edge.
         polynomial: that stands for f.
     """
@@ -168,7 +177,8 @@ class _Field:
         present = (mass > 0) & (graph.degree > 0)
         self.root = torch.where(present, mass.clamp(min=torch.finfo(mass.dtype).tiny), 1).rsqrt()
         self.root = torch.where(present, self.root, 0.0)
-        self.spectrum = checked(spectrum, on_sphere=self.spec.manifold == "s2")
+        self.sides = _sides(graph)
+        self.spectrum = checked(spectrum, self.sides)
         self._warn_of_spacing(float(mass[present].mean()) ** (1 / self._dimension))
         self.polynomial = self._polynomial()
 
@@ -180,7 +190,7 @@ class _Field:
     def _polynomial(self) -> Polynomial:
         graph, spectrum = self.graph, self.spectrum
         scale = float(graph.eigenvalue_scale or 0.0)
-        on_sphere = self.spec.manifold == "s2"
+        on_sphere = self.sides is None
         lag = lag_of(graph, positions_of(graph)) if on_sphere else (0.0, 0.0)
         if isinstance(spectrum, Tensor):
             return fitted(spectrum.sqrt(), lag, scale, graph.lambda_max)
@@ -231,13 +241,13 @@ class _Field:
                 )
             return np.arange(count)
         apart, box = CORRELATED * range_of(self.spectrum), None
-        if self.spec.manifold == "s2":
+        if self.sides is None:
             places = positions_of(self.graph).T
             apart = 2 * math.sin(min(apart, math.pi) / 2)
         else:
             base = self.spec.geometry.base.dimension
             places = self.graph.coordinates[:points, :base]
-            box = self.spec.full_sampling(0).extent if self.spec.periodic else None
+            box = self.sides if self.spec.periodic else None
         found = _greedy_colors(places.cpu().numpy(), apart, box)
         turns = np.arange(self.graph.orientations)[:, None]
         every: Indices = (found + turns * (found.max() + 1)).ravel()
@@ -329,6 +339,17 @@ def _areas(graph: Graph) -> Tensor:
         cell *= float(facts.xi or 0.0) * step / spec.eps
     area: Tensor = cell * graph.area.double()
     return area
+
+
+def _sides(graph: Graph) -> tuple[float, ...] | None:
+    """Sides of the domain of a flat base; None on the sphere."""
+    spec = graph.stored.spec
+    if spec.manifold == "s2":
+        return None
+    if spec.sampling == "unstructured":  # of which a store has the points, the specification none
+        places = graph.coordinates[:, : spec.geometry.base.dimension]
+        return tuple((places.amax(0) - places.amin(0)).tolist())
+    return spec.full_sampling(0).extent
 
 
 def _check_graph(name: str, graph: Graph) -> None:

@@ -40,7 +40,7 @@ class Matern:
     nu: float = 1.0
 
     def __post_init__(self) -> None:
-        _check_positive(length=self.length, nu=self.nu)
+        check_positive(length=self.length, nu=self.nu)
 
 
 @dataclass(frozen=True)
@@ -57,25 +57,32 @@ class Gaussian:
     length: float
 
     def __post_init__(self) -> None:
-        _check_positive(length=self.length)
+        check_positive(length=self.length)
 
 
 Spectrum = Matern | Gaussian | Tensor | Sequence[float] | Floats
 """The power of a field: a family, or C_l from degree 0 on, on the sphere."""
 
 
-def checked(spectrum: Spectrum, *, on_sphere: bool) -> Matern | Gaussian | Tensor:
+def checked(spectrum: Spectrum, sides: Sequence[float] | None) -> Matern | Gaussian | Tensor:
     """A family, or (degrees,) float64 C_l.
 
     Args:
         spectrum: as given.
-        on_sphere: whether an array has a meaning.
+        sides: of a flat domain; None on the sphere, where an array has a meaning.
 
     Raises:
         TypeError: it is no spectrum.
-        ValueError: it is an array off the sphere, or one with other numbers than power.
+        ValueError: it is longer than the domain, an array off the sphere, or one of other numbers
+            than power.
     """
     if isinstance(spectrum, Matern | Gaussian):
+        longest = math.pi if sides is None else max(sides)
+        if spectrum.length > longest:
+            unit = "radians" if sides is None else "where the domain's width is 1"
+            raise ValueError(
+                f"length must be at most {longest:.4g}, {unit}. Got {spectrum.length:g}."
+            )
         return spectrum
     try:
         power = torch.as_tensor(spectrum, dtype=torch.float64).cpu()
@@ -83,12 +90,13 @@ def checked(spectrum: Spectrum, *, on_sphere: bool) -> Matern | Gaussian | Tenso
         raise TypeError(
             f"spectrum must be Matern, Gaussian or an array C_l. Got {quoted(spectrum)}."
         ) from None
-    if not on_sphere:
+    if sides is not None:
         raise ValueError("spectrum must be Matern or Gaussian off the sphere. Got an array.")
-    if power.ndim != 1 or len(power) < 2 or not bool(((power >= 0) & power.isfinite()).all()):
+    power_like = power.ndim == 1 and len(power) > 1 and bool(power.isfinite().all())
+    if not power_like or float(power.min()) < 0 or float(power.max()) == 0:
         raise ValueError(
-            "spectrum must be C_l from degree 0 on, at least two numbers, finite and not negative. "
-            f"Got shape {tuple(power.shape)}, least {power.min() if power.numel() else None}."
+            "spectrum must be C_l from degree 0 on, at least two numbers, finite, not negative and "
+            f"not all 0. Got shape {tuple(power.shape)}, {quoted(power.tolist())}."
         )
     return power
 
@@ -161,7 +169,13 @@ def fitted(
     return Polynomial(series, lambda_max, error)
 
 
-def _check_positive(**lengths: float) -> None:
-    for name, given in lengths.items():
-        if not 0 < number(name, given) < math.inf:
-            raise ValueError(f"{name} must be positive and finite. Got {given!r}.")
+def check_positive(**given: float) -> None:
+    """See that numbers are positive and finite, by their names.
+
+    Raises:
+        TypeError: one is no number.
+        ValueError: one is not.
+    """
+    for name, value in given.items():
+        if not 0 < number(name, value) < math.inf:
+            raise ValueError(f"{name} must be positive and finite. Got {value!r}.")

@@ -18,7 +18,16 @@ from scipy.special import sph_harm_y
 from stores import folder
 
 from cheblienet_graphs import GraphSpec, build
-from cheblienet_models import Gaussian, Graph, Lift, Matern, Pyramid, noise_matrix, random_field
+from cheblienet_models import (
+    Gaussian,
+    Graph,
+    Lift,
+    Matern,
+    Pyramid,
+    noise_matrix,
+    open_store,
+    random_field,
+)
 from cheblienet_models.fields.spectra import Spectrum
 
 RANGE = math.sqrt(8) / 8
@@ -247,6 +256,21 @@ def test_families_have_variance_one_on_tori(name: str) -> None:
     assert np.diag(covariance(pyramid, spectrum, std=1)) == pytest.approx(1, abs=0.03)
 
 
+@pytest.mark.parametrize("manifold", ["s2", "r2"])
+def test_given_points_of_a_store_that_is_read(manifold: str) -> None:
+    """Their specification knows them by a digest alone."""
+    random = np.random.default_rng(3)
+    places = random.uniform((10, 20), (70, 110), (300, 2))
+    spec = GraphSpec(manifold, coordinates=places, weights="voronoi", levels=1)
+    store = folder() / "fields.zarr"
+    build(spec, store, name="given", device="cpu")
+    pyramid = open_store(store)["given"]
+    spectrum = Matern(0.8 if manifold == "s2" else 0.5)
+    off = np.diag(covariance(pyramid, spectrum, std=1)) - 1
+    assert abs(off).max() < 0.04
+    assert np.sqrt((off**2).mean()) < 0.01
+
+
 def test_rows_of_the_matrix_have_norm_one() -> None:
     pyramid, spectrum = ocean("half"), Gaussian(0.15)
     made = noise_matrix(pyramid, spectrum)
@@ -295,13 +319,23 @@ def test_what_has_no_meaning_is_refused() -> None:
     sphere3 = sphere(subdivisions=3)
     refused("length must be positive", Matern, 0)
     refused("nu must be positive", Matern, 1, -1)
-    refused("spectrum must be C_l", random_field, sphere3, [1.0, -1.0])
+    refused("length must be at most 3.142, radians", random_field, sphere3, Matern(20))
+    for power in ([1.0, -1.0], [0.0, 0.0], [1.0, math.nan], [1.0], np.ones((2, 2))):
+        refused("spectrum must be C_l", random_field, sphere3, power)
+    for std in (0, -1.0, math.nan, math.inf):
+        refused("std must be positive", random_field, sphere3, MATERN, std=std)
+    noise = torch.zeros(2, 1, 642)
+    refused("noise has 2", random_field, sphere3, MATERN, 3, noise=noise)
+    refused("takes finite values", random_field, sphere3, MATERN, noise=noise + math.nan)
     refused("spectrum must be Matern", random_field, sphere3, "white", error=TypeError)
     refused("n must be at least 1|n must be in", random_field, sphere3, MATERN, 0)
     refused("random_field takes", random_field, sphere3, MATERN, noise=torch.zeros(1, 1, 5))
     refused("tolerance must be", noise_matrix, sphere3, MATERN, tolerance=1.0)
     plane = opened("r2", size=8, boundary="periodic", weights="selling", levels=1)
     refused("Matern or Gaussian off the sphere", random_field, plane, [1.0, 1.0])
+    refused(
+        "length must be at most 1, where the domain's width is 1", random_field, plane, Matern(8)
+    )
 
 
 def test_spectra_that_points_do_not_carry_are_told() -> None:
