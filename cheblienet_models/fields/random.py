@@ -16,7 +16,8 @@ is not correlated between them, v_i = sum_c (f(Delta) p_c)_i^2 / m_i.
 
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -42,6 +43,8 @@ from cheblienet_models.graphs.polynomials import Polynomial
 from cheblienet_models.graphs.pyramid import Pyramid, level_of
 from cheblienet_models.missing import check_known
 from cheblienet_models.tensors import CsrParts, csr_tensor
+
+T = TypeVar("T")
 
 CORRELATED = 1.5
 """Points of one probe are so many ranges apart."""
@@ -180,7 +183,7 @@ class _Field:
         self.sides = _sides(graph)
         self.spectrum = checked(spectrum, self.sides)
         self._warn_of_spacing(float(mass[present].mean()) ** (1 / self._dimension))
-        self.polynomial = self._polynomial()
+        self.polynomial = self._kept("polynomial", self._polynomial)
 
     @property
     def _dimension(self) -> int:
@@ -202,22 +205,30 @@ class _Field:
             self.tolerance,
         )
 
+    def _kept(self, what: str, make: Callable[[], T]) -> T:
+        """Something of this graph and spectrum, made once."""
+        own = self.spectrum
+        kind = tuple(own.tolist()) if isinstance(own, Tensor) else own
+        kept = _KEPT.setdefault(self.graph, {})
+        key = what, kind, self.tolerance
+        if key not in kept:
+            kept[key] = make()
+        found: T = kept[key]
+        return found
+
     def applied(self, noise: Tensor) -> Tensor:
         """m^-1/2 f(Delta) z, (n, 1, V) in the dtype of the noise."""
         return self.graph.filter(noise, self.polynomial) * self.root.to(noise)
 
     def variance(self) -> Tensor:
-        """(V,) of each vertex; found once for each graph and spectrum."""
-        own = self.spectrum
-        kind = tuple(own.tolist()) if isinstance(own, Tensor) else own
-        known = _VARIANCES.setdefault(self.graph, {})
-        key = kind, self.tolerance
-        if key not in known:
-            sums = torch.zeros_like(self.root)
-            for probes in self._probes():
-                sums += self.graph.filter(probes, self.polynomial).double().square().sum((0, 1))
-            known[key] = (sums * self.root**2).cpu()
-        return known[key].to(self.root.device)
+        """(V,) of each vertex."""
+        return self._kept("variance", self._variance).to(self.root.device)
+
+    def _variance(self) -> Tensor:
+        sums = torch.zeros_like(self.root)
+        for probes in self._probes():
+            sums += self.graph.filter(probes, self.polynomial).double().square().sum((0, 1))
+        return (sums * self.root**2).cpu()
 
     def _probes(self) -> Iterator[Tensor]:
         """(P, 1, V) float32 random signs on vertices that are far apart; or a vertex each."""
@@ -273,9 +284,9 @@ class _Field:
 
     def warn_of_sides(self) -> None:
         """Warn of coasts and open sides, where the variance is not the spectrum's."""
-        open_side = self.spec.boundary == "open"
-        if self.spec.mask is not None or open_side:
-            where = "coasts" if self.spec.mask is not None else "open sides"
+        is_part = self.graph.base_index is not None
+        if is_part or self.spec.boundary == "open":
+            where = "coasts" if is_part else "open sides"
             warnings.warn(
                 f"Fields on {self.graph.label} have about twice the variance at {where}, and more "
                 "in small lakes: give std to have the same everywhere.",
@@ -302,7 +313,7 @@ class _Field:
         )
 
 
-_VARIANCES: WeakKeyDictionary[Graph, dict[object, Tensor]] = WeakKeyDictionary()
+_KEPT: WeakKeyDictionary[Graph, dict[object, Any]] = WeakKeyDictionary()
 
 
 def _white(count: int, seed: int, draw: int) -> Tensor:

@@ -338,6 +338,13 @@ def test_what_has_no_meaning_is_refused() -> None:
     )
 
 
+def test_a_region_has_coasts() -> None:
+    spec = GraphSpec("s2", subdivisions=3, region=(-40, 40, 0, 90), levels=1)
+    pyramid = build(spec, folder() / "fields.zarr", device="cpu").open()
+    with pytest.warns(UserWarning, match="twice the variance at coasts"):
+        random_field(pyramid, MATERN)
+
+
 def test_spectra_that_points_do_not_carry_are_told() -> None:
     pyramid = sphere(subdivisions=3)
     for spectrum in (Matern(0.1), Gaussian(0.1), np.ones(60)):
