@@ -158,7 +158,7 @@ def weighting_of(points: PointFields, given: Given) -> Weighting:
     name = given["weights"]
     if name is None:
         kernel = any(given[field] is not None for field in KERNEL_ALONE)
-        kernel |= given["laplacian"] == "normalized" or str(given["lambda_max"]) != "exact"
+        kernel |= str(given["laplacian"]) == "normalized" or str(given["lambda_max"]) != "exact"
         name = PAPER if kernel else default_weights(geometry, kind)
     weights = WEIGHTINGS[choice("weights", name, tuple(WEIGHTINGS))]
     if (reason := weights.absence(geometry, lattice=kind.regular)) is not None:

@@ -68,6 +68,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("r2", {"eps": 0.1}, "eps must be 1 on r2"),
     ("se2", {"eps": 0.1, "eps_squared": 0.01}, "eps must be left out where `eps_squared` is given"),
     ("se2", {"period": 2}, "period must be one of pi, 2pi"),
+    ("s2", {"subdivisions": 1, "laplacian": np.zeros(2)}, "laplacian must be one of normalized"),
     ("so3", {**ONE, "xi": "auto"}, "xi must be left out with one orientation"),
     *(("r3s2", {"axes": axes}, SETS) for axes in (5, "ico7", 12.5, 12.0000001, True)),
     ("r3s2", {"orientations": 12}, "orientations must be .*`axes` says how many"),
