@@ -90,8 +90,8 @@ def peaks(last: int) -> Floats:
     return power
 
 
-def ratio_of_power(pyramid: Pyramid, spectrum: Any, degree: int) -> float:
-    """The mean over orders of E |a_lm|^2."""
+def mean_power(pyramid: Pyramid, spectrum: Any, degree: int) -> float:
+    """E |a_lm|^2, the mean over orders."""
     graph = pyramid.levels[0]
     beta, gamma = graph.coordinates.numpy().T
     root = (4 * math.pi / graph.num_vertices * graph.area.double()).sqrt()
@@ -108,7 +108,7 @@ def power(**_: object) -> None:
     print_head("sampling", "points", *(f"degree {degree}" for degree in degrees))
     for name, fields in SAMPLINGS.items():
         pyramid = sphere(**fields)
-        shares = (ratio_of_power(pyramid, SPECTRUM, n) / POWER[n] for n in degrees)
+        shares = (mean_power(pyramid, SPECTRUM, n) / POWER[n] for n in degrees)
         print_row(
             name, f"{pyramid.levels[0].num_vertices:,}", *(f"{share:.3f}" for share in shares)
         )
@@ -120,7 +120,7 @@ def arrays(**_: object) -> None:
     print_head("sampling", *(f"degree {degree}" for degree in degrees))
     for name, fields in SAMPLINGS.items():
         pyramid = sphere(**fields)
-        shares = [ratio_of_power(pyramid, wanted, n) / wanted[n] for n in degrees]
+        shares = [mean_power(pyramid, wanted, n) / wanted[n] for n in degrees]
         print_row(name, *(f"{share:.3f}" for share in shares))
 
 

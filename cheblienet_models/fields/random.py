@@ -369,10 +369,11 @@ def _check_graph(name: str, graph: Graph) -> None:
     why = ""
     if spec.manifold not in {"s2", "r2", "r3", "se2"}:
         why = f"{graph.label} is on {spec.manifold}, not on s2, r2, r3 or se2"
-    elif spec.weights == "kernel" or spec.laplacian == "normalized":
-        what = "kernel weights" if spec.weights == "kernel" else "a normalized Laplacian"
-        other = "voronoi" if not spec.sampling_kind.regular else "selling"
-        why = f"{graph.label} has {what}: build it with `weights={other!r}`"
+    elif spec.weights == "kernel":
+        other = "selling" if spec.sampling_kind.regular else "voronoi"
+        why = f"{graph.label} has kernel weights: build it with `weights={other!r}`"
+    elif spec.laplacian == "normalized":
+        why = f"{graph.label} has a normalized Laplacian: build it with `laplacian='combinatorial'`"
     elif spec.directional is not None:
         why = f"{graph.label} has directional Laplacians: build it without `directional`"
     elif graph.eigenvalue_scale is None:

@@ -302,7 +302,7 @@ def test_what_has_no_meaning_is_refused() -> None:
         (opened("s2", nside=4, levels=1), "has kernel weights: build it with `weights='voronoi'`"),
         (
             opened("s2", nside=4, weights="voronoi", laplacian="normalized", levels=1),
-            "has a normalized Laplacian",
+            "has a normalized Laplacian: build it with `laplacian='combinatorial'`",
         ),
         (opened("so3", subdivisions=1, levels=1), "is on so3, not on s2"),
         (
