@@ -15,6 +15,7 @@ from cheblienet_models.fields import (
     smoothing_matrix,
 )
 from cheblienet_models.graphs.checkpoints import load_weights
+from cheblienet_models.graphs.connection import Connection
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.mapped import ignore_graphs_in_ddp
 from cheblienet_models.graphs.pyramid import LevelMap, Pyramid
@@ -25,6 +26,7 @@ from cheblienet_models.layers.cheb_conv import ChebConv, low_pass_
 from cheblienet_models.layers.derivatives import Gradient, GradientNorm
 from cheblienet_models.layers.diffusion import Diffusion
 from cheblienet_models.layers.lifting import Lift, Project
+from cheblienet_models.layers.modulus import Modulus
 from cheblienet_models.layers.oriented_lift import OrientedLift
 from cheblienet_models.layers.pooling import GlobalPool, SpatialPool, SpatialUnpool
 from cheblienet_models.layers.portable import portable
@@ -40,6 +42,7 @@ __all__ = [
     "UNSEEN",
     "BatchNorm",
     "ChebConv",
+    "Connection",
     "Diffusion",
     "FromHarmonics",
     "Gaussian",
@@ -51,6 +54,7 @@ __all__ = [
     "LevelMap",
     "Lift",
     "Matern",
+    "Modulus",
     "OrientedLift",
     "Project",
     "Pyramid",

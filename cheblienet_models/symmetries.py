@@ -108,6 +108,31 @@ def _motions(pyramid: Pyramid, level: int, coarsest: int) -> Iterator[tuple[str,
         yield name, Motion(vertices, graph.num_points, name.startswith(REFLECTIONS))
 
 
+def frame_turns(graph: Graph, motion: Motion) -> Tensor:
+    """(points,) float64 angle from a point's first direction, moved, to that where it is moved.
+
+    Args:
+        graph: on s2, so3, r2 or se2.
+        motion: a rotation or a reflection of the whole space.
+    """
+    coordinates, image = graph.coordinates[: graph.num_points].cpu(), motion.base
+    if graph.spec["manifold"] in {"r2", "se2"}:
+        places = coordinates[:, :2] - coordinates[:, :2].mean(0)
+        frames = torch.eye(2, dtype=places.dtype).expand(len(places), 2, 2)
+    else:
+        beta, gamma = coordinates[:, -2:].T
+        south = [beta.cos() * gamma.cos(), beta.cos() * gamma.sin(), -beta.sin()]
+        east = [-gamma.sin(), gamma.cos(), torch.zeros_like(gamma)]
+        places = torch.stack([beta.sin() * gamma.cos(), beta.sin() * gamma.sin(), beta.cos()], 1)
+        frames = torch.stack([torch.stack(south, 1), torch.stack(east, 1)], 1)
+    # The orthogonal matrix that moves the places (Kabsch 1976).
+    left, _, right = torch.linalg.svd(places[image].T @ places)
+    left[:, -1] *= torch.linalg.det(left @ right) * (-1 if motion.reflects else 1)
+    moved = frames[:, 0] @ (left @ right).T
+    first, second = (frames[image] @ moved[..., None])[..., 0].T
+    return torch.atan2(second, first)
+
+
 def _preserves(graph: Graph, motion: Motion) -> bool:
     """True if the entries of moved Laplacians are where the stored ones are, and equal."""
     every = [graph.laplacian_parts(), *(CsrParts(*of[:3]) for of in graph.directional.values())]

@@ -77,6 +77,23 @@ def logical(x: Tensor) -> Tensor:
     return x.permute(1, 2, 0)
 
 
+def paired(x: Tensor) -> Tensor:
+    """(B, 2 C, V), first components, then second ones -> (2 V, B, C), those of a vertex in turn."""
+    pairs: Tensor = vertex_major(x).unflatten(2, (2, -1))
+    return pairs.transpose(1, 2).flatten(0, 1).contiguous()
+
+
+def unpaired(x: Tensor) -> Tensor:
+    """(2 V, B, C) -> (B, 2 C, V), the inverse of `paired`; vertex-major in memory."""
+    return logical(x.unflatten(0, (-1, 2)).transpose(1, 2).flatten(2))
+
+
+def quarter_turned(x: Tensor) -> Tensor:
+    """Pairs (2 V, B, C) times i: (a, b) becomes (-b, a)."""
+    first, second = x.unflatten(0, (-1, 2)).unbind(1)
+    return torch.stack([-second, first], 1).flatten(0, 1)
+
+
 def multiplied(x: Tensor, dtype: torch.dtype, product: Callable[[Tensor], Tensor]) -> Tensor:
     """A product, (m, N) -> (n, N), of every signal, (B, C, m) -> (B, C, n).
 
@@ -193,6 +210,15 @@ def csr_tensor(matrix: CsrParts, columns: int) -> Tensor:
     announce_sparse()
     shape = len(matrix.row_pointers) - 1, columns
     return torch.sparse_csr_tensor(*matrix, size=shape, check_invariants=False)
+
+
+def transposed(matrix: CsrParts, columns: int) -> CsrParts:
+    """The transpose, (columns, rows), of a matrix, with entries in the order of its rows."""
+    order = matrix.columns.argsort(stable=True)
+    counts = matrix.columns.long().bincount(minlength=columns)
+    starts = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+    rows = matrix.rows()[order].to(matrix.columns.dtype)
+    return CsrParts(starts.to(matrix.row_pointers.dtype), rows, matrix.values[order])
 
 
 def padded(matrix: CsrParts, chosen: Tensor | None = None) -> tuple[Tensor, Tensor]:

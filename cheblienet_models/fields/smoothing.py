@@ -8,8 +8,10 @@ weighted second moments of r - p in the tangent plane at p, and u = C^-1 S(m (r 
 
     y = (S(m x) - u . S(m x r)) / (S(m) - u . S(m r)).
 
-u is 0 where all around is known. r needs no p in it, as u . p = 0. What the beam damps more than
-the heat kernel, short waves, is then taken off: (B - S) of the field, filled with y.
+u is 0 where all around is known. Of fields of spin x has two components, which the heat kernel of
+their connection carries in the numerator; the denominator and u are of scalars. r needs no p in it,
+as u . p = 0. What the beam damps more than the heat kernel, short waves, is then taken off: (B - S)
+of the field, filled with y.
 
 The heat kernel of a graph serves as a Gaussian beam. On the sphere a beam of standard deviation s
 multiplies harmonics of degree l by exp(-l (l + 1) s^2 / 2): that is the heat kernel at t = s^2 / 2.
@@ -24,11 +26,12 @@ and with 1 - P_l(1 - c) = L c / 2 - L^2 c^2 / 16 + L^3 c^3 / 288 for L = l (l + 
     q = L - a L^2 + b L^3,   a = <c> / 8,   b = <c^2> / 144,
 
 means by w_ij c_ij. The beam is the function exp(-t L(q)) of the graph's eigenvalues, with L(q) =
-q + a q^2 + (2 a^2 - b) q^3.
+q + a q^2 + (2 a^2 - b) q^3. Fields of spin s have l (l + 1) - s^2 in place of l (l + 1), and the
+same lag.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
@@ -37,6 +40,7 @@ from torch import Tensor
 from cheblienet_models.arguments import flag, number
 from cheblienet_models.errors import quoted
 from cheblienet_models.fields.filling import known_values
+from cheblienet_models.graphs.connection import Connection, check_pairs, check_spin
 from cheblienet_models.graphs.families import check_family
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.polynomials import Polynomial
@@ -62,6 +66,7 @@ class Beam:
         scale: factor from eigenvalues of Delta to q.
         positions: (3, V) float64 unit vectors on the sphere; (0, V) elsewhere.
         lag: a and 2 a^2 - b, 0 where L is q.
+        connection: of a field of spin; None of scalars.
     """
 
     graph: Graph
@@ -69,6 +74,7 @@ class Beam:
     scale: float
     positions: Tensor
     lag: tuple[float, float]
+    connection: Connection | None = None
 
     def exponent(self, eigenvalues: Tensor) -> Tensor:
         """Time L of eigenvalues of Delta."""
@@ -77,18 +83,26 @@ class Beam:
     @cached_property
     def blur(self) -> Polynomial:
         """exp(-t L)."""
-        return self.graph.polynomial(lambda e: torch.exp(-self.exponent(e)), TOLERANCE)
+        return self._of.polynomial(lambda e: torch.exp(-self.exponent(e)), TOLERANCE)
 
     @cached_property
     def heat(self) -> Polynomial:
         """exp(-t q), with weights that are not negative."""
-        return self.graph.polynomial(lambda e: torch.exp(-self.time * self.scale * e), TOLERANCE)
+        return self._of.polynomial(lambda e: torch.exp(-self.time * self.scale * e), TOLERANCE)
 
     def applied(self, p: Polynomial, x: Tensor) -> Tensor:
-        """N^-1/2 p(Delta) N^1/2 x, which keeps constants where p(0) = 1; (B, C, V) float64."""
+        """N^-1/2 p(Delta) N^1/2 x, which keeps constants where p(0) = 1; (B, C, V) float64.
+
+        Components of fields of spin are (B, 2 C, V).
+        """
         mass = self.graph.mass.double()
         root = torch.where(mass > 0, mass, 1).sqrt()
-        return self.graph.filter(x * root, p) / root
+        return self._of.filter(x * root, p) / root
+
+    @property
+    def _of(self) -> Graph | Connection:
+        """The module that has the operator."""
+        return self.connection or self.graph
 
 
 def beam_of(pyramid: Pyramid, graph: Graph, fwhm: float) -> Beam:
@@ -151,6 +165,7 @@ def smooth(
     fwhm: float,
     *,
     level: int = 0,
+    spin: int = 0,
     allow_inconsistent: bool = False,
 ) -> Tensor:
     """Smooth fields as by a Gaussian beam, missing values left out; differentiable in x.
@@ -165,6 +180,13 @@ def smooth(
     field. On other manifolds they are means, off by 0.8 s times the slope there. Points that a mask
     or a region of the graph left out count as missing.
 
+    With a spin, on s2 and r2, fields have two components, which are carried along geodesics:
+    harmonics of degree l are multiplied by exp(-(l (l + 1) - spin^2) s^2 / 2), as healpy's
+    `smoothing` does with Q and U. The second component is a quarter turn from the first, south
+    toward east: (south, east), (east, north), Q and U of COSMO. U of the IAU has the other sign,
+    and any such pair is silently wrong, most of all near poles. A point is known where both
+    components are; else both are missing in the result.
+
     Graphs with eigenvalues that stay off their metric's, however many points, are refused: kernel
     weights, the default, off isotropic lattices; matched weights on random or given points; a
     normalized Laplacian where degrees are not as areas. Errors there may exceed what smoothing
@@ -172,13 +194,15 @@ def smooth(
 
     Args:
         pyramid: of the field. Weights "voronoi" are the most accurate on s2.
-        x: (B, C, V), any floating point dtype; each channel may miss other values.
+        x: (B, C, V), any floating point dtype; each channel may miss other values. With a spin
+            (B, 2 C, V), the first components of all C fields, then the second ones.
         fwhm: full width at half maximum: radians in (0, pi] on s2, else a length of the metric.
         level: of the pyramid, 0 the finest.
+        spin: of the fields, 0 of scalars.
         allow_inconsistent: take such graphs all the same; it is then their own heat kernel.
 
     Returns:
-        (B, C, V) in the dtype of x, computed in float64.
+        The same shape in the dtype of x, computed in float64.
 
     Raises:
         TypeError: an argument is of another type.
@@ -199,34 +223,50 @@ def smooth(
     beam = beam_of(pyramid, graph, fwhm)
     if not flag("allow_inconsistent", allow_inconsistent):
         check_family("smooth", graph)
+    own = beam
+    if check_spin("smooth", pyramid.spec["manifold"], spin):
+        check_pairs("smooth", x, spin)
+        own = replace(beam, connection=graph.connection(spin))
+        half = x.shape[1] // 2
+        other = known.roll(half, 1)
+        x = torch.where(known & ~other, x.roll(half, 1), x)
+        known = known & other
+        values = torch.where(known, values, 0.0)
     if bool(known.all()) and graph.base_index is None:
-        return beam.applied(beam.blur, values).to(x.dtype)
-    mean = values.sum(2, keepdim=True) / known.sum(2, keepdim=True).clamp(min=1)
-    values = torch.where(known, values - mean, 0.0)
-    smoothed = mean + _smoothed(beam, known, values)
+        return own.applied(own.blur, values).to(x.dtype)
+    if not spin:
+        mean = values.sum(2, keepdim=True) / known.sum(2, keepdim=True).clamp(min=1)
+        smoothed = mean + _smoothed(beam, own, known, torch.where(known, values - mean, 0.0))
+    else:
+        smoothed = _smoothed(beam, own, known, values)
     return torch.where(known, smoothed.to(x.dtype), x)
 
 
-def _smoothed(beam: Beam, known: Tensor, values: Tensor) -> Tensor:
-    """At the known values, of these and 0 elsewhere, (B, C, V)."""
-    fitted = _fitted(beam, known, values)
+def _smoothed(beam: Beam, own: Beam, known: Tensor, values: Tensor) -> Tensor:
+    """At the known values, of these and 0 elsewhere, (B, C, V); own is the beam of their spin."""
+    fitted = _fitted(beam, own, known, values)
     filled = torch.where(known, values, fitted)
-    return fitted + beam.applied(beam.blur, filled) - beam.applied(beam.heat, filled)
+    return fitted + own.applied(own.blur, filled) - own.applied(own.heat, filled)
 
 
-def _fitted(beam: Beam, known: Tensor, values: Tensor) -> Tensor:
+def _fitted(beam: Beam, own: Beam, known: Tensor, values: Tensor) -> Tensor:
     """Values (B, C, V) of what fits the known ones: planes on the sphere, means elsewhere."""
+    components = 1 if own is beam else 2
+    fields: Tensor = values.unflatten(1, (components, -1)).transpose(1, 2).flatten(0, 1)
+    known = known[:, : values.shape[1] // components]
     masks, which = known.flatten(0, 1).unique(dim=0, return_inverse=True)
     tilts, is_near = _tilts(beam, masks)
-    total = _weighed(beam, masks.double(), tilts)
-    sums = _weighed(beam, values.flatten(0, 1), tilts[which])
-    fitted = torch.where(is_near[which], sums / torch.where(is_near, total, 1.0)[which], 0.0)
-    return fitted.view_as(values)
+    total = torch.where(is_near, _weighed(beam, masks.double()[:, None], tilts)[:, 0], 1.0)
+    sums = _weighed(own, fields, tilts[which])
+    fitted = torch.where(is_near[which, None], sums / total[which, None], 0.0)
+    pairs: Tensor = fitted.unflatten(0, known.shape[:2])
+    return pairs.transpose(1, 2).flatten(1, 2)
 
 
 def _weighed(beam: Beam, x: Tensor, tilts: Tensor) -> Tensor:
-    """S(x) - u . S(x r) of x (n, V), tilts (n, 1 + k, V) being 1 and -u."""
-    return (beam.applied(beam.heat, x[:, None] * _with_ones(beam.positions)) * tilts).sum(1)
+    """S(x) - u . S(x r) of x (n, components, V), tilts (n, 1 + k, V) being 1 and -u."""
+    powers = x[:, :, None] * _with_ones(beam.positions)
+    return (beam.applied(beam.heat, powers.flatten(1, 2)).view_as(powers) * tilts[:, None]).sum(2)
 
 
 def plane_weights(beam: Beam) -> Tensor:
@@ -237,7 +277,7 @@ def plane_weights(beam: Beam) -> Tensor:
     """
     known = torch.ones_like(beam.positions[:1], dtype=torch.bool)
     tilts, _ = _tilts(beam, known)
-    return (tilts / _weighed(beam, known.double(), tilts)[:, None])[0]
+    return (tilts / _weighed(beam, known.double()[:, None], tilts))[0]
 
 
 def _with_ones(positions: Tensor) -> Tensor:

@@ -27,6 +27,7 @@ Kept = TypeVar("Kept", bound=nn.Module)
 OPERATOR_NAMES = "operator_names"
 """Buffer of layers that are not of the metric's Laplacian alone: names, and `LOW_PASS`."""
 LOW_PASS = "low-pass"  # noqa: S105 -- no password
+SPIN = "spin="
 
 
 def load_weights(
@@ -199,10 +200,12 @@ def operators_of(names: Any) -> str:
     """
     known = isinstance(names, Tensor) and names.dtype == torch.uint8
     told = bytes(names.flatten().tolist()).decode(errors="replace").split(",") if known else []
-    operators = [name for name in told if name not in {LOW_PASS, ""}]
+    spins = [name for name in told if name.startswith(SPIN)]
+    operators = [name for name in told if name not in {LOW_PASS, "", *spins}]
     kind = "directional" if operators else "laplacian"
     kind = "first-order" if operators == ["first-order"] else kind
-    return f"operators='{kind}'{', low_pass=True' * (LOW_PASS in told)}"
+    named = [f"operators='{kind}'", *spins, *["low_pass=True"] * (LOW_PASS in told)]
+    return ", ".join(named)
 
 
 def _shape(value: Any) -> tuple[int, ...] | None:

@@ -11,6 +11,7 @@ from cheblienet_graphs.store.reader import LevelFolder
 from cheblienet_models.arguments import check_signal, flag, instance
 from cheblienet_models.errors import MissingEigenpairsError
 from cheblienet_models.graphs import exports, filters
+from cheblienet_models.graphs.connection import Connection, Turned, kept
 from cheblienet_models.graphs.edges import EdgeList, Neighbors, neighbors_of
 from cheblienet_models.graphs.families import warn_of_family
 from cheblienet_models.graphs.full_grid import SMALL, FullGrid, Order, small_pixels
@@ -62,9 +63,9 @@ class Graph(Mapped):
         degree, area: (V,) weighted degrees; areas with mean 1; in the dtype of the Laplacian.
         eigenvalues: (M,) float64, too, ascending; None where no eigenpairs are stored.
         gradients: first derivatives along the frame, of the whole graph also where a random
-            sub-graph is drawn; None where the graph was built without `gradients`.
-        subgraph: (nnz,) values of a random sub-graph, which each layer uses while it is itself in
-            training mode; None for the whole graph. See `sample_edges`.
+            sub-graph is drawn; None where it was built without.
+        subgraph: (nnz,) values of a random sub-graph that `sample_edges` drew, which each layer
+            uses while it is itself in training mode; None for the whole graph.
         subgraph_degree: (V,) weighted degrees of that sub-graph where its Laplacian is normalized
             by them, else None.
     """
@@ -100,16 +101,17 @@ class Graph(Mapped):
         self.gradients = Gradients(reopen, stored) if spec.gradients else None
         self.adopt_parts()
         self._edges: EdgeList | None = None
+        self.turned: dict[tuple[type, int], Turned] = {}
         self._hold("degree", shared(stored.degree))
         self._hold("area", shared(stored.area))
-        self._hold("subgraph", None)
-        self._hold("subgraph_degree", None)
+        for name in ("subgraph", "subgraph_degree"):
+            self._hold(name, None)
         # In float32 symmetries could no longer be found.
         self._hold("_coordinates", shared(stored.mapped("coordinates")), exact=True)
         self._hold("eigenvalues", shared(stored.eigenvalues), exact=True)
         self._hold("base_index", shared(stored.base_index), exact=True)
-        fraction = stored.fraction.reshape(self.grid[1:]) if spec.cuts_pixels else None
-        self._hold("fraction", shared(fraction), exact=True)
+        parts = stored.fraction.reshape(self.grid[1:]) if spec.cuts_pixels else None
+        self._hold("fraction", shared(parts), exact=True)
         for name, part in zip(SMALL, small_pixels(stored), strict=True):
             self._hold(name, part, exact=True)
         self._grids = {"nested": FullGrid(self, "nested")}  # no child: it has what the graph has
@@ -149,8 +151,7 @@ class Graph(Mapped):
         """The Laplacian with its spectrum within [-1, 1], as `filter` and `diffuse` apply it.
 
         Eigenvalues of a random sub-graph that is normalized by its own degrees may be larger than
-        lambda_max: that one is rescaled with 2, the bound of all. `training` is as of
-        `laplacian_parts`.
+        lambda_max: it is rescaled with 2, the bound of all. `training` is as of `laplacian_parts`.
         """
         pointers, columns, values = self.laplacian_parts(training=training)
         largest, mass = self.lambda_max, self.mass
@@ -171,9 +172,19 @@ class Graph(Mapped):
     @property
     def edges(self) -> EdgeList:
         """The undirected edges, found on first use."""
-        if self._edges is None:
-            self._edges = EdgeList(self.operator())
+        self._edges = self._edges or EdgeList(self.operator())
         return self._edges
+
+    def connection(self, spin: int) -> Connection:
+        """The Laplacian of fields of spin 1, such as winds, 2, polarization, or more, on s2 and r2.
+
+        The second component is a quarter turn from the first, south toward east: (south, east),
+        (east, north), COSMO's (Q, U); the IAU's U has the other sign. Made once for all layers.
+
+        Raises:
+            ValueError: spin is below 1, or the manifold another.
+        """
+        return kept(self, Connection, spin)
 
     def neighbors(self, vertex: int) -> Neighbors:
         """The edges of a vertex in [0, V), else a ValueError: `Neighbors` has shapes and dtypes."""
@@ -182,10 +193,9 @@ class Graph(Mapped):
     def to_pyg(self) -> "Data":
         """The edges of the whole graph for PyTorch Geometric, named as `clg export` does.
 
-        `edge_index` (2, E) int64, sources and targets, both directions, targets ascending;
-        `edge_weight` (E,); `edge_attr` (E, dim), components of log g^-1 h, h the source as seen
-        from the target g, along the frame, of the smallest rotation; `pos` (V, d) `coordinates`,
-        which are not copied.
+        `edge_index` (2, E) int64, sources, targets, both directions, targets ascending;
+        `edge_weight` (E,); `edge_attr` (E, dim), log g^-1 h along the frame, h the source and g the
+        target, of the smallest rotation; `pos`, (V, d) `coordinates`, not copied.
 
         Raises:
             ModuleNotFoundError: torch_geometric is not installed.
@@ -230,8 +240,7 @@ class Graph(Mapped):
         Computed in the wider of x's dtype and the graph's, also under autocast.
 
         Raises:
-            ValueError: x has another shape.
-            StoreError: the graph has no stored eigenpairs.
+            ValueError, StoreError: x has another shape, or no eigenpairs are stored.
         """
         vectors = self.eigenpairs[1]
         check_signal(f"fourier on {self.label}", x, ("B", "C", len(vectors)), vectors.device)
@@ -244,8 +253,7 @@ class Graph(Mapped):
         projection to the M lowest frequencies.
 
         Raises:
-            ValueError: x_hat has another shape.
-            StoreError: the graph has no stored eigenpairs.
+            ValueError, StoreError: x_hat has another shape, or no eigenpairs are stored.
         """
         vectors, name = self.eigenpairs[1], f"inverse_fourier on {self.label}"
         sizes, words = ("B", "C", vectors.shape[1]), "(batch, channels, eigenpairs)"
@@ -253,18 +261,13 @@ class Graph(Mapped):
         return multiplied(x_hat, vectors.dtype, lambda rows: vectors.to(rows) @ rows)
 
     def convolve(self, x: Tensor, y: Tensor) -> Tensor:
-        """The paper's convolution of two signals, Phi (Phi^T x * Phi^T y), differentiable.
+        """The paper's convolution of two signals (B, C, V), Phi (Phi^T x * Phi^T y).
 
-        Args:
-            x: (B, C, V).
-            y: (B, C, V); batch and channels broadcast, so (1, 1, V) is one filter for all.
-
-        Returns:
-            (B, C, V), with frequencies among the M stored ones.
+        Differentiable; it has frequencies among the M stored ones. Batch and channels broadcast, so
+        that (1, 1, V) is one filter for all.
 
         Raises:
-            ValueError: a signal has another shape, or they do not broadcast.
-            StoreError: the graph has no stored eigenpairs.
+            ValueError, StoreError: shapes differ or do not broadcast, or no eigenpairs are stored.
         """
         x_hat, y_hat = self.fourier(x), self.fourier(y)
         if any(a != b and 1 not in {a, b} for a, b in zip(x.shape[:2], y.shape[:2], strict=True)):
@@ -307,11 +310,10 @@ class Graph(Mapped):
 
         Args:
             x: (B, C, V), of any floating point dtype; under autocast it is not cast.
-            function: from eigenvalues, (N,) float64 on the CPU, to (N,) float64; it is called on
-                all of [0, lambda_max], both ends included. Or what `polynomial` made of one: that
-                spares making it again, and serves where a program is exported or compiled.
-            tolerance: in [1e-12, 1), in units of max |f|. A smooth f takes few more products for a
-                smaller one; one with a corner many. Not used where a polynomial is given.
+            function: from eigenvalues, (N,) float64 on the CPU, to (N,) float64, called on all of
+                [0, lambda_max]; or what `polynomial` made of one, which spares making it again, and
+                serves where a program is exported or compiled.
+            tolerance: in [1e-12, 1), in units of max |f|; not used where a polynomial is given.
             training: whether to filter on the random sub-graph, if one is drawn.
 
         Returns:
@@ -346,9 +348,7 @@ class Graph(Mapped):
 
         For a time t of the operator, with eigenvalues `eigenvalue_scale` times Delta's, diffuse for
         `t * graph.eigenvalue_scale`: off by some percent where `Diffusion` says, and the first call
-        warns. The entries 1, eps^2 and xi^-2 of R^-1 are the diffusivities D11, D22 and D33 of the
-        literature on orientation scores; its hypoelliptic diffusions have D22 = 0 (a small eps)
-        and, of D11 d_forward^2 + D33 d_rotation^2, t D11 as time and xi^-2 = D33 / D11.
+        warns.
 
         Args:
             x: (B, C, V), of any floating point dtype; under autocast it is not cast.
@@ -390,9 +390,9 @@ class Graph(Mapped):
         Raises:
             ValueError: x has another shape, fill is none of its dtype, or there is no such order.
         """
-        if str(order) not in self._grids:
-            self._grids[order] = FullGrid(self, order)
-        return self._grids[order].filled(x, fill)
+        if (grid := self._grids.get(str(order))) is None:
+            grid = self._grids[order] = FullGrid(self, order)
+        return grid.filled(x, fill)
 
     def extra_repr(self) -> str:
         """The line that print(graph) shows."""

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from cheblienet_graphs.store.map_reader import MapArrays
 from cheblienet_models.arguments import check_signal, instance
+from cheblienet_models.graphs.connection import Transport, check_pairs, check_spin
 from cheblienet_models.graphs.identity import Identity
 from cheblienet_models.graphs.mapped import Identified, Reopen, recipe_of
 from cheblienet_models.missing import check_known
@@ -49,6 +50,7 @@ class VertexMap(Identified):
     values: Tensor
     source_coordinates: Tensor
     target_coordinates: Tensor
+    _transports: dict[int, Transport] = {}  # noqa: RUF012 -- replaced, never changed
 
     def __init__(self, reopen: Reopen, identity: Identity, stored: MapArrays) -> None:
         super().__init__(reopen, identity)
@@ -80,20 +82,33 @@ class VertexMap(Identified):
         other._hold_matrix(TRANSPOSED, self._matrix())  # noqa: SLF001
         return other
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, spin: int = 0) -> Tensor:
         """(B, C, num_sources) -> (B, C, num_targets), differentiable twice.
 
         In the wider of x's dtype and the map's, also under autocast.
 
+        Args:
+            x: the signal; of a field of spin (B, 2 C, num_sources), the first components of all C
+                fields, then the second ones, which turn with the frames between source and target.
+            spin: of the signal, 0 of scalars; winds, (east, north) or (south, east), have 1. On s2
+                and r2.
+
         Raises:
-            TypeError: x is no tensor.
-            ValueError: x has another shape or device, or no floating-point dtype.
+            TypeError: x is no tensor, or spin no integer.
+            ValueError: x has another shape or device, or no floating-point dtype, or spin is below
+                0 or not of this manifold.
             StoreError: weights are not finite.
         """
         name = f"{self.identity.name}@{self.identity.version}"
         check_signal(name, x, ("B", "C", self.num_sources), self.values.device)
         if self.check_finite:
             check_known(name, x)
+        manifold = self.spec["source"]["manifold"]
+        if check_spin(name, manifold, spin):
+            check_pairs(name, x, spin)
+            if manifold == "s2":
+                wide = x.to(torch.promote_types(self.values.dtype, x.dtype))
+                return self._transport(spin).forward(wide)
         matrices = self._finite_matrix(), self._finite_matrix(TRANSPOSED)
         return multiplied(x, self.values.dtype, partial(sparse_product, *matrices))
 
@@ -119,6 +134,16 @@ class VertexMap(Identified):
     def extra_repr(self) -> str:
         """The line that print(map) shows."""
         return f"{super().extra_repr()}, {self.num_sources} -> {self.num_targets}"
+
+    def _transport(self, spin: int) -> Transport:
+        """The matrix of fields of spin, made on first use."""
+        one = self._transports.get(spin)
+        if one is None or one.values.device != self.values.device:
+            ends = self.target_coordinates, self.source_coordinates
+            with torch.inference_mode(mode=False):
+                one = Transport(self._finite_matrix(), *ends, spin)
+            self._transports = {**self._transports, spin: one}
+        return one
 
     def _hold_coordinates(self, source: Tensor, target: Tensor) -> None:
         self._hold("source_coordinates", source, exact=True)

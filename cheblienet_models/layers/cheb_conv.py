@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from cheblienet_models.arguments import choice, flag, instance, integer
-from cheblienet_models.graphs.checkpoints import LOW_PASS, OPERATOR_NAMES, operators_of
+from cheblienet_models.graphs.checkpoints import LOW_PASS, OPERATOR_NAMES, SPIN, operators_of
 from cheblienet_models.graphs.filters import filtered
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.mapped import OnGraph
@@ -20,7 +20,15 @@ from cheblienet_models.layers.derivatives import (
     fields_of,
     linear_fields,
 )
-from cheblienet_models.tensors import autocast_type, is_cast, logical, vertex_major
+from cheblienet_models.tensors import (
+    autocast_type,
+    is_cast,
+    logical,
+    paired,
+    quarter_turned,
+    unpaired,
+    vertex_major,
+)
 
 Operators = Literal["laplacian", "directional", "first-order"]
 SMOOTHING = torch.tensor([[0.5], [-0.5]])
@@ -52,6 +60,13 @@ class ChebConv(OnGraph):
     With low_pass all this is of x - Delta x / lambda_max, so that no filter passes the shortest
     waves of the graph: these change most if an image is moved by a part of a pixel or turned.
 
+    With spin=s, on s2 and r2, L is that of `Graph.connection` and channels are fields of spin s,
+    each of two components, (B, 2 in, V) -> (B, 2 out, V): winds have s = 1, polarization has s = 2.
+    The second component is a quarter turn from the first, south toward east: (south, east), (east,
+    north), Q and U of COSMO; U of the IAU has the other sign, and any such pair is silently wrong.
+    Weights are complex numbers, or with handed=False real ones, which commute with reflections.
+    There is no bias, as no field of spin is constant.
+
     Results are vertex-major in memory, (V, B, C) behind the logical (B, C, V), and so is what the
     layer works on: between layers of this package nothing is transposed.
 
@@ -59,7 +74,7 @@ class ChebConv(OnGraph):
         in_channels, out_channels: at least 1.
         kernel_size: K >= 1, the number of polynomials; vertices K - 1 edges away are reached.
         graph: shared, not copied.
-        bias: whether to add b.
+        bias: whether to add b; fields of spin have none.
         save_basis: keep T_k(L) x for the backward. Costs K - 1 times the memory of the input for
             each operator; saves up to half of the backward's sparse products where out_channels >
             in_channels.
@@ -67,16 +82,20 @@ class ChebConv(OnGraph):
             built with `directional`; these know, while training, no random sub-graphs, which are of
             the metric's Laplacian. Or "first-order", with gradients, of the whole graph, of a graph
             that was built with `gradients`.
-        handed: whether first-order operators distinguish mirror images; in space they do not.
+        handed: whether first-order operators, or weights of fields of spin, distinguish mirror
+            images; in space they do not.
         low_pass: one more sparse product.
+        spin: of the fields, 0 of scalars. Its operators are "laplacian"; while training it knows no
+            random sub-graphs.
 
     Attributes:
         check_finite: True; whether signals are searched for missing and infinite values, which
             would spread. On a GPU each call then waits for its queue: set it to False where
             something before has looked, as networks do.
         weight: (K, in, out), or (1 + J (K - 1), in, out) with W_0 first, then W_1k, k = 1..K-1,
-            and so on, or (K, (1 + J) in, out) with W_k above U_1k, U_2k, ... and J = 1 for norms;
-            Kaiming-normal, the fan-in being the product of the first two.
+            and so on, or (K, (1 + J) in, out) with W_k above U_1k, U_2k, ... and J = 1 for norms,
+            or (K, in, 2 out) of complex weights, their real parts first; Kaiming-normal, the fan-in
+            being the product of the first two.
         bias: (out,), or None.
         norms: the GradientNorm of first-order operators where there are no orientations; else None.
 
@@ -106,6 +125,7 @@ class ChebConv(OnGraph):
         operators: Operators = "laplacian",
         handed: bool = True,
         low_pass: bool = False,
+        spin: int = 0,
     ) -> None:
         super().__init__()
         self.in_channels = integer("in_channels", in_channels, 1)
@@ -114,12 +134,20 @@ class ChebConv(OnGraph):
         self.graph = instance("graph", graph, Graph)
         self.save_basis = flag("save_basis", save_basis)
         self.operators = choice("operators", operators, get_args(Operators))
-        self.handed = flag("handed", handed) and operators == "first-order"
+        self.spin = integer("spin", spin, 0)
+        self.handed = flag("handed", handed) and (self.spin > 0 or operators == "first-order")
         self.low_pass = flag("low_pass", low_pass)
         self.norms: GradientNorm | None = None
         self.fields = 0  # that are taken as they are
         graph.laplacian_parts()  # refused here where they are damaged
+        self.connection = graph.connection(spin) if spin else None
+        self.complex = self.spin > 0 and self.handed
         terms, width = kernel_size, in_channels
+        if spin and operators != "laplacian":
+            raise ValueError(
+                f"ChebConv with spin={spin} takes operators='laplacian'. Got {operators!r}: "
+                "Gradient(graph, spin=...) has first derivatives of fields of spin."
+            )
         if operators == "directional":
             if not graph.directional:
                 raise ValueError(
@@ -131,18 +159,20 @@ class ChebConv(OnGraph):
             width *= 1 + self._derivatives()
         if names := self._names():
             self.register_buffer(OPERATOR_NAMES, torch.tensor(names, dtype=torch.uint8))
-        self.weight = nn.Parameter(torch.empty(terms, width, out_channels))
-        self.bias = nn.Parameter(torch.empty(out_channels)) if flag("bias", bias) else None
+        self.weight = nn.Parameter(torch.empty(terms, width, (1 + self.complex) * out_channels))
+        biased = flag("bias", bias) and not spin
+        self.bias = nn.Parameter(torch.empty(out_channels)) if biased else None
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Draw new weights; the bias becomes 0."""
-        nn.init.normal_(self.weight, std=math.sqrt(2 / self.weight[..., 0].numel()))
+        count = self.weight[..., 0].numel() * (1 + self.complex)
+        nn.init.normal_(self.weight, std=math.sqrt(2 / count))
         if self.bias is not None:
             nn.init.zeros_(self.bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        """(B, in_channels, V) -> (B, out_channels, V).
+        """(B, in_channels, V) -> (B, out_channels, V), or with a spin twice as many of both.
 
         Under autocast the input is cast as for a linear layer and the result has that dtype; the
         recursion itself runs in the dtype of the graph, float32 unless the graph is double.
@@ -152,9 +182,16 @@ class ChebConv(OnGraph):
             ValueError: x has another shape, dtype or device, the message states both, or missing or
                 infinite values. Or a random sub-graph is drawn, and the operators are directional.
         """
-        check_input(self, x, self.graph, self.in_channels, self.weight)
+        components = 2 if self.spin else 1
+        check_input(self, x, self.graph, components * self.in_channels, self.weight)
         if is_cast(x):
             x = x.to(torch.get_autocast_dtype(autocast_type(x)))
+        if self.spin:
+            y = self._summed(paired(x))
+            if self.complex:
+                real, imaginary = y.chunk(2, 2)
+                y = real + quarter_turned(imaginary)
+            return unpaired(y)
         y = self._summed(vertex_major(x))
         if self.bias is not None:
             y = y + self.bias.to(y.dtype)
@@ -162,10 +199,11 @@ class ChebConv(OnGraph):
 
     def _summed(self, x: Tensor) -> Tensor:
         """The sum without the bias, (V, B, in) -> (V, B, out)."""
-        if self.low_pass:
-            x = filtered(x, SMOOTHING, *self.graph.laplacian_parts(training=self.training))
-        x = self._with_derivatives(x)
         matrices = self._matrices()
+        if self.low_pass:
+            metric = self.graph.laplacian_parts(training=self.training)
+            x = filtered(x, SMOOTHING, *(matrices if self.spin else metric))
+        x = self._with_derivatives(x)
         y: Tensor
         if self.save_basis and self.kernel_size > 1:
             y, _ = chebyshev_basis(x, self.weight, *matrices)
@@ -184,13 +222,16 @@ class ChebConv(OnGraph):
     def _matrices(self) -> list[Tensor]:
         """Row pointers, columns and values of the Laplacians."""
         graph = self.graph
-        if self.operators != "directional":
+        if self.operators != "directional" and self.connection is None:
             return [*graph.laplacian_parts(training=self.training)]
         if self.training and graph.subgraph is not None:
+            kind = f"spin={self.spin}" if self.spin else "operators='directional'"
             raise ValueError(
-                f"ChebConv on {graph.label} with operators='directional' has no random "
-                "sub-graphs, which are of the metric's Laplacian: call sample_edges(graph, 1)."
+                f"ChebConv on {graph.label} with {kind} has no random sub-graphs, which are of the "
+                "metric's Laplacian of scalars: call sample_edges(graph, 1)."
             )
+        if self.connection is not None:
+            return [*self.connection.parts()]
         return [part for one in graph.directional.values() for part in one[:3]]
 
     def _derivatives(self) -> int:
@@ -207,7 +248,8 @@ class ChebConv(OnGraph):
     def _names(self) -> list[int]:
         """Bytes of what the weights are of, beside the Laplacian."""
         own = {"directional": [*self.graph.directional], "first-order": ["first-order"]}
-        names = [*own.get(self.operators, []), *[LOW_PASS] * self.low_pass]
+        spins = [f"{SPIN}{self.spin}"] * (self.spin > 0)
+        names = [*own.get(self.operators, []), *spins, *[LOW_PASS] * self.low_pass]
         return [*",".join(names).encode()]
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002
@@ -234,8 +276,10 @@ class ChebConv(OnGraph):
     def extra_repr(self) -> str:
         """The line that print(layer) shows."""
         sizes = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}"
-        unhanded = ", handed=False" * (self.operators == "first-order" and not self.handed)
+        may = self.spin > 0 or self.operators == "first-order"
+        unhanded = ", handed=False" * (may and not self.handed)
         named = f", operators={self.operators}" * (self.operators != "laplacian")
+        named += f", spin={self.spin}" * (self.spin > 0)
         return f"{sizes}{named}{unhanded}{', low_pass=True' * self.low_pass}"
 
 
@@ -265,7 +309,8 @@ def low_pass_(module: nn.Module, order: int = 2) -> None:
             series = torch.randn(operators, basis.shape[1], width * channels).to(basis)
             filters = (basis @ series).unflatten(2, (width, channels))
             whole = torch.cat([filters[:, 0].sum(0, keepdim=True), filters[:, 1:].flatten(0, 1)])
-            layer.weight.copy_(whole * math.sqrt(2 / (width * operators)) / basis.norm())
+            scale = math.sqrt(2 / (width * operators * (1 + layer.complex)))
+            layer.weight.copy_(whole * scale / basis.norm())
 
 
 def _low_pass_basis(count: int, order: int) -> Tensor:

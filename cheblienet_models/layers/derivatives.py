@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from cheblienet_models.arguments import check_signal, flag, instance, integer
+from cheblienet_models.graphs.connection import CovariantGradients, check_pairs, check_spin, kept
 from cheblienet_models.graphs.gradients import Gradients, block
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.mapped import OnGraph
@@ -28,7 +29,10 @@ from cheblienet_models.tensors import (
     custom_op,
     is_cast,
     logical,
+    paired,
+    quarter_turned,
     uncast,
+    unpaired,
     vertex_major,
 )
 
@@ -171,7 +175,9 @@ gradient.register_autograd(_gradient_backward, setup_context=_keep)
 gradient_adjoint.register_autograd(_adjoint_backward, setup_context=_keep)
 
 
-def derivatives(x: Tensor, gradients: Gradients, count: int, own: int = 0) -> Tensor:
+def derivatives(
+    x: Tensor, gradients: Gradients | CovariantGradients, count: int, own: int = 0
+) -> Tensor:
     """`gradient` along the first fields of a graph, in their units."""
     scales = [1 / unit if unit else 0.0 for unit in gradients.units[:count]]
     y = gradient(x, scales, own, gradients.starts, *gradients.parts())
@@ -187,11 +193,19 @@ class Gradient(OnGraph):
 
     On SE(2) and SO(3) the fields, forward, sideways and rotation, are left-invariant, so the layer
     is equivariant under rotations and translations; a reflection gives them the signs +, - and -.
-    Elsewhere they belong to the coordinates, and turn with these: `GradientNorm` is free of that.
-    Random sub-graphs, which are of the Laplacian, leave derivatives as they are.
+    Elsewhere they belong to the coordinates, and turn with these: they are a field of spin 1, the
+    components (south, east) or (x, y), and `GradientNorm` is free of that. Random sub-graphs, which
+    are of the Laplacian, leave derivatives as they are.
+
+    With spin=s, on s2 and r2, the layer takes a field of spin s, of components in these very
+    directions, and raises and lowers its spin: (A_1 + i A_2) psi has spin s + 1, (A_1 - i A_2) psi
+    s - 1, with covariant derivatives A. For s = 1 the second one is divergence and curl, the curl
+    positive where a field turns from the first direction toward the second: counterclockwise from
+    outside on the sphere. Winds are (-v, u).
 
     Args:
         graph: built with `gradients`; shared, not copied.
+        spin: of the signal, 0 of scalars.
 
     Attributes:
         check_finite: True; whether signals are searched for missing and infinite values, which
@@ -208,16 +222,18 @@ class Gradient(OnGraph):
 
     handed = True
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, *, spin: int = 0) -> None:
         super().__init__()
         self.graph = instance("graph", graph, Graph)
+        self.spin = check_spin("Gradient", graph.spec["manifold"], spin)
         linear_fields("Gradient", graph)
+        self.covariant = kept(graph, CovariantGradients, spin) if spin else None
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         """(B, C, V) -> (B, F C, V): the C channels along the first field, then the next one.
 
-        In the dtype of x, computed in that of the graph, also under autocast; vertex-major in
-        memory.
+        With a spin (B, 2 C, V) -> twice (B, 2 C, V), the fields of spin s + 1 and of s - 1. In the
+        dtype of x, computed in that of the graph, also under autocast; vertex-major in memory.
 
         Raises:
             TypeError: x is no tensor.
@@ -225,7 +241,17 @@ class Gradient(OnGraph):
         """
         gradients = fields_of(self.graph)
         check_input(self, x, self.graph, "C")
-        return logical(derivatives(vertex_major(x), gradients, len(gradients.names)))
+        count = len(gradients.names)
+        if self.covariant is None:
+            return logical(derivatives(vertex_major(x), gradients, count))
+        check_pairs("Gradient", x, self.spin)
+        first, second = derivatives(paired(x), self.covariant, count).chunk(2, 2)
+        second = quarter_turned(second)
+        return unpaired(first + second), unpaired(first - second)
+
+    def extra_repr(self) -> str:
+        """The line that print(layer) shows."""
+        return f"spin={self.spin}" * (self.spin > 0)
 
 
 class GradientNorm(OnGraph):

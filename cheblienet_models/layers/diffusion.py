@@ -25,6 +25,10 @@ class Diffusion(OnGraph):
     a BatchNorm. Equivariant under every symmetry of the graph. Its cost is that of about
     sqrt(t lambda_max log(4 / tolerance)) sparse products, t the longest of the times.
 
+    The entries 1, eps^2 and xi^-2 of R^-1 are the diffusivities D11, D22 and D33 of the literature
+    on orientation scores; its hypoelliptic diffusions have D22 = 0 (a small eps) and, of
+    D11 d_forward^2 + D33 d_rotation^2, t D11 as time and xi^-2 = D33 / D11.
+
     Times belong to the operator that the graph discretizes where its `eigenvalue_scale` is known,
     so they mean the same on finer and coarser levels of a metric, and a state_dict loads on any;
     where it is None they are times of Delta.

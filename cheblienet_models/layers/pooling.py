@@ -6,22 +6,36 @@ import torch
 from torch import Tensor, nn
 
 from cheblienet_models.arguments import check_signal, choice, instance
+from cheblienet_models.graphs.connection import check_pairs, check_spin, transport_angles
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.pyramid import LevelMap, Pyramid
 from cheblienet_models.missing import check_known
-from cheblienet_models.tensors import logical, vertex_major
+from cheblienet_models.tensors import Constants, logical, vertex_major
 
 Mode = Literal["max", "mean", "random"]
 
 
-class _Reduce(nn.Module):
+class _Reduce(Constants):
     """Each target vertex takes the max, the weighted mean or a random one of its sources."""
 
     check_finite: bool = True
+    turns: Tensor | None
 
-    def __init__(self, level_map: LevelMap, mode: Mode) -> None:
+    def __init__(
+        self, level_map: LevelMap, mode: Mode, spin: int, targets: Graph, sources: Graph
+    ) -> None:
         super().__init__()
         self.level_map, self.mode = level_map, choice("mode", mode, get_args(Mode))
+        manifold = targets.spec["manifold"]
+        self.spin = check_spin(type(self).__name__, manifold, spin)
+        if spin and mode != "mean":
+            raise ValueError(
+                f"{mode!r} of components depends on the frame: give mode='mean' with spin={spin}."
+            )
+        # Fields of the plane have one frame, and so the means of scalars.
+        on_sphere = spin > 0 and manifold == "s2"
+        turns = _turns(level_map, spin, targets, sources) if on_sphere else None
+        self._hold("turns", turns, exact=True)
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, C, source vertices) -> (B, C, target vertices).
@@ -36,6 +50,7 @@ class _Reduce(nn.Module):
         sizes = ("B", "C", level_map.origins)
         device = level_map.weights.device
         check_signal(name, x, sizes, device, floating=self.mode != "max")
+        check_pairs(name, x, self.spin)
         y = self._reduced(x)
         if self.check_finite:
             # A maximum hides UNSEEN, and what is drawn or repeated is not all, or more.
@@ -49,18 +64,31 @@ class _Reduce(nn.Module):
         if self.mode == "random" and self.training:
             chosen = torch.multinomial(level_map.weights, 1)
             return logical(rows.index_select(0, level_map.sources.gather(1, chosen)[:, 0]))
-        if level_map.sources.shape[1] == 1:
+        if level_map.sources.shape[1] == 1 and self.turns is None:
             return logical(rows.index_select(0, level_map.sources[:, 0]))
         gathered = rows.index_select(0, level_map.sources.flatten())
         gathered = gathered.view(*level_map.sources.shape, *x.shape[:2])
         if self.mode == "max":
             return logical(gathered.amax(1))
+        if self.turns is not None:
+            pairs = gathered.unflatten(3, (2, -1))
+            y = torch.einsum("vmpq,vmbqc->vbpc", self.turns.to(x.dtype), pairs)
+            return logical(y.flatten(2))
         weights = level_map.weights.to(x.dtype)
         return logical(torch.einsum("vm,vmbc->vbc", weights, gathered))
 
     def extra_repr(self) -> str:
         """The line that print(layer) shows."""
-        return f"mode={self.mode!r}"
+        return f"mode={self.mode!r}" + f", spin={self.spin}" * (self.spin > 0)
+
+
+def _turns(level_map: LevelMap, spin: int, targets: Graph, sources: Graph) -> Tensor:
+    """(targets, m, 2, 2) float64: weights of components of fields of spin."""
+    here, there = targets.coordinates, sources.coordinates[level_map.sources.long()]
+    angles = transport_angles(here[:, None].expand_as(there).flatten(0, 1), there.flatten(0, 1))
+    cos, sin = (spin * angles).cos(), (spin * angles).sin()
+    blocks = torch.stack([cos, -sin, sin, cos], 1).view(*level_map.sources.shape, 2, 2)
+    return blocks * level_map.weights.double()[..., None, None]
 
 
 class SpatialPool(_Reduce):
@@ -71,6 +99,8 @@ class SpatialPool(_Reduce):
         level: the finer one, 0 the finest of all.
         mode: "max", "mean" (weighted by area), or "random": one source drawn for each vertex and
             call while training, the mean in eval mode.
+        spin: of the signal, on s2 and r2, 0 of scalars: (B, 2 C, V), the first components of all
+            fields, then the second ones, which turn with the frames. The mode is "mean".
 
     Attributes:
         check_finite: True; whether signals are searched for missing and infinite values, which
@@ -87,8 +117,10 @@ class SpatialPool(_Reduce):
         torch.Size([1, 3, 256])
     """
 
-    def __init__(self, pyramid: Pyramid, level: int, mode: Mode = "max") -> None:
-        super().__init__(instance("pyramid", pyramid, Pyramid).pooling(level), mode)
+    def __init__(self, pyramid: Pyramid, level: int, mode: Mode = "max", *, spin: int = 0) -> None:
+        level_map = instance("pyramid", pyramid, Pyramid).pooling(level)
+        fine, coarse = pyramid.levels[level : level + 2]
+        super().__init__(level_map, mode, spin, coarse, fine)
 
 
 class SpatialUnpool(_Reduce):
@@ -98,6 +130,7 @@ class SpatialUnpool(_Reduce):
         pyramid: of the levels.
         level: the finer one, 0 the finest of all.
         mode: of the parents, as in SpatialPool; on lattices there is only one.
+        spin: as of SpatialPool.
 
     Attributes:
         check_finite: True; whether signals are searched for missing and infinite values, which
@@ -114,8 +147,10 @@ class SpatialUnpool(_Reduce):
         torch.Size([1, 3, 1024])
     """
 
-    def __init__(self, pyramid: Pyramid, level: int, mode: Mode = "mean") -> None:
-        super().__init__(instance("pyramid", pyramid, Pyramid).unpooling(level), mode)
+    def __init__(self, pyramid: Pyramid, level: int, mode: Mode = "mean", *, spin: int = 0) -> None:
+        level_map = instance("pyramid", pyramid, Pyramid).unpooling(level)
+        fine, coarse = pyramid.levels[level : level + 2]
+        super().__init__(level_map, mode, spin, fine, coarse)
 
 
 class GlobalPool(nn.Module):

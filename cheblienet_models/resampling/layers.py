@@ -44,6 +44,11 @@ class LatLonToVertices(Resampler):
     field's validity, 1.0 or 0.0, gives the share of each average that was valid: with
     "conservative", sums with Graph.area times that share are integrals over the valid part.
 
+    With spin=s fields have two components, (B, 2 C, lat, lon), which turn with the frames between
+    pixel and point: winds have s = 1, polarization has s = 2. The second component is a quarter
+    turn from the first, south toward east: (south, east), (east, north) as of winds (u, v), Q and U
+    of COSMO; U of the IAU has the other sign. What is averaged is known where both components are.
+
     On a level with a mask, cells belong to the full sampling. Given points, of which a store has
     only the ones inside, are completed by rings of points, wherever a place is farther from the
     nearest point inside than 1.5 roots of that point's area.
@@ -66,6 +71,7 @@ class LatLonToVertices(Resampler):
         skipna: whether to leave NaN and UNSEEN out instead of refusing them.
         fill: the value of points without a source; NaN where it is left out. Integers, which have
             no NaN, need one.
+        spin: of the fields, 0 of scalars.
 
     Raises:
         ValueError: another manifold, level, method or grid; coordinates in radians; points beyond
@@ -84,8 +90,10 @@ class LatLonToVertices(Resampler):
     def forward(self, x: Tensor | DataArray) -> Tensor:
         """(B, C, lat, lon) -> (B, C, points), differentiable; also of one sample, without B.
 
-        An xarray.DataArray may have its dimensions lat or latitude and lon or longitude, with the
-        coordinates of this module, anywhere; others come first, in their order: (..., points).
+        With a spin channels are components, the first ones of all fields, then the second ones.
+        An xarray.DataArray, of scalars, may have its dimensions lat or latitude and lon or
+        longitude, with the coordinates of this module, anywhere; others come first, in their order:
+        (..., points).
 
         The result has the wider of x's dtype and the matrix's, of sums in float64; with "nearest"
         that of x. Without skipna fields are searched for missing values, in one pass, which forces
@@ -97,6 +105,11 @@ class LatLonToVertices(Resampler):
                 in.
         """
         if not isinstance(x, Tensor):
+            if self.spin:
+                raise ValueError(
+                    f"LatLonToVertices with spin={self.spin} takes a tensor of both components, "
+                    f"(B, 2 C, lat, lon). Got {type(x).__name__}."
+                )
             field = self._field(x)
             points = self.forward(field.reshape(1, math.prod(field.shape[:-2]), *self.shape))
             return points.reshape(*field.shape[:-2], self.num_points)
@@ -131,6 +144,9 @@ class VerticesToLatLon(Resampler):
     which keeps integrals, as for LatLonToVertices. "nearest" takes the nearest point, of any
     dtype: for labels. All of them keep constants.
 
+    With spin=s fields have two components, (B, 2 C, points), as for LatLonToVertices. At a pole
+    each pixel has its own frame, that of its longitude.
+
     A grid may be a region, as for LatLonToVertices. On a level with a mask, the domain is the cells
     of the points inside, which are found as LatLonToVertices says: a pixel with its center
     ("conservative": its whole area) outside has no source and becomes `fill`, and corners of facets
@@ -146,6 +162,7 @@ class VerticesToLatLon(Resampler):
         skipna: whether to leave NaN and UNSEEN out instead of refusing them.
         fill: the value of pixels without a source; NaN where it is left out. Integers, which have
             no NaN, need one where there are such pixels.
+        spin: of the fields, 0 of scalars.
 
     Raises:
         ValueError: another manifold, level, method or grid; coordinates in radians; a grid and

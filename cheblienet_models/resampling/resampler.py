@@ -1,6 +1,7 @@
 """The base of both directions of resampling: a grid, the points of a level, and their matrices."""
 
 import math
+from functools import partial
 from pathlib import Path
 from typing import Self, get_args
 
@@ -8,7 +9,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from cheblienet_models.arguments import check_signal, choice, flag, number
+from cheblienet_models.arguments import check_signal, choice, flag, integer, number
+from cheblienet_models.graphs.connection import Transport, check_pairs
 from cheblienet_models.graphs.full_grid import check_fill
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.pyramid import Pyramid, level_of
@@ -25,12 +27,10 @@ from cheblienet_models.resampling.grids import (
 from cheblienet_models.resampling.matrices import Direction, Method, matrices
 from cheblienet_models.tensors import (
     Constants,
-    autocast_type,
     csr_tensor,
-    logical,
+    multiplied,
     save_npz,
     sparse_product,
-    vertex_major,
 )
 
 
@@ -44,6 +44,7 @@ class Resampler(Constants):
         method: "bilinear", "conservative" or "nearest".
         label: of the level.
         num_points: of the level, without orientations.
+        spin: of the fields, 0 of scalars.
         skipna: whether NaN and UNSEEN are left out of averages, else they are refused.
         fill: the value of what has no source; None where it is NaN.
     """
@@ -64,9 +65,11 @@ class Resampler(Constants):
         level: int = 0,
         skipna: bool = False,
         fill: float | None = None,
+        spin: int = 0,
     ) -> None:
         super().__init__()
         graph = _graph_of(pyramid, level)
+        self.spin = integer("spin", spin, 0)
         self._latitudes = checked_latitudes(latitudes)
         self._longitudes = checked_longitudes(longitudes)
         check_degrees(self._latitudes, self._longitudes)
@@ -78,6 +81,7 @@ class Resampler(Constants):
         matrix, transposed = matrices(self._direction, method, graph.stored, *arrays)
         self._hold_matrix("", matrix)
         self._hold_matrix(TRANSPOSED, transposed)
+        self._transport = Transport(matrix, *self._ends(graph), spin) if spin else None
         self._sourceless = int((~self._has_source()).sum())
         self._check_reach()
 
@@ -91,6 +95,7 @@ class Resampler(Constants):
         level: int = 0,
         skipna: bool = False,
         fill: float | None = None,
+        spin: int = 0,
     ) -> Self:
         """The module for the grid of an xarray.DataArray; its other dimensions do not matter.
 
@@ -98,7 +103,14 @@ class Resampler(Constants):
             ValueError: it has no such dimensions or coordinates, or as for the constructor.
         """
         coordinates = field_coordinates(array)
-        return cls(pyramid, *coordinates, method, level=level, skipna=skipna, fill=fill)
+        return cls(pyramid, *coordinates, method, level=level, skipna=skipna, fill=fill, spin=spin)
+
+    def _ends(self, graph: Graph) -> tuple[Tensor, Tensor]:
+        """Colatitudes and longitudes of the targets, (targets, 2), and of the sources."""
+        points = graph.coordinates[: graph.num_points, -2:].cpu()
+        beta, gamma = torch.deg2rad(90 - self.latitudes), torch.deg2rad(self.longitudes)
+        pixels = torch.cartesian_prod(beta, gamma)
+        return (points, pixels) if self._direction == "to points" else (pixels, points)
 
     @property
     def latitudes(self) -> Tensor:
@@ -123,10 +135,11 @@ class Resampler(Constants):
         name = type(self).__name__
         device = self.values.device
         check_signal(name, x, ("B", "C", *sizes), device, words=words, floating=False)
-        if not x.is_floating_point() and self.method != "nearest":
+        check_pairs(name, x, self.spin)
+        if not x.is_floating_point() and (self.spin or self.method != "nearest"):
             raise ValueError(
                 f"{name} with method={self.method!r} takes floating-point fields. Got {x.dtype}: "
-                "use method='nearest' for labels, x.float() for numbers."
+                "use method='nearest' without a spin for labels, x.float() for numbers."
             )
         searched = x.is_floating_point() and not self.skipna and has_values(x)
         count = int(missing(x).sum()) if searched and not looks_known(x) else 0
@@ -138,7 +151,8 @@ class Resampler(Constants):
         if self._sourceless:
             check_fill(x.dtype, self._fill_value)
         sources = x.flatten(2)
-        return self._picked(sources) if self.method == "nearest" else self._averaged(sources)
+        picks = self.method == "nearest" and not self.spin
+        return self._picked(sources) if picks else self._averaged(sources)
 
     @property
     def _fill_value(self) -> float:
@@ -162,33 +176,38 @@ class Resampler(Constants):
     def _averaged(self, x: Tensor) -> Tensor:
         """(B, C, sources) -> (B, C, targets), sums in float64."""
         dtype = torch.promote_types(self.values.dtype, x.dtype)
-        with torch.autocast(autocast_type(x), enabled=False):
-            rows = vertex_major(x).double().flatten(1)
-            if self.skipna:
-                # Before the product: 0 times NaN would be NaN, there and in the gradient.
-                valid = ~vertex_major(missing(x)).flatten(1)
-                total = self._product(valid.double())
-                known = self._product(torch.where(valid, rows, 0.0))
-                has_source = total > 0
-                values = known / torch.where(has_source, total, 1.0)
-            else:
-                values, has_source = self._product(rows), self._has_source()[:, None]
-            if self.skipna or self._sourceless:
-                values = torch.where(has_source, values, self._fill_value)
-            values = values.to(dtype)
-        return logical(values.view(len(values), *x.shape[:2]))
+        carried = self._transport or self._product
+        has_source = self._has_source()
+        if self.skipna:
+            # Before the product: 0 times NaN would be NaN, there and in the gradient.
+            valid = ~missing(x)
+            if self.spin:
+                valid = valid & valid.roll(x.shape[1] // 2, 1)
+            total = self._product(valid.double())
+            has_source = total > 0
+            known = carried(torch.where(valid, x.double(), 0.0))
+            values = known / torch.where(has_source, total, 1.0)
+        else:
+            values = carried(x.double())
+        if self.skipna or self._sourceless:
+            values = torch.where(has_source, values, self._fill_value)
+        return values.to(dtype)
 
-    def _product(self, rows: Tensor) -> Tensor:
-        """(sources, n) float64 -> (targets, n)."""
+    def _product(self, x: Tensor) -> Tensor:
+        """(B, C, sources) float64 -> (B, C, targets)."""
         # A mean over a circle or a cell adds hundreds of values: in float32 a constant would drift.
-        return sparse_product(self._matrix(), self._matrix(TRANSPOSED), rows)
+        matrices = self._matrix(), self._matrix(TRANSPOSED)
+        return multiplied(x, torch.float64, partial(sparse_product, *matrices))
 
     def matrix(self) -> Tensor:
         """(targets, sources) sparse CSR tensor over the buffers, without a copy.
 
         Pixels count row by row, as in the image. Rows sum to 1; rows of targets without a source
-        are empty, so that a product gives 0 there.
+        are empty, so that a product gives 0 there. With a spin it is (2 targets, 2 sources), the
+        two components of each place in turn, in float64.
         """
+        if self._transport is not None:
+            return self._transport.matrix()
         return csr_tensor(self._matrix(), len(self._matrix(TRANSPOSED).row_pointers) - 1)
 
     def save_npz(self, path: str | Path) -> Path:
@@ -230,6 +249,7 @@ class Resampler(Constants):
         """The line that print(module) shows."""
         rows, columns = self.shape
         extra = ", skipna=True" * self.skipna + f", fill={self.fill}" * (self.fill is not None)
+        extra += f", spin={self.spin}" * (self.spin > 0)
         return f"{self.label}, {rows} x {columns}, method={self.method!r}{extra}"
 
 

@@ -4,6 +4,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, get_args
 
 import torch
@@ -20,7 +21,8 @@ from cheblienet_models.arguments import (
     number,
 )
 from cheblienet_models.errors import quoted
-from cheblienet_models.testing.assertion import evaluating, image_of
+from cheblienet_models.graphs.connection import check_pairs
+from cheblienet_models.testing.assertion import evaluating, image_of, pair_of_spins
 
 Turn = Callable[[Tensor, float], Tensor]
 """A signal and an angle in degrees -> the turned signal, of the same shape."""
@@ -60,6 +62,7 @@ def equivariance_error(
     *,
     turn: Turn | None = None,
     output: Output = "auto",
+    spin: tuple[int, int] = (0, 0),
 ) -> AngleErrors:
     """Measure how a network commutes with turns by any angles, beside the interpolation floor.
 
@@ -76,6 +79,9 @@ def equivariance_error(
         turn: how a field other than an image is turned, and the network's output.
         output: what the module returns: a "signal", which turns with the input, or numbers that are
             "invariant". "auto": a signal where it has as many dimensions as the input.
+        spin: of images and of outputs, 0 of scalars: (B, 2 C, H, W) with the components along x of
+            all C fields, then the ones along y, downward, which turn with the image. A `turn` of
+            one's own turns components itself.
 
     Returns:
         Errors and floors, one for each angle. An error is 0 where both norms are, infinite where
@@ -94,8 +100,10 @@ def equivariance_error(
     check_dtype("signal", signal)
     if turn is not None and not callable(turn):
         raise TypeError(f"turn must be a function, or None. Got {quoted(turn)}.")
+    spin_in, spin_out = _checked_spins(spin, turn)
     if turn is None:
         _check_images("signal", signal)
+        check_pairs("signal", signal, spin_in)
         signal = signal * window(signal)
     _check_finite("signal must have finite values", signal)
     with evaluating(module), torch.no_grad():
@@ -103,9 +111,11 @@ def equivariance_error(
         turns = output == "signal" or (output == "auto" and still.ndim == signal.ndim)
         if turn is None and turns:
             _check_images("The output", still)
-        moved = turned_image if turn is None else _checked(turn)
+            check_pairs("The output", still, spin_out)
+        own = None if turn is None else _checked(turn)
+        moved_in, moved = (own or partial(_turned_field, spin=one) for one in (spin_in, spin_out))
         outputs = [
-            _image_of(module, moved(signal, angle), f"of the signal turned by {angle:g} degrees")
+            _image_of(module, moved_in(signal, angle), f"of the signal turned by {angle:g} degrees")
             for angle in degrees
         ]
         wanted = [moved(still, angle) if turns else still for angle in degrees]
@@ -114,7 +124,7 @@ def equivariance_error(
             _error(image, expected, still, within)
             for image, expected in zip(outputs, wanted, strict=True)
         )
-        floors = tuple(_floor(signal, angle, moved) for angle in degrees)
+        floors = tuple(_floor(signal, angle, moved_in) for angle in degrees)
         faded = still if within is None else still * window(still)
         output_floors = tuple(_floor(faded, angle, moved) for angle in degrees) if turns else None
     return AngleErrors(degrees, errors, floors, output_floors)
@@ -149,6 +159,28 @@ def _checked(turn: Turn) -> Turn:
         return image
 
     return turned
+
+
+def _checked_spins(spin: tuple[int, int], turn: Turn | None) -> tuple[int, int]:
+    """The spins of a signal and of an output, 0 beside a turn that turns components itself."""
+    first, second = pair_of_spins(spin)
+    if turn is not None and (first or second):
+        raise ValueError(
+            f"spin is of images, which are turned here. Got {quoted(spin)} beside turn=, which has "
+            "to turn components itself: leave spin out."
+        )
+    return first, second
+
+
+def _turned_field(x: Tensor, angle: float, spin: int) -> Tensor:
+    """`turned_image` of components of fields of spin (B, 2 C, H, W), which turn as well."""
+    moved = turned_image(x, angle)
+    if not spin:
+        return moved
+    first, second = moved.chunk(2, 1)
+    turn = -spin * math.radians(angle)  # y points down
+    cos, sin = math.cos(turn), math.sin(turn)
+    return torch.cat([cos * first - sin * second, sin * first + cos * second], 1)
 
 
 def turned_image(images: Tensor, angle: float) -> Tensor:

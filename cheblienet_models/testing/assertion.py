@@ -19,9 +19,10 @@ from cheblienet_models.arguments import (
     number,
 )
 from cheblienet_models.errors import quoted
+from cheblienet_models.graphs.connection import check_pairs
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.pyramid import LevelMap, Pyramid
-from cheblienet_models.symmetries import Motion, symmetries
+from cheblienet_models.symmetries import Motion, frame_turns, symmetries
 
 Kind = Literal["vertices", "base", "orientations"]
 Output = Literal["auto", "invariant", "vertices", "base", "orientations"]
@@ -35,6 +36,7 @@ def assert_equivariant(
     level: int = 0,
     output: Output = "auto",
     symmetries: Sequence[str] | None = None,
+    spin: tuple[int, int] = (0, 0),
     tolerance: float = 1e-4,
     seed: int = 0,
 ) -> dict[str, float]:
@@ -60,6 +62,10 @@ def assert_equivariant(
         output: what the module returns: a signal on the "vertices" or the "base" of some level, in
             its last dimensions, or numbers that are "invariant". "auto" decides by their sizes.
         symmetries: names of symmetries to try; all there are where left out.
+        spin: of the signal and of the output, 0 of scalars. Fields of spin are on the vertices of
+            s2 and r2, or on the base: (B, 2 C, ...), the components along south or x of all C
+            fields, then the ones along east or y. Symmetries turn them as they turn frames;
+            reflections first change the sign of the second ones.
         tolerance: largest difference allowed, absolute.
         seed: of the random numbers.
 
@@ -86,16 +92,23 @@ def assert_equivariant(
         raise TypeError(f"symmetries must be a list of names. Got {quoted(symmetries)}.")
     if symmetries is not None and not symmetries:
         raise ValueError("symmetries must have a name at least; left out, all are tried. Got [].")
+    spin = pair_of_spins(spin)
     if signal is None:
-        signal = _random_signal(module, pyramid, level, seed)
+        signal = _random_signal(module, pyramid, level, seed, spin[0])
     source = _source(signal, pyramid, level)
+    check_pairs("signal", signal, spin[0])
     with evaluating(module), torch.no_grad():
         expected = image_of(module, signal)
         target = _target(expected, pyramid, output)
         differences = {}
+        check_pairs("The output", expected, spin[1])
         for name, motions in _chosen(module, pyramid, (source, target), symmetries).items():
-            image = image_of(module, _moved(signal, source, motions))
-            moved = _moved(expected, target, motions)
+            turned, other = (
+                _turned(x, one, place, pyramid, motions, still=name.startswith("translation"))
+                for x, one, place in ((signal, spin[0], source), (expected, spin[1], target))
+            )
+            image = image_of(module, _moved(turned, source, motions))
+            moved = _moved(other, target, motions)
             differences[name] = _difference(_inside(image, target), _inside(moved, target))
     for name, difference in differences.items():
         if not difference <= tolerance:
@@ -120,12 +133,25 @@ class _Place:
     inside: Tensor | None = None
 
 
-def _random_signal(module: nn.Module, pyramid: Pyramid, level: int, seed: int) -> Tensor:
-    shape = (2, _in_channels(module), pyramid.levels[level].num_vertices)
+def _random_signal(module: nn.Module, pyramid: Pyramid, level: int, seed: int, spin: int) -> Tensor:
+    channels = _in_channels(module) * (2 if spin else 1)
+    shape = (2, channels, pyramid.levels[level].num_vertices)
     default = torch.empty(0, dtype=torch.float32, device=pyramid.levels[level].values.device)
     like = next(module.parameters(), default)
     generator = torch.Generator().manual_seed(integer("seed", seed))
     return torch.randn(shape, generator=generator).to(like)
+
+
+def pair_of_spins(spin: object) -> tuple[int, int]:
+    """The spins of a signal and of an output.
+
+    Raises:
+        TypeError: they are no two integers.
+        ValueError: one is below 0.
+    """
+    if not isinstance(spin, tuple | list) or len(spin) != 2:
+        raise TypeError(f"spin must be two, of the signal and the output. Got {quoted(spin)}.")
+    return integer("spin", spin[0], 0), integer("spin", spin[1], 0)
 
 
 def _in_channels(module: nn.Module) -> int:
@@ -261,6 +287,37 @@ def _moved(x: Tensor, place: _Place | None, motions: dict[int, Motion]) -> Tenso
     moved = flat.clone()
     moved[..., inside[image]] = flat[..., inside]
     return moved.view_as(x)
+
+
+def _turned(
+    x: Tensor,
+    spin: int,
+    place: _Place | None,
+    pyramid: Pyramid,
+    motions: dict[int, Motion],
+    *,
+    still: bool,
+) -> Tensor:
+    """A signal with components in the frames of the places where a symmetry takes it.
+
+    Raises:
+        ValueError: it has a spin and no place with a frame.
+    """
+    if not spin:
+        return x
+    fibers = place is not None and pyramid.levels[place.level].orientations > 1
+    if place is None or (place.kind != "base" and fibers):
+        where = "one that is invariant" if place is None else "one for each orientation"
+        raise ValueError(f"Fields of spin {spin} are of points on s2, r2 or a base. Got {where}.")
+    graph, motion = pyramid.levels[place.level], motions[place.level]
+    angles = torch.zeros(graph.num_points) if still else spin * frame_turns(graph, motion)
+    flat = x.flatten(-len(place.shape)).clone()
+    inside = slice(None) if place.inside is None else place.inside.long().to(x.device)
+    first, second = flat[..., inside].chunk(2, 1)
+    second = -second if motion.reflects else second
+    cos, sin = angles.cos().to(x), angles.sin().to(x)
+    flat[..., inside] = torch.cat([cos * first - sin * second, sin * first + cos * second], 1)
+    return flat.view_as(x)
 
 
 def _permutation(motion: Motion, kind: Kind) -> Tensor:

@@ -7,6 +7,7 @@ import heated
 import masked
 import pytest
 import spectral
+import spin_truth
 import symmetric
 import torch
 from damage import writable_copy
@@ -26,6 +27,7 @@ spectral_graphs = store_of(spectral.SPECS, "session")
 gradient_graphs = store_of(first_order.SPECS, "session", opened=True)
 heated_graphs = store_of(heated.SPECS, "session")
 masked_graphs = store_of(masked.SPECS, "session")
+spin_graphs = store_of(spin_truth.SPECS, "session", opened=True)
 symmetric_graphs = store_of(symmetric.SPECS, "session")
 """Graphs on every sampling, most with symmetries."""
 
