@@ -5,7 +5,6 @@ import linecache
 import random
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from calls import Call, call, fails, of_spins
 from marks import OFF_THEIR_METRIC
 
 import cheblienet_graphs as graphs
@@ -27,44 +27,8 @@ pytestmark = OFF_THEIR_METRIC
 CALLED_WITHIN = {"get_extra_state", "set_extra_state", "compare", "decoded", "finite", "first_look"}
 """Methods that torch or other modules of the packages call, as they do all those of GraphSpec."""
 
-RETURNED = {"Plan", "Published", "PublishedMap", "DataArray", "Basis"}
+RETURNED = {"Plan", "Published", "PublishedMap", "DataArray", "Basis", "Connection"}
 """Names of types that are not called."""
-
-
-@dataclass(frozen=True)
-class Call:
-    """A callable, the arguments that it is given, and those of what it returns, if that is called.
-
-    `words` says which arguments no other words are tried for: they would start something. What
-    `works` not is given nothing in place of xarray's arrays, exported programs or parts of a store.
-    """
-
-    function: Callable[..., Any]
-    then: tuple[Any, ...]
-    arguments: dict[str, Any]
-    words: frozenset[str] = frozenset()
-    works: bool = True
-
-    def __call__(self, **changed: Any) -> Any:
-        returned = self.function(**{**self.arguments, **changed})
-        return returned(*self.then) if self.then else returned
-
-    @property
-    def name(self) -> str:
-        """Such as "Graph", "Graph.filter", and "Lift.forward" of an instance that is called."""
-        if isinstance(self.function, torch.nn.Module):
-            return f"{type(self.function).__name__}.forward"
-        owner = getattr(self.function, "__self__", None)
-        kind = owner if inspect.isclass(owner) else type(owner)
-        return f"{kind.__name__}.{self.function.__name__}" if owner else self.function.__name__
-
-
-def call(function: Callable[..., Any], /, *then: Any, **arguments: Any) -> Call:
-    return Call(function, then, arguments)
-
-
-def fails(function: Callable[..., Any], /, **arguments: Any) -> Call:
-    return Call(function, (), arguments, works=False)
 
 
 def publish(folder: Path) -> Path:
@@ -74,7 +38,7 @@ def publish(folder: Path) -> Path:
     build(GraphSpec("se2", 8, levels=2, **plane), store, name="plane")
     arrows = {"orientations": 4, "period": "2pi", "gradients": True}
     build(GraphSpec("se2", 8, levels=1, **arrows), store, name="arrows")
-    build(GraphSpec("s2", subdivisions=1, levels=2), store, name="sphere")
+    build(GraphSpec("s2", subdivisions=1, levels=2, gradients=True), store, name="sphere")
     build(GraphSpec("r3s2", 4, axes="6", weights="selling", levels=1), store, name="space")
     build_map(MapSpec(*[GraphSpec("s2", subdivisions=1)] * 2, neighbors=3), store, name="map")
     return store
@@ -107,6 +71,7 @@ def of_models(store: Path) -> Iterator[Call]:
     yield call(models.OrientedLift, images, graph=graph, kind="cake", scales=[4.0])
     yield call(models.OrientedLift(graph).inverse, scores=signal)
     yield call(models.Project, signal, graph=graph, mode="mean")
+    yield from of_spins(sphere, arrows)
     yield call(models.SpatialPool, signal, pyramid=plane, level=0, mode="mean")
     yield call(models.SpatialUnpool, coarse, pyramid=plane, level=0, mode="mean")
     network = {"pyramid": plane, "in_channels": 3, "num_classes": 2, "kernel_size": 2}
@@ -306,10 +271,10 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> list[Call]:
 
 
 def test_every_public_callable_is_called_and_works(calls: list[Call]) -> None:
-    assert set(names()) <= {call.name for call in calls}
-    for call in calls:
-        if call.works:
-            call()
+    assert set(names()) <= {one.name for one in calls}
+    for one in calls:
+        if one.works:
+            one()
 
 
 def is_ours(error: BaseException, changed: dict[str, Any]) -> bool:
@@ -327,11 +292,11 @@ def is_ours(error: BaseException, changed: dict[str, Any]) -> bool:
 def wrong_calls(calls: list[Call]) -> Iterator[tuple[Call, dict[str, Any]]]:
     """Callables and each of their arguments in turn, or two, with what to give instead."""
     drawn = random.Random(0)
-    for call, argument in [(each, name) for each in calls for name in sorted(each.arguments)] * 2:
-        others = sorted(call.arguments.keys() - {argument})
+    for one, argument in [(each, name) for each in calls for name in sorted(each.arguments)] * 2:
+        others = sorted(one.arguments.keys() - {argument})
         chosen = [argument, *drawn.sample(others, k=min(len(others), drawn.choice((0, 0, 1))))]
-        words = {each: () if each in call.words else WORDS for each in chosen}
-        yield call, {each: drawn.choice(WRONG + words[each]) for each in chosen}
+        words = {each: () if each in one.words else WORDS for each in chosen}
+        yield one, {each: drawn.choice(WRONG + words[each]) for each in chosen}
 
 
 LAYOUTS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
@@ -365,12 +330,12 @@ def test_tensors_of_other_layouts_are_taken_or_told_of(calls: list[Call], layout
     """All their values are there; what other libraries say of them says little."""
     foreign = []
     tensors = [(each, *array) for each in calls if each.works for array in arrays_of(each)]
-    for call, name, x in tensors:
+    for one, name, x in tensors:
         try:
-            call(**{name: LAYOUTS[layout](x)})
+            one(**{name: LAYOUTS[layout](x)})
         except Exception as error:  # noqa: BLE001 -- all that can come is looked at
             if not is_ours(error, {name: x}):
-                foreign.append(f"{call.name} {name}: {type(error).__name__}: {error!s:.150}")
+                foreign.append(f"{one.name} {name}: {type(error).__name__}: {error!s:.150}")
     assert foreign == []
 
 
@@ -381,11 +346,11 @@ def test_wrong_arguments_are_told_of(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     foreign = []
-    for call, changed in wrong_calls(calls):
+    for one, changed in wrong_calls(calls):
         try:
-            call(**changed)
+            one(**changed)
         except Exception as error:  # noqa: BLE001 -- all that can come is looked at
             if not is_ours(error, changed):
                 shown = f"{type(error).__name__}: {error!s:.150}"
-                foreign.append(f"{call.name} {changed!r:.150}: {shown}")
+                foreign.append(f"{one.name} {changed!r:.150}: {shown}")
     assert foreign == []

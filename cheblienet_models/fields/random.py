@@ -39,7 +39,7 @@ from cheblienet_models.fields.spectra import (
 )
 from cheblienet_models.graphs.families import why_off
 from cheblienet_models.graphs.graph import Graph
-from cheblienet_models.graphs.polynomials import Polynomial
+from cheblienet_models.graphs.polynomials import Polynomial, check_tolerance
 from cheblienet_models.graphs.pyramid import Pyramid, level_of
 from cheblienet_models.missing import check_known
 from cheblienet_models.tensors import CsrParts, csr_tensor
@@ -174,6 +174,7 @@ class _Field:
 
     def __init__(self, graph: Graph, spectrum: Spectrum, tolerance: float, name: str) -> None:
         _check_graph(name, graph)
+        check_tolerance(tolerance)
         self.graph, self.tolerance = graph, tolerance
         self.spec = graph.stored.spec
         mass = _areas(graph)

@@ -95,6 +95,9 @@ class Turned(Mapped):
                     setattr(self, prefix + part, tensor)
         return self
 
+    def adopt_parts(self) -> None:
+        """Leave the graph to its pyramid."""
+
     def __reduce__(self) -> tuple[Any, ...]:
         return kept, (self.graph, type(self), self.spin)
 
@@ -133,12 +136,9 @@ class Connection(Turned):
         scaled = CsrParts(pointers, columns, delta * (2 / self.lambda_max) - ones)
         yield "", self._turned(scaled, dtype)
 
-    def parts(self, dtype: torch.dtype | None = None) -> CsrParts:
-        """Row pointers, columns and values, in a dtype other than its own where one is given."""
-        if dtype in {None, self.values.dtype}:
-            return self._matrix()
-        ((_, matrix),) = self._made(dtype)
-        return matrix
+    def parts(self) -> CsrParts:
+        """Row pointers, columns and values."""
+        return self._matrix()
 
     @property
     def mass(self) -> Tensor:
@@ -171,7 +171,10 @@ class Connection(Turned):
             function = self.polynomial(function, tolerance)
         series = function.coefficients
         dtype = working_dtype(x, self.values, len(series) - 1)
-        y: Tensor = filtered(paired(x.to(dtype)), series, *self.parts(dtype))
+        matrix = self._matrix()
+        if dtype != self.values.dtype:  # of exact angles
+            ((_, matrix),) = self._made(dtype)
+        y: Tensor = filtered(paired(x.to(dtype)), series, *matrix)
         return unpaired(y).to(x.dtype)
 
     def polynomial(self, function: Function, tolerance: float = 1e-6) -> Polynomial:

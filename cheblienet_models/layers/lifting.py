@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from cheblienet_models.arguments import (
-    check_dtype,
+    Sizes,
     check_shape,
     check_signal,
     choice,
@@ -77,14 +77,17 @@ class Lift(nn.Module):
             TypeError: x is no tensor.
             ValueError: x has another shape, or with a spin no floating-point dtype.
         """
-        check_shape("Lift", x, [("B", "C", *size) for size in self.sizes])
+        sizes: list[Sizes] = [("B", "C", *size) for size in self.sizes]
+        if self.waves is None:
+            check_shape("Lift", x, sizes)
+        else:
+            check_signal("Lift", x, sizes, self.waves.cos.device, words="")
         if has_orientations(self.grid, x):
             fibers = self.grid_places.inside(x.flatten(3)).permute(2, 3, 0, 1)
         else:
             inside = self.grid_places.inside(x.flatten(2)).permute(2, 0, 1)
             fibers = inside.expand(self.grid[0], -1, -1, -1)
             if self.waves is not None:
-                check_dtype("Lift", x)
                 check_pairs("Lift", x, self.spin)
                 fibers = self.waves.lifted(inside)
         return logical(fibers.contiguous().flatten(0, 1))
@@ -138,7 +141,8 @@ class Project(nn.Module):
             ValueError: x has another shape, or no floating-point dtype where fractions are taken.
         """
         floating = self.mode == "mean" or self.waves is not None
-        check_signal("Project", x, ("B", "C", self.num_vertices), floating=floating)
+        device = None if self.waves is None else self.waves.cos.device
+        check_signal("Project", x, ("B", "C", self.num_vertices), device, floating=floating)
         points = self.num_vertices // self.orientations
         fibers = vertex_major(x).view(self.orientations, points, *x.shape[:2])
         if self.waves is not None:

@@ -5,7 +5,6 @@ from torch import Tensor, nn
 
 from cheblienet_models.arguments import check_signal, integer
 from cheblienet_models.layers.derivatives import SMALL
-from cheblienet_models.missing import check_known
 from cheblienet_models.tensors import logical, vertex_major
 
 
@@ -19,9 +18,6 @@ class Modulus(nn.Module):
         channels: C, the number of fields.
 
     Attributes:
-        check_finite: True; whether signals are searched for missing and infinite values, which
-            would spread. On a GPU each call then waits for its queue: set it to False where
-            something before has looked, as networks do.
         gate: the linear map w with its bias b, (C, C) and (C,).
 
     Raises:
@@ -33,8 +29,6 @@ class Modulus(nn.Module):
         torch.Size([1, 8, 192])
     """
 
-    check_finite: bool = True
-
     def __init__(self, channels: int) -> None:
         super().__init__()
         self.channels = integer("channels", channels, 1)
@@ -45,13 +39,11 @@ class Modulus(nn.Module):
 
         Raises:
             TypeError: x is no tensor.
-            ValueError: x has another shape or dtype, or missing or infinite values.
+            ValueError: x has another shape or dtype.
         """
         check_signal("Modulus", x, ("B", 2 * self.channels, "V"))
-        if self.check_finite:
-            check_known("Modulus", x)
         pairs = vertex_major(x).unflatten(2, (2, self.channels))
         wide = pairs.to(torch.promote_types(x.dtype, torch.float32))
         moduli = (wide.square().sum(2, keepdim=True) + SMALL).sqrt()
-        gates: Tensor = torch.sigmoid(self.gate(moduli))
+        gates: Tensor = torch.sigmoid(self.gate(moduli.to(self.gate.weight.dtype)))
         return logical((pairs * gates.to(x.dtype)).flatten(2))

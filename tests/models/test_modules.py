@@ -29,12 +29,13 @@ SPECS = {
     "sphere": GraphSpec("so3", subdivisions=1, orientations=2, levels=2, laplacian="normalized"),
     "arrows": GraphSpec("se2", 8, orientations=4, period="2pi", levels=2, gradients=True),
     "axes": GraphSpec("r3s2", 4, axes="6", weights="selling", levels=1),
+    "winds": GraphSpec("s2", nside=2, levels=2),
     "holed": GraphSpec("s2", nside=2, mask=np.arange(48) % 5 > 0, levels=1),
 }
 GRID = models.regular_grid(6, 12, west=0)
 PASSING = (
     *(models.BatchNorm, models.Lift, models.Project, models.FromHarmonics, models.ToHarmonics),
-    *(models.LatLonToVertices, models.VerticesToLatLon),
+    *(models.LatLonToVertices, models.VerticesToLatLon, models.Modulus),
 )
 """Those that mix no points, and those that have words of their own for what is missing."""
 CONSTANTS = {"cheblienet_models.filtered.default"}
@@ -105,8 +106,27 @@ def layers(of: models.Store) -> Iterator[tuple[nn.Module, tuple[int, ...]]]:
     for lift in ("repeat", "cake"):
         yield models.UNet(plane, 3, 2, 2, (2, 2, 2), lift=lift, operators="directional"), image
         yield models.WideResNet(plane, 3, 2, depth=1, widen=0.125, lift=lift, first_level=1), image
+    yield from of_spins(of["winds"], arrows, image)
     yield models.UNet(sphere, 3, 2, 2, (2, 2, 2), pool="mean"), base
     yield models.WideResNet(sphere, 3, 2, depth=1, widen=0.125, pool="random"), base
+
+
+def of_spins(
+    winds: models.Pyramid, arrows: models.Graph, image: tuple[int, ...]
+) -> Iterator[tuple[nn.Module, tuple[int, ...]]]:
+    """Those of fields of spin, that return one."""
+    fine, coarse = (level.num_vertices for level in winds.levels)
+    for handed in (False, True):
+        how = {"graph": winds.levels[0], "spin": 1, "handed": handed}
+        yield models.ChebConv(2, 3, 3, **how, low_pass=handed, save_basis=handed), (2, 4, fine)
+    yield models.Modulus(2), (2, 4, fine)
+    yield models.SpatialPool(winds, 0, "mean", spin=2), (2, 4, fine)
+    yield models.SpatialUnpool(winds, 0, "mean", spin=2), (2, 4, coarse)
+    yield models.Lift(arrows, spin=1), (2, 4, *image[2:])
+    yield models.Project(arrows, spin=1), (2, 3, arrows.num_vertices)
+    for skipna in (False, True):
+        yield models.LatLonToVertices(winds, *GRID, spin=1, skipna=skipna), (2, 4, 6, 12)
+        yield models.VerticesToLatLon(winds, *GRID, spin=1, skipna=skipna), (2, 4, fine)
 
 
 def backwards(function: Callable[[Tensor], Tensor], shape: tuple[int, ...]) -> Tensor:
@@ -124,7 +144,7 @@ def backwards(function: Callable[[Tensor], Tensor], shape: tuple[int, ...]) -> T
 def test_every_public_module_is_tried(pyramids: models.Store) -> None:
     names = (getattr(models, name) for name in models.__all__)
     public = {one for one in names if isinstance(one, type) and issubclass(one, nn.Module)}
-    mapped = {models.Graph, models.LevelMap, models.Pyramid, models.VertexMap}
+    mapped = {*(models.Graph, models.LevelMap, models.Pyramid), models.VertexMap, models.Connection}
     assert {type(module) for module, _ in layers(pyramids)} == public - mapped
 
 
@@ -181,6 +201,7 @@ def test_empty_batches(pyramids: models.Store) -> None:
 def test_other_signals_are_refused(pyramids: models.Store) -> None:
     """In one line, which says what is taken and what was given."""
     any_size = models.BatchNorm, models.GlobalPool, models.FromHarmonics, models.ToHarmonics
+    any_size += (models.Modulus,)
     for module, shape in layers(pyramids):
         longer, wrong = (*shape[:-1], shape[-1] + 1), [torch.zeros(shape[:2])]
         wrong += [] if isinstance(module, any_size) else [torch.zeros(longer)]
@@ -211,7 +232,7 @@ def test_signals_that_are_not_dense_are_refused(pyramids: models.Store) -> None:
 def test_signals_on_other_devices_are_refused_or_stay_there(pyramids: models.Store) -> None:
     for module, shape in layers(pyramids):
         x = torch.zeros(shape, device="meta")
-        if isinstance(module, models.BatchNorm):
+        if isinstance(module, models.BatchNorm | models.Modulus):
             continue  # torch's own refuses them
         try:
             where = str(module(x).device)

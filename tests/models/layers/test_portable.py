@@ -15,7 +15,10 @@ from torch import nn
 
 from cheblienet_models import (
     ChebConv,
+    Gradient,
+    Graph,
     Lift,
+    Modulus,
     OrientedLift,
     Pyramid,
     Store,
@@ -35,6 +38,17 @@ def convolved(pyramid: Pyramid, *sizes: tuple[int, int, int], **kind: Any) -> nn
     return nn.Sequential(Lift(finest), *(ChebConv(*size, finest, **kind) for size in sizes))
 
 
+class Lowered(nn.Module):
+    """Divergence and curl."""
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__()
+        self.gradient = Gradient(graph, spin=1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.gradient(x)[1]
+
+
 MODULES: dict[str, Callable[[Pyramid], nn.Module]] = {
     "unet": lambda p: UNet(p, 2, 3, kernel_size=3, channels=(3, 4, 5)),
     "wide": lambda p: WideResNet(p, 2, 3, kernel_size=2, depth=1, widen=1),
@@ -43,6 +57,13 @@ MODULES: dict[str, Callable[[Pyramid], nn.Module]] = {
         OrientedLift(p.levels[0], scales=2), ChebConv(4, 4, 3, p.levels[0])
     ),
     "directional": lambda p: convolved(p, (2, 3, 3), operators="directional"),
+    "winds": lambda p: nn.Sequential(
+        Lift(p.levels[0]),
+        ChebConv(1, 2, 3, p.levels[0], spin=1),
+        Modulus(2),
+        ChebConv(2, 1, 3, p.levels[0], spin=1, low_pass=True, handed=False),
+        Lowered(p.levels[0]),
+    ),
     "arrows": lambda p: convolved(p, (2, 3, 3), operators="first-order", low_pass=True),
 }
 ON_MASKS = {"unet": "ring", "wide": "healpix"}
@@ -66,7 +87,8 @@ def exported(
     @functools.cache
     def of(name: str) -> Exported:
         whole = directional["whole"] if name == "directional" else open_store(store)["torus"]
-        whole = gradient_graphs[name] if name == "arrows" else whole
+        graphs = {"arrows": "arrows", "winds": "sphere"}
+        whole = gradient_graphs[graphs[name]] if name in graphs else whole
         pyramid = open_store(masked_graphs)[ON_MASKS[name]] if name in ON_MASKS else whole
         module = made(pyramid, name)
         dimensions = ({0: torch.export.Dim("batch", min=1, max=64)},)
