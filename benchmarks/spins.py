@@ -12,15 +12,17 @@ harmonics. poles: what smoothing leaves of the smoothest field that is not 0 at 
 from it, over what it should be. skies: fields up to degree 24 at nside 32 that are smoothed with a
 mask, beside those that are smoothed without one; as fields of spin, with 0 for what is missing, and
 each component alone; and within half of a width of the mask's edge. derivatives: divergence and
-curl of fields of both kinds up to degree 6, and with each component derived alone. frames: fields
-of degree 1 (spin 2: 2) that go from a grid of 5 degrees to points, from points to it, and there and
-back, within 10 degrees of a pole; and mean pooling from nside 32 to 16. denoising: least squares of
+curl of fields of both kinds up to degree 6, and with each component derived alone. modes: the
+scalars of spin 2 lowered twice beside healpy's E and B up to degree 8. frames: fields of degree 1
+(spin 2: 2) that go from a grid of 5 degrees to points, from points to it, and there and back,
+within 10 degrees of a pole; and mean pooling from nside 32 to 16. denoising: least squares of
 polynomials of degree 7 that remove noise as large as the signal from fields up to degree 16 at
 nside 16, with 8 complex weights, and with 32 real ones that mix both components. products: time of
 sparse products and of layers in float32 beside those of scalars of the same real width, in turns.
 
     python benchmarks/spins.py
-        [spectra|smoothing|samplings|poles|skies|derivatives|frames|denoising|products] [--rounds N]
+        [spectra|smoothing|samplings|poles|skies|derivatives|modes|frames|denoising|products]
+        [--rounds N]
 """
 
 import math
@@ -39,16 +41,16 @@ from spin_fields import (
     fields_of,
     from_healpy,
     near_poles,
+    nested,
     pair,
     potential,
     share_of_b,
 )
+from spin_times import products
 from torch import Tensor
-from turns import in_turns, middle_and_spread, ratio_and_spread
 
 from cheblienet_graphs import GraphSpec
 from cheblienet_models import (
-    ChebConv,
     Connection,
     Gradient,
     Graph,
@@ -104,7 +106,8 @@ def spectra(**_: object) -> None:
 
 def smoothing(**_: object) -> None:
     """Print errors beside healpy."""
-    titles = "s = 1", "apart", "apart, poles", "s = 2", "apart", "apart, poles"
+    kinds = "", ", apart", ", apart, poles"
+    titles = (f"s = {spin}{kind}" for spin in (1, 2) for kind in kinds)
     print_head("nside", "width", *titles, "B / E", "B / E, apart")
     for nside, degrees in ((16, 5), (16, 10), (32, 10), (32, 20), (64, 10)):
         pyramid, cells, shares = sphere(nside=nside), [], []
@@ -232,6 +235,30 @@ def derivatives(**_: object) -> None:
             print_row(label, f"{graph.num_vertices:,}", *(f"{cell:.4f}" for cell in cells))
 
 
+def modes(**_: Any) -> None:
+    """Print errors of E and B as scalars, and the share of B."""
+    import healpy
+
+    print_head("nside", "E and B", "B / E of fields without B")
+    for nside in (16, 32, 64):
+        graph = sphere(nside=nside, gradients=True).levels[0]
+        (e, of), (b, _) = drawn(8, 2, 0), drawn(8, 2, 1)
+        factors = np.sqrt((of + 2) * (of + 1) * of * (of - 1).clip(0))
+        wanted = nested([healpy.alm2map(-alm * factors, nside, 8) for alm in (e, b)])
+        assert graph.gradients is not None
+        found = lowered(graph, nested(healpy.alm2map_spin([e, b], nside, 2, 8)))
+        power = lowered(graph, from_healpy(nside, 2, e, 8))[0].square().sum(1)
+        off = error(found * graph.gradients.units[0] ** 2, wanted)
+        print_row(nside, f"{off:.4f}", f"{float(power[1] / power[0]):.0e}")
+
+
+def lowered(graph: Graph, x: Tensor) -> Tensor:
+    """(1, 2, V) scalars of E and of B."""
+    _, once = Gradient(graph, spin=2)(x)
+    twice: Tensor = Gradient(graph, spin=1)(once)[1]
+    return twice
+
+
 def frames(**_: object) -> None:
     """Print errors of resampling and pooling near poles."""
     print_head("spin", "method", "as", "to points", "to the grid", "there and back", "pooling")
@@ -306,65 +333,6 @@ def target_of(x: Tensor, spin: int) -> Tensor:
     return x.flatten(1)[..., None] if spin else x.permute(0, 2, 1)
 
 
-def products(rounds: int, **_: object) -> None:
-    """Print times of products and of layers beside those of scalars."""
-    titles = "a product", "/ scalars'", "a layer", "/ scalars'", "with its backward", "/ scalars'"
-    print_head("nside", "real numbers a point", *titles)
-    for nside in (32, 64):
-        graph = sphere(nside=nside).levels[0]
-        for width in (16, 64, 256):
-            cells = []
-            for works in (multiplied(graph, width), layers(graph, width), trained(graph, width)):
-                took = in_turns(works, rounds, warm=True)
-                cells += [
-                    middle_and_spread(took["spin"]),
-                    ratio_and_spread(took["spin"], took["scalar"]),
-                ]
-            print_row(nside, width, *cells)
-
-
-def multiplied(graph: Graph, width: int) -> dict[str, Callable[[], object]]:
-    """Sparse products."""
-    matrices = {"spin": graph.connection(1).laplacian, "scalar": graph.laplacian}
-    signal = torch.randn(graph.num_vertices * width)
-    return {
-        name: partial(torch.mm, matrix, signal.view(matrix.shape[0], -1))
-        for name, matrix in matrices.items()
-    }
-
-
-def layers(graph: Graph, width: int) -> dict[str, Callable[[], object]]:
-    """Layers of as many channels, at most 64, of a batch of the rest."""
-    channels = min(width, 64)
-    x = torch.randn(width // channels, channels, graph.num_vertices)
-    made = {
-        "spin": ChebConv(channels // 2, channels // 2, 4, graph, spin=1),
-        "scalar": ChebConv(channels, channels, 4, graph, bias=False),
-    }
-    return {name: partial(inferred, layer, x) for name, layer in made.items()}
-
-
-@torch.no_grad()
-def inferred(layer: ChebConv, x: Tensor) -> Tensor:
-    """The result alone."""
-    y: Tensor = layer(x)
-    return y
-
-
-def trained(graph: Graph, width: int) -> dict[str, Callable[[], object]]:
-    """The same layers with gradients by weights and signals."""
-    return {
-        name: partial(stepped, work.args[0], work.args[1].clone().requires_grad_())
-        for name, work in layers(graph, width).items()
-        if isinstance(work, partial)
-    }
-
-
-def stepped(layer: ChebConv, x: Tensor) -> None:
-    """A forward and a backward."""
-    layer(x).sum().backward()
-
-
 PARTS: dict[str, Callable[..., None]] = {
     "spectra": spectra,
     "smoothing": smoothing,
@@ -372,6 +340,7 @@ PARTS: dict[str, Callable[..., None]] = {
     "poles": poles,
     "skies": skies,
     "derivatives": derivatives,
+    "modes": modes,
     "frames": frames,
     "denoising": denoising,
     "products": products,

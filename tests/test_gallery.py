@@ -45,7 +45,7 @@ def test_a_script_draws(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["first", "ensemble"])
+@pytest.mark.parametrize("name", ["first", "ensemble", "wind", "polarization"])
 def test_pictures_of_pages(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both answers of the first one are alike, as its script asserts."""
     drawn_now = tmp_path / "now.png"

@@ -4,9 +4,7 @@ The blocks of that page are run, and their fields drawn. It takes half a minute.
 """
 
 import argparse
-import os
-import re
-import tempfile
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,23 +15,8 @@ from torch import Tensor
 
 from cheblienet_graphs.plot.figure import style
 
-PAGE = Path(__file__).parents[1] / "tutorials/ensemble.md"
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-
-
-def names_of_page() -> dict[str, Any]:
-    """What the blocks of the page define, run in a folder that goes away."""
-    names: dict[str, Any] = {}
-    here = Path.cwd()
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        try:
-            for block in BLOCK.findall(PAGE.read_text()):
-                exec(block, names)  # noqa: S102 - it is a page of ours
-            names["to_grid"](names["members"])  # while the store is there
-        finally:
-            os.chdir(here)
-    return names
+sys.path.insert(0, str(Path(__file__).parent))
+from blocks import names_of
 
 
 def correlation(fields: Tensor, vertex: int) -> Tensor:
@@ -52,9 +35,8 @@ def show(ax: Axes, field: Any, title: str, **how: Any) -> Any:
     return ax.imshow(field, **box, **how)
 
 
-def draw(path: Path) -> None:
+def draw(path: Path, page: dict[str, Any]) -> None:
     """Draw the picture into a file."""
-    page = names_of_page()
     land, degrees = page["land"], np.degrees(page["ocean"].coordinates.numpy())
 
     def grid(x: Tensor) -> np.ndarray:
@@ -90,4 +72,6 @@ def draw(path: Path) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("path", type=Path)
-    draw(parser.parse_args().path)
+    target = parser.parse_args().path.resolve()
+    with names_of("ensemble") as names:
+        draw(target, names)
