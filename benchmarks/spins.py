@@ -5,17 +5,17 @@ of equal power in each l (l + 1) C_l, with seeds. Errors are of root mean square
 
 spectra: largest relative error of the eigenvalues l (l + 1) - s^2, l <= 5, and its order, from a
 level with half of the spacing or, of random points, a quarter of them. smoothing: fields up to
-degree nside beside healpy's harmonics times the beam, all over the sphere and within 15 degrees of
-a pole, as fields of spin and each component alone; and the power of B in E's. samplings: the same
-errors up to degree 8 on other samplings, with a width of 15 degrees, by derivatives of scipy's
-harmonics. poles: what smoothing leaves of the smoothest field that is not 0 at a pole, by distance
-from it, over what it should be. skies: fields up to degree 24 at nside 32 that are smoothed with a
-mask, beside those that are smoothed without one; as fields of spin, with 0 for what is missing, and
-each component alone; and within half of a width of the mask's edge. derivatives: divergence and
-curl of fields of both kinds up to degree 6, and with each component derived alone. modes: the
-scalars of spin 2 lowered twice beside healpy's E and B up to degree 8. frames: fields of degree 1
-(spin 2: 2) that go from a grid of 5 degrees to points, from points to it, and there and back,
-within 10 degrees of a pole; and mean pooling from nside 32 to 16. denoising: least squares of
+degrees nside or 8 beside healpy's harmonics times the beam, all over the sphere and within 15
+degrees of a pole, as fields of spin and each component alone; and the power of B in E's. samplings:
+the same errors up to degree 8 on other samplings, with a width of 15 degrees, by derivatives of
+scipy's harmonics. poles: what smoothing leaves of the smoothest field that is not 0 at a pole, by
+distance from it, over what it should be. skies: fields up to degree 24 at nside 32 that are
+smoothed with a mask, beside those that are smoothed without one; as fields of spin, with 0 for what
+is missing, and each component alone; and within half of a width of the mask's edge. derivatives:
+divergence and curl of fields of both kinds up to degree 6, and with each component derived alone.
+modes: the scalars of spin 2 lowered twice beside healpy's E and B up to degree 8. frames: fields of
+degree 1 (spin 2: 2) that go from a grid of 5 degrees to points, from points to it, and there and
+back, within 10 degrees of a pole; and mean pooling from nside 32 to 16. denoising: least squares of
 polynomials of degree 7 that remove noise as large as the signal from fields up to degree 16 at
 nside 16, with 8 complex weights, and with 32 real ones that mix both components. products: time of
 sparse products and of layers in float32 beside those of scalars of the same real width, in turns.
@@ -108,19 +108,20 @@ def smoothing(**_: object) -> None:
     """Print errors beside healpy."""
     kinds = "", ", apart", ", apart, poles"
     titles = (f"s = {spin}{kind}" for spin in (1, 2) for kind in kinds)
-    print_head("nside", "width", *titles, "B / E", "B / E, apart")
-    for nside, degrees in ((16, 5), (16, 10), (32, 10), (32, 20), (64, 10)):
+    print_head("nside", "width", "degrees to", *titles, "B / E", "B / E, apart")
+    cases = [(16, 5, 16), (16, 10, 16), (32, 10, 32), (32, 20, 32), (64, 10, 64)]
+    for nside, degrees, largest in [*cases, (8, 20, 8), (16, 20, 8), (32, 20, 8)]:
         pyramid, cells, shares = sphere(nside=nside), [], []
         fwhm, polar = math.radians(degrees), near_poles(pyramid.levels[0], 15)
         for spin in (1, 2):
-            alm, of = drawn(nside, spin, 0)
-            x = from_healpy(nside, spin, alm, nside)
-            wanted = from_healpy(nside, spin, alm * beam(spin, of, fwhm), nside)
+            alm, of = drawn(largest, spin, 0)
+            x = from_healpy(nside, spin, alm, largest)
+            wanted = from_healpy(nside, spin, alm * beam(spin, of, fwhm), largest)
             turned, apart = smooth(pyramid, x, fwhm, spin=spin), smooth(pyramid, x, fwhm)
             cells += [error(turned, wanted), error(apart, wanted), error(apart, wanted, polar)]
-            shares = [share_of_b(y, spin, nside) for y in (turned, apart)]
+            shares = [share_of_b(y, spin, largest) for y in (turned, apart)]
         numbers = (f"{each:.4f}" if n % 3 == 0 else f"{each:.3f}" for n, each in enumerate(cells))
-        print_row(nside, degrees, *numbers, *(f"{share:.0e}" for share in shares))
+        print_row(nside, degrees, largest, *numbers, *(f"{share:.0e}" for share in shares))
 
 
 def samplings(**_: object) -> None:

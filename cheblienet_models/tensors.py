@@ -94,6 +94,12 @@ def quarter_turned(x: Tensor) -> Tensor:
     return torch.stack([-second, first], 1).flatten(0, 1)
 
 
+def rotated(x: Tensor, angles: Tensor) -> Tensor:
+    """Components (B, 2 C, ...) of fields times exp(i angles), which broadcast."""
+    (first, second), cos, sin = x.chunk(2, 1), angles.cos().to(x), angles.sin().to(x)
+    return torch.cat([cos * first - sin * second, sin * first + cos * second], 1)
+
+
 def multiplied(x: Tensor, dtype: torch.dtype, product: Callable[[Tensor], Tensor]) -> Tensor:
     """A product, (m, N) -> (n, N), of every signal, (B, C, m) -> (B, C, n).
 
@@ -210,15 +216,6 @@ def csr_tensor(matrix: CsrParts, columns: int) -> Tensor:
     announce_sparse()
     shape = len(matrix.row_pointers) - 1, columns
     return torch.sparse_csr_tensor(*matrix, size=shape, check_invariants=False)
-
-
-def transposed(matrix: CsrParts, columns: int) -> CsrParts:
-    """The transpose, (columns, rows), of a matrix, with entries in the order of its rows."""
-    order = matrix.columns.argsort(stable=True)
-    counts = matrix.columns.long().bincount(minlength=columns)
-    starts = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
-    rows = matrix.rows()[order].to(matrix.columns.dtype)
-    return CsrParts(starts.to(matrix.row_pointers.dtype), rows, matrix.values[order])
 
 
 def padded(matrix: CsrParts, chosen: Tensor | None = None) -> tuple[Tensor, Tensor]:

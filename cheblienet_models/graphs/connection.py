@@ -23,7 +23,7 @@ two components of a vertex are neighbors: a product with it costs at most 1.3 ti
 of as many real numbers with the matrix of scalars.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import torch
@@ -41,7 +41,6 @@ from cheblienet_models.tensors import (
     csr_tensor,
     paired,
     sparse_product,
-    transposed,
     unpaired,
 )
 
@@ -49,6 +48,8 @@ if TYPE_CHECKING:
     from cheblienet_models.graphs.graph import Graph  # which imports this
 
 Kind = TypeVar("Kind", bound="Turned")
+TRANSPOSED = "transposed_"
+"""Prefix of the parts of a matrix by columns."""
 INT32 = 2**31 - 1
 
 
@@ -141,11 +142,6 @@ class Connection(Turned):
         return self._matrix()
 
     @property
-    def mass(self) -> Tensor:
-        """(V,) of the graph."""
-        return self.graph.mass
-
-    @property
     def laplacian(self) -> Tensor:
         """(2 V, 2 V) sparse CSR tensor 2 L_s / lambda_max - I, without a copy."""
         return csr_tensor(self._matrix(), 2 * self.graph.num_vertices)
@@ -215,7 +211,7 @@ class Transport(Constants):
     """A matrix between points that takes fields of spin s along geodesics, in float64.
 
     Args:
-        matrix: (targets, sources) of scalars.
+        matrices: (targets, sources) of scalars, and its transpose.
         targets: (n, 2) their colatitudes and longitudes.
         sources: (m, 2) likewise.
         spin: s.
@@ -224,16 +220,18 @@ class Transport(Constants):
     values: Tensor
     transposed_row_pointers: Tensor
 
-    def __init__(self, matrix: CsrParts, targets: Tensor, sources: Tensor, spin: int) -> None:
+    def __init__(
+        self, matrices: Sequence[CsrParts], targets: Tensor, sources: Tensor, spin: int
+    ) -> None:
         super().__init__()
-        whole = turned(matrix, targets, sources, spin, torch.float64)
-        for prefix, one in (("", whole), ("transposed_", transposed(whole, 2 * len(sources)))):
-            for part, tensor in one._asdict().items():
+        ends = (targets, sources), (sources, targets)
+        for prefix, one, of in zip(("", TRANSPOSED), matrices, ends, strict=True):
+            for part, tensor in turned(one, *of, spin, torch.float64)._asdict().items():
                 self._hold(prefix + part, tensor, exact=True)
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, 2 C, sources) -> (B, 2 C, targets), in the dtype of x; in float32 at least within."""
-        matrices = self._matrix(), self._matrix("transposed_")
+        matrices = self._matrix(), self._matrix(TRANSPOSED)
         with torch.autocast(autocast_type(x), enabled=False):
             rows = paired(x.to(torch.promote_types(x.dtype, torch.float32)))
             y = sparse_product(*matrices, rows.flatten(1)).unflatten(1, rows.shape[1:])
@@ -246,17 +244,17 @@ class Transport(Constants):
 
 def kept(graph: "Graph", kind: type[Kind], spin: int) -> Kind:
     """The matrices of a kind that all layers on a graph share, made on first use."""
-    one = graph.turned.get((kind, spin))
-    like = graph.values
+    one, like = graph.turned.get((kind, spin)), graph.values
     if (
-        not isinstance(one, kind)
-        or one.graph is not graph  # of which it is a copy
-        or (one.values.dtype, one.values.device) != (like.dtype, like.device)
+        isinstance(one, kind)
+        and one.graph is graph  # of which it may be a copy
+        and (one.values.dtype, one.values.device) == (like.dtype, like.device)
     ):
-        with torch.inference_mode(mode=False):
-            one = kind(graph, spin)
-        graph.turned = {**graph.turned, (kind, one.spin): one}
-    return one
+        return one
+    with torch.inference_mode(mode=False):
+        made = kind(graph, spin)
+    graph.turned = {**graph.turned, (kind, made.spin): made}
+    return made
 
 
 def transport_angles(targets: Tensor, sources: Tensor) -> Tensor:
@@ -286,7 +284,7 @@ def turned(
     wide = 4 * len(columns) > INT32
     starts = pointers.long()
     counts = starts.diff()
-    first = 4 * starts[rows] + 2 * (torch.arange(len(rows), device=rows.device) - starts[rows])
+    first = 2 * (starts[rows] + torch.arange(len(rows), device=rows.device))
     second = first + 2 * counts[rows]
     entries = values.new_empty(4 * len(rows), dtype=dtype)
     places = columns.new_empty(4 * len(rows), dtype=torch.int64 if wide else columns.dtype)
@@ -309,9 +307,7 @@ def check_spin(name: str, manifold: str, spin: object, least: int = 0) -> int:
     number = integer("spin", spin, least)
     if number and manifold not in {"s2", "r2"}:
         remedy = f": Project(graph, spin={number}) first" if manifold in {"so3", "se2"} else ""
-        raise ValueError(
-            f"{name} takes spin fields on s2 and r2. Got a graph on {manifold}{remedy}."
-        )
+        raise ValueError(f"{name} takes spin fields on s2 and r2, not on {manifold}{remedy}.")
     return number
 
 
@@ -323,6 +319,6 @@ def check_pairs(name: str, x: Tensor, spin: int) -> None:
     """
     if spin and x.shape[1] % 2:
         raise ValueError(
-            f"{name}: spin={spin} needs pairs of components, (B, 2 C, V), the first ones of all "
-            f"fields, then the second ones. Got {x.shape[1]} channels."
+            f"{name}: spin={spin} needs pairs of components, (B, 2 C, V). "
+            f"Got {x.shape[1]} channels."
         )

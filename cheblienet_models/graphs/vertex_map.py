@@ -9,14 +9,11 @@ from torch import Tensor
 
 from cheblienet_graphs.store.map_reader import MapArrays
 from cheblienet_models.arguments import check_signal, instance
-from cheblienet_models.graphs.connection import Transport, check_pairs, check_spin
+from cheblienet_models.graphs.connection import TRANSPOSED, Transport, check_pairs, check_spin
 from cheblienet_models.graphs.identity import Identity
 from cheblienet_models.graphs.mapped import Identified, Reopen, recipe_of
 from cheblienet_models.missing import check_known
 from cheblienet_models.tensors import CsrParts, csr_tensor, multiplied, save_npz, sparse_product
-
-TRANSPOSED = "transposed_"
-"""Prefix of the parts of the matrix by columns."""
 
 
 class VertexMap(Identified):
@@ -90,8 +87,9 @@ class VertexMap(Identified):
         Args:
             x: the signal; of a field of spin (B, 2 C, num_sources), the first components of all C
                 fields, then the second ones, which turn with the frames between source and target.
-            spin: of the signal, 0 of scalars; winds, (east, north) or (south, east), have 1. On s2
-                and r2.
+                These are a quarter turn from the first, south toward east, as in (south, east) and
+                (east, north); other pairs are silently wrong.
+            spin: of the signal, on s2 and r2, 0 of scalars; winds have 1, Q and U of COSMO 2.
 
         Raises:
             TypeError: x is no tensor, or spin no integer.
@@ -106,9 +104,8 @@ class VertexMap(Identified):
         manifold = self.spec["source"]["manifold"]
         if check_spin(name, manifold, spin):
             check_pairs(name, x, spin)
-            if manifold == "s2":
-                wide = x.to(torch.promote_types(self.values.dtype, x.dtype))
-                return self._transport(spin).forward(wide)
+            wide = x.to(torch.promote_types(self.values.dtype, x.dtype))
+            return self._transport(spin * (manifold == "s2")).forward(wide)
         matrices = self._finite_matrix(), self._finite_matrix(TRANSPOSED)
         return multiplied(x, self.values.dtype, partial(sparse_product, *matrices))
 
@@ -141,7 +138,8 @@ class VertexMap(Identified):
         if one is None or one.values.device != self.values.device:
             ends = self.target_coordinates, self.source_coordinates
             with torch.inference_mode(mode=False):
-                one = Transport(self._finite_matrix(), *ends, spin)
+                matrices = self._finite_matrix(), self._finite_matrix(TRANSPOSED)
+                one = Transport(matrices, *ends, spin)
             self._transports = {**self._transports, spin: one}
         return one
 

@@ -27,8 +27,9 @@ class Lift(nn.Module):
 
     With spin=s, on se2 and so3, the signal is a field psi of spin s, (B, 2 C, ...), and of an
     orientation theta Re(psi exp(-i s theta)): of a wind what blows along it, of polarization what a
-    polarizer there lets through. Its components are (south, east) or (x, y): a wind is (-v, u).
-    Nonlinear layers on few orientations fold harmonics onto others, which `Modulus` does not.
+    polarizer there lets through. Its components are (south, east) or (x, y), as Q and U of COSMO
+    are; a wind is (-v, u). Any other pair is silently wrong. Nonlinear layers on few orientations
+    fold harmonics onto others, which `Modulus` does not.
 
     On a graph with a mask it gathers the points inside: what a full grid has elsewhere, be it NaN,
     does not matter. `Graph.to_grid` is the way back.
@@ -205,9 +206,7 @@ class Waves(Constants):
 
 def _waves(graph: Graph, spin: int) -> Waves | None:
     """The harmonic of a spin; None of scalars, and where there are no orientations."""
-    if not integer("spin", spin, 0):
-        return None
-    if graph.spec["manifold"] in {"se2", "so3"}:
+    if integer("spin", spin, 0) and graph.spec["manifold"] in {"se2", "so3"}:
         return Waves(graph, spin)
     check_spin("A lift or a projection", graph.spec["manifold"], spin)
     return None

@@ -32,9 +32,7 @@ class _Reduce(Constants):
             raise ValueError(
                 f"{mode!r} of components depends on the frame: give mode='mean' with spin={spin}."
             )
-        # Fields of the plane have one frame, and so the means of scalars.
-        on_sphere = spin > 0 and manifold == "s2"
-        turns = _turns(level_map, spin, targets, sources) if on_sphere else None
+        turns = _turns(level_map, spin * (manifold == "s2"), targets, sources) if spin else None
         self._hold("turns", turns, exact=True)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -100,7 +98,8 @@ class SpatialPool(_Reduce):
         mode: "max", "mean" (weighted by area), or "random": one source drawn for each vertex and
             call while training, the mean in eval mode.
         spin: of the signal, on s2 and r2, 0 of scalars: (B, 2 C, V), the first components of all
-            fields, then the second ones, which turn with the frames. The mode is "mean".
+            fields, then the second ones, which turn with the frames. These are a quarter turn from
+            the first, south toward east; other pairs are silently wrong. The mode is "mean".
 
     Attributes:
         check_finite: True; whether signals are searched for missing and infinite values, which

@@ -107,8 +107,7 @@ class LatLonToVertices(Resampler):
         if not isinstance(x, Tensor):
             if self.spin:
                 raise ValueError(
-                    f"LatLonToVertices with spin={self.spin} takes a tensor of both components, "
-                    f"(B, 2 C, lat, lon). Got {type(x).__name__}."
+                    f"spin={self.spin} takes a tensor of both components. Got {type(x).__name__}."
                 )
             field = self._field(x)
             points = self.forward(field.reshape(1, math.prod(field.shape[:-2]), *self.shape))

@@ -10,11 +10,10 @@ import torch
 from torch import Tensor
 
 from cheblienet_models.arguments import check_signal, choice, flag, integer, number
-from cheblienet_models.graphs.connection import Transport, check_pairs
+from cheblienet_models.graphs.connection import TRANSPOSED, Transport, check_pairs
 from cheblienet_models.graphs.full_grid import check_fill
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.pyramid import Pyramid, level_of
-from cheblienet_models.graphs.vertex_map import TRANSPOSED
 from cheblienet_models.missing import has_values, looks_known, missing
 from cheblienet_models.resampling.grids import (
     DataArray,
@@ -78,10 +77,10 @@ class Resampler(Constants):
         self.fill = None if fill is None else number("fill", fill)
         self.label, self.num_points = graph.label, graph.num_points
         arrays = (self._latitudes.tobytes(), self._longitudes.tobytes())
-        matrix, transposed = matrices(self._direction, method, graph.stored, *arrays)
-        self._hold_matrix("", matrix)
-        self._hold_matrix(TRANSPOSED, transposed)
-        self._transport = Transport(matrix, *self._ends(graph), spin) if spin else None
+        both = matrices(self._direction, method, graph.stored, *arrays)
+        for prefix, matrix in zip(("", TRANSPOSED), both, strict=True):
+            self._hold_matrix(prefix, matrix)
+        self._transport = Transport(both, *self._ends(graph), spin) if spin else None
         self._sourceless = int((~self._has_source()).sum())
         self._check_reach()
 

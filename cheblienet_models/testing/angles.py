@@ -22,6 +22,7 @@ from cheblienet_models.arguments import (
 )
 from cheblienet_models.errors import quoted
 from cheblienet_models.graphs.connection import check_pairs
+from cheblienet_models.tensors import rotated
 from cheblienet_models.testing.assertion import evaluating, image_of, pair_of_spins
 
 Turn = Callable[[Tensor, float], Tensor]
@@ -100,7 +101,12 @@ def equivariance_error(
     check_dtype("signal", signal)
     if turn is not None and not callable(turn):
         raise TypeError(f"turn must be a function, or None. Got {quoted(turn)}.")
-    spin_in, spin_out = _checked_spins(spin, turn)
+    spin_in, spin_out = pair_of_spins(spin)
+    if turn is not None and (spin_in or spin_out):
+        raise ValueError(
+            f"spin is of images, which are turned here. Got {quoted(spin)} beside turn=, which has "
+            "to turn components itself: leave spin out."
+        )
     if turn is None:
         _check_images("signal", signal)
         check_pairs("signal", signal, spin_in)
@@ -161,26 +167,11 @@ def _checked(turn: Turn) -> Turn:
     return turned
 
 
-def _checked_spins(spin: tuple[int, int], turn: Turn | None) -> tuple[int, int]:
-    """The spins of a signal and of an output, 0 beside a turn that turns components itself."""
-    first, second = pair_of_spins(spin)
-    if turn is not None and (first or second):
-        raise ValueError(
-            f"spin is of images, which are turned here. Got {quoted(spin)} beside turn=, which has "
-            "to turn components itself: leave spin out."
-        )
-    return first, second
-
-
 def _turned_field(x: Tensor, angle: float, spin: int) -> Tensor:
     """`turned_image` of components of fields of spin (B, 2 C, H, W), which turn as well."""
     moved = turned_image(x, angle)
-    if not spin:
-        return moved
-    first, second = moved.chunk(2, 1)
-    turn = -spin * math.radians(angle)  # y points down
-    cos, sin = math.cos(turn), math.sin(turn)
-    return torch.cat([cos * first - sin * second, sin * first + cos * second], 1)
+    turn = torch.tensor(-spin * math.radians(angle), dtype=torch.float64)  # y points down
+    return rotated(moved, turn) if spin else moved
 
 
 def turned_image(images: Tensor, angle: float) -> Tensor:

@@ -23,6 +23,7 @@ from cheblienet_models.graphs.connection import check_pairs
 from cheblienet_models.graphs.graph import Graph
 from cheblienet_models.graphs.pyramid import LevelMap, Pyramid
 from cheblienet_models.symmetries import Motion, frame_turns, symmetries
+from cheblienet_models.tensors import rotated
 
 Kind = Literal["vertices", "base", "orientations"]
 Output = Literal["auto", "invariant", "vertices", "base", "orientations"]
@@ -103,12 +104,12 @@ def assert_equivariant(
         differences = {}
         check_pairs("The output", expected, spin[1])
         for name, motions in _chosen(module, pyramid, (source, target), symmetries).items():
-            turned, other = (
-                _turned(x, one, place, pyramid, motions, still=name.startswith("translation"))
-                for x, one, place in ((signal, spin[0], source), (expected, spin[1], target))
-            )
-            image = image_of(module, _moved(turned, source, motions))
-            moved = _moved(other, target, motions)
+            turns = [
+                _turns(pyramid, place, one, name, motions)
+                for place, one in zip((source, target), spin, strict=True)
+            ]
+            image = image_of(module, _moved(signal, source, motions, turns[0]))
+            moved = _moved(expected, target, motions, turns[1])
             differences[name] = _difference(_inside(image, target), _inside(moved, target))
     for name, difference in differences.items():
         if not difference <= tolerance:
@@ -276,48 +277,43 @@ def _levels(module: nn.Module, pyramid: Pyramid) -> set[int]:
     return set[int]().union(*(at.get(part.handle, ()) for part in parts))
 
 
-def _moved(x: Tensor, place: _Place | None, motions: dict[int, Motion]) -> Tensor:
-    """The signal g x: what was at v is at g v."""
+def _moved(
+    x: Tensor, place: _Place | None, motions: dict[int, Motion], turns: Tensor | None
+) -> Tensor:
+    """The signal g x: what was at v is at g v, turned there."""
     if place is None:
         return x
-    image = _permutation(motions[place.level], place.kind).to(x.device)
+    motion = motions[place.level]
+    image = _permutation(motion, place.kind).to(x.device)
     flat = x.flatten(-len(place.shape))
     inside = torch.arange(len(image)) if place.inside is None else place.inside.long()
     inside = inside.to(x.device)
+    values = flat[..., inside]
+    if turns is not None:
+        first, second = values.chunk(2, 1)
+        mirrored = torch.cat([first, -second if motion.reflects else second], 1)
+        values = rotated(mirrored, turns.to(x.device))
     moved = flat.clone()
-    moved[..., inside[image]] = flat[..., inside]
+    moved[..., inside[image]] = values
     return moved.view_as(x)
 
 
-def _turned(
-    x: Tensor,
-    spin: int,
-    place: _Place | None,
-    pyramid: Pyramid,
-    motions: dict[int, Motion],
-    *,
-    still: bool,
-) -> Tensor:
-    """A signal with components in the frames of the places where a symmetry takes it.
+def _turns(
+    pyramid: Pyramid, place: _Place | None, spin: int, name: str, motions: dict[int, Motion]
+) -> Tensor | None:
+    """(points,) by which a symmetry turns components of fields of spin; None of scalars.
 
     Raises:
-        ValueError: it has a spin and no place with a frame.
+        ValueError: there is a spin and no place with a frame.
     """
     if not spin:
-        return x
+        return None
     fibers = place is not None and pyramid.levels[place.level].orientations > 1
     if place is None or (place.kind != "base" and fibers):
         where = "one that is invariant" if place is None else "one for each orientation"
         raise ValueError(f"Fields of spin {spin} are of points on s2, r2 or a base. Got {where}.")
-    graph, motion = pyramid.levels[place.level], motions[place.level]
-    angles = torch.zeros(graph.num_points) if still else spin * frame_turns(graph, motion)
-    flat = x.flatten(-len(place.shape)).clone()
-    inside = slice(None) if place.inside is None else place.inside.long().to(x.device)
-    first, second = flat[..., inside].chunk(2, 1)
-    second = -second if motion.reflects else second
-    cos, sin = angles.cos().to(x), angles.sin().to(x)
-    flat[..., inside] = torch.cat([cos * first - sin * second, sin * first + cos * second], 1)
-    return flat.view_as(x)
+    turns = frame_turns(pyramid.levels[place.level], motions[place.level])
+    return spin * turns * (not name.startswith("translation"))
 
 
 def _permutation(motion: Motion, kind: Kind) -> Tensor:

@@ -136,6 +136,6 @@ def test_refusals(spin_graphs: Store, fields: Store) -> None:
     turning = fields["turning"]
     y = torch.randn(1, 2, turning.levels[0].num_vertices)
     refused(
-        "smooth takes spin fields on s2 and r2. Got a graph on se2: Project",
+        "smooth takes spin fields on s2 and r2, not on se2: Project",
         smooth, turning, y, 0.2, spin=1, allow_inconsistent=True,
     )  # fmt: skip

@@ -312,8 +312,8 @@ def test_refusals(spin_graphs: Store, gradient_graphs: Store) -> None:
         for layer in (SpatialPool, SpatialUnpool):
             refused(f"'{mode}' of components depends", layer, pyramid, 0, mode, spin=1)
     refused("needs pairs", SpatialPool(pyramid, 0, "mean", spin=1), torch.randn(1, 3, 768))
-    refused("Got a graph on so3", Gradient, gradient_graphs["turned"].levels[0], spin=1)
-    refused("Got a graph on se2", SpatialPool, gradient_graphs["arrows"], 0, "mean", spin=1)
+    refused("not on so3", Gradient, gradient_graphs["turned"].levels[0], spin=1)
+    refused("not on se2", SpatialPool, gradient_graphs["arrows"], 0, "mean", spin=1)
 
 
 def test_random_subgraphs_are_refused_while_training(spin_graphs: Store) -> None:
