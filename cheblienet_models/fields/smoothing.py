@@ -234,8 +234,8 @@ def smooth(
         values = torch.where(known, values, 0.0)
     if bool(known.all()) and graph.base_index is None:
         return own.applied(own.blur, values).to(x.dtype)
-    mean = values.sum(2, keepdim=True) / known.sum(2, keepdim=True).clamp(min=1)
-    mean = torch.zeros_like(mean) if spin else mean
+    # No field of spin is constant.
+    mean = (not spin) * values.sum(2, keepdim=True) / known.sum(2, keepdim=True).clamp(min=1)
     smoothed = mean + _smoothed(beam, own, known, torch.where(known, values - mean, 0.0))
     return torch.where(known, smoothed.to(x.dtype), x)
 

@@ -19,8 +19,9 @@ D = gamma_j - gamma_i
     phi_ij = 2 atan2(cos((beta_i + beta_j) / 2) sin(D / 2), cos((beta_i - beta_j) / 2) cos(D / 2)).
 
 A weight w_ij becomes the block w_ij (cos, -sin; sin, cos)(s phi_ij) of a real matrix, in which the
-two components of a vertex are neighbors: a product with it costs at most 1.3 times as much as one
-of as many real numbers with the matrix of scalars.
+two components of a vertex are neighbors. It has twice the multiplications for as many real numbers
+as the matrix of scalars; from 32 fields on, which wait for memory, a product takes 1.1 to 1.4 times
+as long.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +31,7 @@ import torch
 from torch import Tensor
 
 from cheblienet_models.arguments import check_signal, integer
-from cheblienet_models.graphs.filters import exact, filtered, working_dtype
+from cheblienet_models.graphs.filters import exact, filtered, series_of, working_dtype
 from cheblienet_models.graphs.gradients import SYMMETRIC
 from cheblienet_models.graphs.mapped import Mapped
 from cheblienet_models.graphs.polynomials import Function, Polynomial, approximated
@@ -133,7 +134,7 @@ class Connection(Turned):
         pointers, columns, values = exact(operator.laplacian, operator.mass)
         ones = (operator.laplacian.rows() == columns).double()
         delta = (values + ones) * (operator.lambda_max / 2)
-        self.lambda_max = self.lambda_max or 2 * float((delta * ones).max())
+        self.lambda_max = self.lambda_max or 2 * float((delta * ones).max()) or 1.0
         scaled = CsrParts(pointers, columns, delta * (2 / self.lambda_max) - ones)
         yield "", self._turned(scaled, dtype)
 
@@ -165,7 +166,7 @@ class Connection(Turned):
         check_pairs(name, x, self.spin)
         if not isinstance(function, Polynomial):
             function = self.polynomial(function, tolerance)
-        series = function.coefficients
+        series = series_of(name, function, self.lambda_max, x.shape[1] // 2)
         dtype = working_dtype(x, self.values, len(series) - 1)
         matrix = self._matrix()
         if dtype != self.values.dtype:  # of exact angles

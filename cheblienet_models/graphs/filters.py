@@ -222,22 +222,31 @@ def apply_polynomial(operator: Operator, x: Tensor, polynomial: Polynomial) -> T
         ValueError: x has another shape, dtype or device, or the polynomial is for another spectrum.
     """
     name = _checked(operator, "filter", x)
-    if polynomial.lambda_max != operator.lambda_max:
-        raise ValueError(
-            f"{name} takes a polynomial for eigenvalues up to "
-            f"{operator.lambda_max:.9g}. Got one for {polynomial.lambda_max:.9g}; give the "
-            "function itself."
-        )
-    series = polynomial.coefficients
-    if series.shape[1] not in {1, x.shape[1]}:
-        raise ValueError(
-            f"{name} takes as many channels as its polynomial has, "
-            f"{series.shape[1]}. Got {x.shape[1]}."
-        )
+    series = series_of(name, polynomial, operator.lambda_max, x.shape[1])
     along, rest = operator.parts(vertex_major(x))
     spread = filtered(rest.contiguous(), series, *operator.laplacian, operator.mass)
     total = spread + along * at_zero(series).to(along)
     return logical(total.to(x.dtype))
+
+
+def series_of(name: str, polynomial: Polynomial, lambda_max: float, channels: int) -> Tensor:
+    """The coefficients of a polynomial for an operator and signals of so many channels.
+
+    Raises:
+        ValueError: it is for another spectrum, or for others.
+    """
+    if polynomial.lambda_max != lambda_max:
+        raise ValueError(
+            f"{name} takes a polynomial for eigenvalues up to {lambda_max:.9g}. Got one for "
+            f"{polynomial.lambda_max:.9g}; give the function itself."
+        )
+    series = polynomial.coefficients
+    if series.shape[1] not in {1, channels}:
+        raise ValueError(
+            f"{name} takes as many channels as its polynomial has, {series.shape[1]}. "
+            f"Got {channels}."
+        )
+    return series
 
 
 def diffuse(

@@ -50,7 +50,7 @@ def draw(path: Path, page: dict[str, Any]) -> None:
             ax.set(title=f"error, {name}", xticks=[], yticks=[])
             ax.set_facecolor("0.8")
             box = {"extent": (0, 360, -90, 90), "aspect": "auto", "interpolation": "nearest"}
-            image = ax.imshow(grid(error)[0, 0], **box, vmin=0, vmax=0.3, cmap="cividis")
+            image = ax.imshow(grid(error)[0, 0].numpy(), **box, vmin=0, vmax=0.3, cmap="cividis")
         below.colorbar(image, ax=below.axes)
         figure.savefig(path, dpi=100)
 

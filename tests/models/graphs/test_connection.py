@@ -176,6 +176,8 @@ def test_refusals(spin_graphs: Store) -> None:
     refused("spin must be at least 1. Got 0", graph.connection, 0)
     refused("spin must be an integer", graph.connection, 1.5, error=TypeError)
     connection = graph.connection(2)
+    x = torch.randn(1, 2, graph.num_vertices)
+    refused("polynomial for eigenvalues up to", connection.filter, x, graph.polynomial(torch.exp))
     refused(
         "filter of spin 2 on .*: spin=2 needs pairs of components, .* Got 3 channels",
         connection.filter, torch.randn(1, 3, graph.num_vertices), torch.exp,
