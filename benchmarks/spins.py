@@ -243,7 +243,7 @@ def modes(**_: Any) -> None:
     print_head("nside", "E and B", "B / E of fields without B")
     for nside in (16, 32, 64):
         graph = sphere(nside=nside, gradients=True).levels[0]
-        (e, of), (b, _) = drawn(8, 2, 0), drawn(8, 2, 1)
+        (e, of), (b, __) = drawn(8, 2, 0), drawn(8, 2, 1)
         factors = np.sqrt((of + 2) * (of + 1) * of * (of - 1).clip(0))
         wanted = nested([healpy.alm2map(-alm * factors, nside, 8) for alm in (e, b)])
         assert graph.gradients is not None

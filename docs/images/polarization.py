@@ -1,6 +1,6 @@
 """Draw the picture of docs/tutorials/polarization.md: `python docs/images/polarization.py FILE`.
 
-The blocks of that page are run, and their skies drawn. It takes half a minute.
+The blocks of that page are run, and their skies drawn.
 """
 
 import argparse

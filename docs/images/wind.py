@@ -1,7 +1,7 @@
 """Draw the picture of docs/tutorials/wind.md: `python docs/images/wind.py wind.png`.
 
 The blocks of that page are run, and its networks' results drawn around the north pole, below the
-wind. It takes a minute.
+wind. It takes half a minute.
 """
 
 import argparse
