@@ -308,10 +308,11 @@ def _turns(
     """
     if not spin:
         return None
+    manifold = pyramid.spec["manifold"]
     fibers = place is not None and pyramid.levels[place.level].orientations > 1
-    if place is None or (place.kind != "base" and fibers):
-        where = "one that is invariant" if place is None else "one for each orientation"
-        raise ValueError(f"Fields of spin {spin} are of points on s2, r2 or a base. Got {where}.")
+    if place is None or manifold.startswith("r3") or (place.kind != "base" and fibers):
+        where = "one that is invariant" if place is None else f"{place.kind} of {manifold}"
+        raise ValueError(f"Fields of spin {spin} are on s2, r2 and bases of these. Got {where}.")
     turns = frame_turns(pyramid.levels[place.level], motions[place.level])
     return spin * turns * (not name.startswith("translation"))
 

@@ -75,9 +75,12 @@ def test_refusals(spin_graphs: Store, gradient_graphs: Store) -> None:
     arrows = gradient_graphs["arrows"]
     signal = torch.randn(1, 2, arrows.levels[0].num_vertices)
     refused(
-        "Got one for each orientation",
+        "Got vertices of se2",
         assert_equivariant, nn.Identity(), arrows, signal, spin=(1, 1),
     )  # fmt: skip
+    space = gradient_graphs["space"]
+    voxels = torch.randn(1, 2, space.levels[0].num_vertices)
+    refused("Got vertices of r3", assert_equivariant, nn.Identity(), space, voxels, spin=(1, 1))
     refused(
         "spin is of images, which are turned here",
         equivariance_error, nn.Identity(), torch.ones(1, 2, 8, 8), [0], turn=turned_image,
