@@ -32,9 +32,9 @@ from cheblienet_models import ChebConv, Gradient, Graph, Modulus
 SPHERE = GraphSpec("s2", nside=8, levels=1, weights="voronoi", gradients=True)
 TRAINED, TESTED, BATCH, SIZE = 96, 64, 16, 5
 KINDS = ("fields of spin", "two scalars", "three-vectors")
-WIDTHS = {"vorticity": {"fields of spin": (9, 11)}, "denoising": {"fields of spin": (14, 14)}}
+SPINS = {"vorticity": (9, 11), "denoising": (14, 14)}
 SCALARS = {"vorticity": 14, "denoising": 16}
-"""Channels of hidden layers."""
+"""Channels of hidden layers, of fields of spin and then what follows, and of scalars."""
 
 
 class Spins(nn.Module):
@@ -76,7 +76,7 @@ def scalars(graph: Graph, channels: int, width: int, out: int) -> nn.Module:
 def network_of(graph: Graph, task: str, kind: str) -> nn.Module:
     """One of about as many weights as the others."""
     if kind == KINDS[0]:
-        return Spins(graph, task, *WIDTHS[task][kind])
+        return Spins(graph, task, *SPINS[task])
     channels = 2 if kind == KINDS[1] else 3
     return scalars(graph, channels, SCALARS[task], 1 if task == "vorticity" else channels)
 

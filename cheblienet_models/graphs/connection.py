@@ -112,9 +112,9 @@ class Connection(Turned):
     """The connection Laplacian, of fields of spin s on a graph, with the graph's own weights.
 
     L_s = N^-1/2 (D - W o exp(i s phi)) N^-1/2, with the eigenvalues l (l + 1) - s^2 on the sphere,
-    once multiplied by the graph's `eigenvalue_scale`, each 2 l + 1 times, l >= s: as accurate as
-    those of scalars. Of whole graphs, also where random sub-graphs are drawn. It is made of
-    coordinates, and neither stored nor saved with checkpoints.
+    once multiplied by the graph's `eigenvalue_scale`, each 2 l + 1 times, l >= s. They are as
+    accurate as eigenvalues of scalars. It is of the whole graph, also where a random sub-graph is
+    drawn, is made of coordinates, and is neither stored nor saved with checkpoints.
 
     It holds `row_pointers` (2 V + 1,), `columns` and `values` (4 nnz,) of 2 L_s / lambda_max - I,
     as a real symmetric matrix of blocks of 2 x 2.
@@ -190,15 +190,14 @@ class CovariantGradients(Turned):
         spin: s, at least 1.
 
     Attributes:
-        names, units, starts: as of `Gradients`.
+        units, starts: as of `Gradients`.
     """
 
     def _made(self, dtype: torch.dtype) -> Iterator[tuple[str, CsrParts]]:
         gradients = self.graph.gradients
         if gradients is None:
             raise ValueError(f"{self.graph.label} has no gradients.")
-        self.names, self.units = gradients.names, gradients.units
-        self.starts = [4 * start for start in gradients.starts]
+        self.units, self.starts = gradients.units, [4 * start for start in gradients.starts]
         given = gradients.parts()
         for prefix, matrix in (("", given[:3]), (SYMMETRIC, given[3:])):
             yield prefix, self._turned(CsrParts(*matrix), dtype)
@@ -245,7 +244,7 @@ class Transport(Constants):
 
 def kept(graph: "Graph", kind: type[Kind], spin: int) -> Kind:
     """The matrices of a kind that all layers on a graph share, made on first use."""
-    one, like = graph.turned.get((kind, spin)), graph.values
+    one, like = graph._turned.get((kind, spin)), graph.values  # noqa: SLF001 -- kept there for this
     if (
         isinstance(one, kind)
         and one.graph is graph  # of which it may be a copy
@@ -254,7 +253,7 @@ def kept(graph: "Graph", kind: type[Kind], spin: int) -> Kind:
         return one
     with torch.inference_mode(mode=False):
         made = kind(graph, spin)
-    graph.turned = {**graph.turned, (kind, made.spin): made}
+    graph._turned = {**graph._turned, (kind, made.spin): made}  # noqa: SLF001
     return made
 
 

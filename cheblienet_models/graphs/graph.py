@@ -101,7 +101,7 @@ class Graph(Mapped):
         self.gradients = Gradients(reopen, stored) if spec.gradients else None
         self.adopt_parts()
         self._edges: EdgeList | None = None
-        self.turned: dict[tuple[type, int], Turned] = {}
+        self._turned: dict[tuple[type, int], Turned] = {}
         self._hold("degree", shared(stored.degree))
         self._hold("area", shared(stored.area))
         for name in ("subgraph", "subgraph_degree"):

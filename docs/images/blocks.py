@@ -1,9 +1,10 @@
-"""Blocks of a tutorial, run: what pictures of pages are drawn from."""
+"""Blocks of a tutorial, run, from which the scripts here draw its picture."""
 
+import argparse
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,3 +26,17 @@ def names_of(page: str) -> Iterator[dict[str, Any]]:
             yield names
         finally:
             os.chdir(here)
+
+
+def draw_page(page: str, draw: Callable[[Path, dict[str, Any]], None]) -> None:
+    """Draw a page's picture into the file that the command line names.
+
+    Args:
+        page: its name, without a suffix.
+        draw: called with the file and the names of the page's blocks.
+    """
+    parser = argparse.ArgumentParser(description=f"Draw the picture of {page}.md.")
+    parser.add_argument("path", type=Path)
+    target = parser.parse_args().path.resolve()
+    with names_of(page) as names:
+        draw(target, names)

@@ -3,7 +3,6 @@
 The blocks of that page are run, and their fields drawn. It takes half a minute.
 """
 
-import argparse
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from torch import Tensor
 from cheblienet_graphs.plot.figure import style
 
 sys.path.insert(0, str(Path(__file__).parent))
-from blocks import names_of
+from blocks import draw_page
 
 
 def correlation(fields: Tensor, vertex: int) -> Tensor:
@@ -70,8 +69,4 @@ def draw(path: Path, page: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("path", type=Path)
-    target = parser.parse_args().path.resolve()
-    with names_of("ensemble") as names:
-        draw(target, names)
+    draw_page("ensemble", draw)

@@ -3,7 +3,6 @@
 The blocks of that page are run, and their skies drawn.
 """
 
-import argparse
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from cheblienet_graphs.plot.figure import style
 from cheblienet_models import VerticesToLatLon
 
 sys.path.insert(0, str(Path(__file__).parent))
-from blocks import names_of
+from blocks import draw_page
 
 LATITUDES, LONGITUDES = np.linspace(89.5, 30.5, 60), np.arange(0, 360, 3.0)
 WHOLE = np.linspace(89, -89, 90), np.arange(1, 360, 2.0)
@@ -56,8 +55,4 @@ def draw(path: Path, page: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("path", type=Path)
-    target = parser.parse_args().path.resolve()
-    with names_of("polarization") as names:
-        draw(target, names)
+    draw_page("polarization", draw)

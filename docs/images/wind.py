@@ -4,7 +4,6 @@ The blocks of that page are run, and its networks' results drawn around the nort
 wind. It takes half a minute.
 """
 
-import argparse
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from cheblienet_graphs.plot.figure import style
 from cheblienet_models import VerticesToLatLon
 
 sys.path.insert(0, str(Path(__file__).parent))
-from blocks import names_of
+from blocks import draw_page
 
 LATITUDES, LONGITUDES = np.linspace(89.5, 50.5, 40), np.arange(0, 360, 3.0)
 SPARSE = 4
@@ -60,8 +59,4 @@ def draw(path: Path, page: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("path", type=Path)
-    target = parser.parse_args().path.resolve()
-    with names_of("wind") as names:
-        draw(target, names)
+    draw_page("wind", draw)

@@ -9,7 +9,7 @@ import torch
 from refusing import refused
 from torch import Tensor, nn
 
-from cheblienet_models import ChebConv, Store
+from cheblienet_models import ChebConv, Gradient, Store
 from cheblienet_models.symmetries import frame_turns, symmetries
 from cheblienet_models.testing import assert_equivariant, equivariance_error, turned_image
 
@@ -54,12 +54,14 @@ def test_pairs_of_the_other_sense_are_found_out(spin_graphs: Store) -> None:
             assert_equivariant(wrong, pyramid, x, spin=spin)
 
 
-def test_translations_turn_nothing(symmetric_graphs: object) -> None:
-    from cheblienet_models import open_store
-
-    pyramid = open_store(symmetric_graphs)["torus"]
-    found = assert_equivariant(nn.Identity(), pyramid, torch.randn(1, 2, 16, 16), spin=(1, 1))
-    assert {"translation_x", "rotation_90", "flip"} <= found.keys()
+def test_translations_turn_nothing(gradient_graphs: Store) -> None:
+    """Of a scalar the gradient is moved as it is, across the sides of a torus too."""
+    pyramid = gradient_graphs["torus"]
+    gradient, x = Gradient(pyramid.levels[0]), torch.randn(1, 1, 144)
+    found = assert_equivariant(gradient, pyramid, x, spin=(0, 1))
+    assert {"translation_x", "translation_y", "rotation_90"} <= found.keys()
+    with pytest.raises(AssertionError, match="under rotation_90"):
+        assert_equivariant(gradient, pyramid, x)
 
 
 def test_refusals(spin_graphs: Store, gradient_graphs: Store) -> None:
